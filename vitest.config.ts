@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+
+// The one database server of a test run; every worker copies its template.
+const database = 'test/support/database.ts';
+
+/** Lane 1: what needs nothing but Node and npm. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/{real,bench,chaos,support}/**'],
+    globalSetup: existsSync(database) ? [database] : [],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    retry: 0,
+    allowOnly: false,
+    passWithNoTests: false,
+    reporters: ['default'],
+    env: { SERVICE_TEST_LANE: 'embedded' },
+  },
+});
