@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { roleOf } from './database.ts';
+
+/** One numbered file of a service's `migrations` folder: `0001-create-agents.sql`. */
+interface Migration {
+  number: number;
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+/** A schema cannot be brought to what this release needs. */
+export class MigrationProblem extends Error {}
+
+/**
+ * Brings one service's schema up to date, forward only, each file in a transaction of its own. Several
+ * processes may start at once: one migrates and the others wait. The service itself connects as a role
+ * that owns nothing there and may only read and write rows.
+ */
+export async function migrate(url: string, schema: string, directory: URL): Promise<string[]> {
+  const migrations = await readMigrations(directory);
+  const client = new pg.Client({ connectionString: url, application_name: `ahs-${schema}-migrations` });
+  await client.connect();
+  try {
+    await client.query(`select pg_advisory_lock(hashtextextended('ahs.migrations', 0))`);
+    await prepare(client, schema);
+    return await apply(client, schema, migrations);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number.parseInt(name, 10);
+      if (number !== index + 1) throw new MigrationProblem(`${name}: expected migration number ${index + 1}`);
+      const sql = await readFile(new URL(name, `${directory}/`), 'utf8');
+      return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function prepare(client: pg.Client, schema: string): Promise<void> {
+  const role = roleOf(schema);
+  await client.query(`
+    do $$ begin
+      if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
+      if not pg_has_role(current_user, '${role}', 'member') then grant ${role} to current_user; end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$;
+    create schema if not exists ${schema};
+    grant usage on schema ${schema} to ${role};
+    alter default privileges in schema ${schema} grant select, insert, update, delete on tables to ${role};
+    create table if not exists ${schema}.migrations (
+      number integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    );
+    revoke all on ${schema}.migrations from ${role};`);
+}
+
+async function apply(client: pg.Client, schema: string, migrations: Migration[]): Promise<string[]> {
+  const { rows } = await client.query<Migration>(`select number, name, checksum from ${schema}.migrations`);
+  const applied = new Map(rows.map((row) => [row.number, row]));
+  const done: string[] = [];
+  for (const migration of migrations) {
+    const known = applied.get(migration.number);
+    if (known && known.checksum !== migration.checksum) {
+      throw new MigrationProblem(
+        `${schema}: ${migration.name} has changed since it was applied as ${known.name}; add a new migration instead`,
+      );
+    }
+    if (known) continue;
+    await client.query('begin');
+    try {
+      await client.query(`set local search_path = ${schema}`);
+      await client.query(migration.sql);
+      await client.query(`insert into ${schema}.migrations (number, name, checksum) values ($1, $2, $3)`, [
+        migration.number,
+        migration.name,
+        migration.checksum,
+      ]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw new MigrationProblem(
+        `${schema}: ${migration.name} failed: ${error instanceof Error ? error.message : error}`,
+        { cause: error },
+      );
+    }
+    done.push(migration.name);
+  }
+  return done;
+}

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Settings come from environment variables and are declared once per module. Reading them gives
+ * either all values or all problems at once, each with the variable, what was expected and how to
+ * mend it. Every secret also has a `_FILE` form that names a file holding it.
+ */
+export interface Setting<Value> {
+  variable: string;
+  /** What it does, for the reference page. */
+  about: string;
+  /** The form that is expected, for people. */
+  expected: string;
+  /** How the default is shown; undefined when there is none. */
+  shownDefault: string | undefined;
+  secret: boolean;
+  /** Throws an Error whose message says what is wrong with the text. */
+  parse(text: string): Value;
+  fallback: Value | undefined;
+  optional: boolean;
+}
+
+export type Declaration = Record<string, Setting<unknown>>;
+export type Settings<D extends Declaration> = {
+  [Name in keyof D]: D[Name] extends Setting<infer Value> ? Value : never;
+};
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SettingProblem {
+  variable: string;
+  problem: string;
+  expected: string;
+  fix: string;
+}
+
+interface Common<Value> {
+  about: string;
+  fallback?: Value;
+}
+
+function make<Value>(
+  variable: string,
+  expected: string,
+  common: Common<Value>,
+  parse: (text: string) => Value,
+  more: { secret?: boolean; optional?: boolean } = {},
+): Setting<Value> {
+  const { fallback } = common;
+  return {
+    variable,
+    about: common.about,
+    expected,
+    shownDefault: fallback === undefined ? undefined : String(fallback),
+    secret: more.secret ?? false,
+    parse,
+    fallback,
+    optional: more.optional ?? false,
+  };
+}
+
+function wholeNumber(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^-?\d+$/.test(text) || value < min || value > max) throw new Error('is not such a number');
+  return value;
+}
+
+export const setting = {
+  text: (variable: string, common: Common<string>) => make(variable, 'a text', common, (text) => text),
+
+  optionalText: (variable: string, expected: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(variable, expected, { about }, (text) => text, { optional: true }),
+
+  integer: (variable: string, range: { min: number; max: number; unit?: string }, common: Common<number>) =>
+    make(
+      variable,
+      `a whole number from ${range.min} to ${range.max}${range.unit ? ` (${range.unit})` : ''}`,
+      common,
+      (text) => wholeNumber(text, range.min, range.max),
+    ),
+
+  port: (variable: string, common: Common<number>) =>
+    make(variable, 'a port number from 0 (any free one) to 65535', common, (text) =>
+      wholeNumber(text, 0, 65535),
+    ),
+
+  flag: (variable: string, common: Common<boolean>) =>
+    make(variable, 'true or false', common, (text) => {
+      if (text !== 'true' && text !== 'false') throw new Error('is neither true nor false');
+      return text === 'true';
+    }),
+
+  choice: <Value extends string>(variable: string, values: readonly Value[], common: Common<Value>) =>
+    make(variable, `one of ${values.join(', ')}`, common, (text) => {
+      const value = values.find((one) => one === text);
+      if (value === undefined) throw new Error('is none of these');
+      return value;
+    }),
+
+  /** A list separated by commas. */
+  list: (variable: string, expected: string, common: Common<string[]>) =>
+    make(variable, expected, common, (text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    ),
+
+  optionalUrl: (variable: string, protocols: readonly string[], about: string): Setting<string | undefined> =>
+    make<string | undefined>(
+      variable,
+      `a URL beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`,
+      { about },
+      (text) => {
+        if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
+          throw new Error('is not such a URL');
+        return text;
+      },
+      { optional: true },
+    ),
+
+  /** A URL that holds a password is a secret, too. */
+  optionalSecretUrl: (
+    variable: string,
+    protocols: readonly string[],
+    about: string,
+  ): Setting<string | undefined> => ({
+    ...setting.optionalUrl(variable, protocols, about),
+    secret: true,
+  }),
+
+  optionalSecret: (variable: string, minBytes: number, about: string): Setting<string | undefined> =>
+    make<string | undefined>(
+      variable,
+      `a secret of at least ${minBytes} characters, for example from: openssl rand -base64 32`,
+      { about },
+      (text) => {
+        if (text.length < minBytes) throw new Error(`has only ${text.length} characters`);
+        return text;
+      },
+      { secret: true, optional: true },
+    ),
+};
+
+/** Reads one module's settings; what is wrong is added to `problems`, and the value is then unusable. */
+export function readSettings<D extends Declaration>(
+  declaration: D,
+  env: Environment,
+  problems: SettingProblem[],
+): Settings<D> {
+  const entries = Object.entries(declaration).map(([name, one]) => [name, readOne(one, env, problems)]);
+  return Object.fromEntries(entries) as Settings<D>;
+}
+
+function readOne(one: Setting<unknown>, env: Environment, problems: SettingProblem[]): unknown {
+  const { variable, expected } = one;
+  const problem = (text: string, fix: string, name = variable) =>
+    void problems.push({ variable: name, problem: text, expected, fix });
+  let text = env[variable];
+  if (one.secret) {
+    const file = env[`${variable}_FILE`];
+    if (file && text)
+      return problem('is set together with its _FILE form', `unset ${variable} or ${variable}_FILE`);
+    if (file) {
+      try {
+        text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      } catch (error) {
+        const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+        return problem(
+          `names a file that cannot be read (${reason})`,
+          'name a file that this user can read',
+          `${variable}_FILE`,
+        );
+      }
+    }
+  }
+  if (text === undefined || text === '') {
+    if (one.fallback !== undefined || one.optional) return one.fallback;
+    return problem('is not set', `set ${variable} to ${expected}`);
+  }
+  try {
+    return one.parse(text);
+  } catch (error) {
+    const shown = one.secret ? '' : ` ("${text}")`;
+    return problem(
+      `${error instanceof Error ? error.message : error}${shown}`,
+      `set ${variable} to ${expected}, or unset it`,
+    );
+  }
+}
+
+/** Variables of ours that nobody declares: most often a slip of the pen. */
+export function unknownVariables(declarations: Declaration[], env: Environment): SettingProblem[] {
+  const known = new Set<string>();
+  for (const one of declarations.flatMap((declaration) => Object.values(declaration))) {
+    known.add(one.variable);
+    if (one.secret) known.add(`${one.variable}_FILE`);
+  }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SERVICE_') && !known.has(name))
+    .map((variable) => ({
+      variable,
+      problem: 'is not a setting of this release',
+      expected: 'a name from docs/reference/settings.md',
+      fix: `unset ${variable} or correct its name`,
+    }));
+}

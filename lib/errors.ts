@@ -1,0 +1,181 @@
+/**
+ * Every way the service can refuse, in one table. Handlers throw `refuse(code, message)`; the value
+ * travels through the gRPC trailer to the edge, which writes it into the envelope. The reference page
+ * of errors is generated from this table.
+ */
+
+export type Category = 'request' | 'auth' | 'state' | 'limit' | 'dependency' | 'internal';
+export type Owner = 'client' | 'operator' | 'platform' | 'provider';
+
+interface ErrorKind {
+  /** HTTP status. */
+  status: number;
+  category: Category;
+  /** Whether the same request can succeed later without anybody changing anything. */
+  retryable: boolean;
+  /** Who must act. */
+  owner: Owner;
+  /** One sentence for the reference page. */
+  about: string;
+}
+
+const kind = (
+  status: number,
+  category: Category,
+  owner: Owner,
+  about: string,
+  retryable = false,
+): ErrorKind => ({
+  status,
+  category,
+  retryable,
+  owner,
+  about,
+});
+const again = true;
+
+export const ERRORS = {
+  INVALID_REQUEST: kind(
+    400,
+    'request',
+    'client',
+    'The request does not have the documented form; details name each member.',
+  ),
+  INVALID_TEXT: kind(400, 'request', 'client', 'A text holds a NUL character or a lone surrogate.'),
+  INVALID_CURSOR: kind(
+    400,
+    'request',
+    'client',
+    'The cursor belongs to another list, other filters or another caller, or lies beyond the end.',
+  ),
+  UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request carries no valid identity.'),
+  DEPLOYMENT_UNAUTHORIZED: kind(
+    401,
+    'auth',
+    'client',
+    'The webhook timestamp or signature is missing, stale or invalid.',
+  ),
+  FORBIDDEN: kind(403, 'auth', 'client', 'The caller may see this, but not do it.'),
+  CSRF_REJECTED: kind(403, 'auth', 'client', 'The request comes from another web site.'),
+  HOST_NOT_ALLOWED: kind(
+    403,
+    'auth',
+    'client',
+    'The Host header names a host this service does not answer for.',
+  ),
+  ROUTE_NOT_FOUND: kind(404, 'request', 'client', 'There is no such path.'),
+  AGENT_NOT_FOUND: kind(404, 'request', 'client', 'There is no such agent, or it is not yours.'),
+  AGENT_VERSION_NOT_FOUND: kind(404, 'request', 'client', 'The agent has no such version.'),
+  SESSION_NOT_FOUND: kind(404, 'request', 'client', 'There is no such session, or it is not yours.'),
+  TURN_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such turn.'),
+  DEPLOYMENT_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'There is no such deployment, it is not yours, or it is disabled.',
+  ),
+  USER_NOT_FOUND: kind(404, 'request', 'client', 'There is no such user.'),
+  METHOD_NOT_ALLOWED: kind(
+    405,
+    'request',
+    'client',
+    'The path exists, but not with this method; Allow lists those it has.',
+  ),
+  REQUEST_TIMEOUT: kind(408, 'request', 'client', 'The request did not arrive in time.', again),
+  SESSION_BUSY: kind(
+    409,
+    'state',
+    'client',
+    'The session is working and the message asked not to wait.',
+    again,
+  ),
+  SESSION_TERMINATED: kind(409, 'state', 'client', 'The session has ended for good.'),
+  SESSION_ARCHIVED: kind(409, 'state', 'client', 'The session is archived and can only be read.'),
+  AGENT_NOT_RUNNABLE: kind(409, 'state', 'operator', 'The agent is disabled.'),
+  DEPLOYMENT_CANNOT_START: kind(
+    409,
+    'state',
+    'operator',
+    "The trigger's agent or owner is deleted or disabled.",
+  ),
+  DEPLOYMENT_IMMUTABLE: kind(409, 'state', 'client', 'A webhook cannot be changed; create a replacement.'),
+  IDEMPOTENCY_KEY_CONFLICT: kind(409, 'state', 'client', 'The Idempotency-Key was used for another request.'),
+  IDEMPOTENCY_KEY_IN_USE: kind(
+    409,
+    'state',
+    'client',
+    'A request with this Idempotency-Key is still under way.',
+    again,
+  ),
+  LEASE_LOST: kind(409, 'state', 'platform', 'Another runner holds this turn now.'),
+  VERSION_CONFLICT: kind(412, 'state', 'client', 'The resource has changed since the version in If-Match.'),
+  PAYLOAD_TOO_LARGE: kind(413, 'limit', 'client', 'The request body is larger than this route takes.'),
+  URI_TOO_LONG: kind(414, 'limit', 'client', 'The request target or a part of it is too long.'),
+  UNSUPPORTED_MEDIA_TYPE: kind(415, 'request', 'client', 'The Content-Type is not one this route takes.'),
+  HEADERS_TOO_LARGE: kind(431, 'limit', 'client', 'The request headers are too large.'),
+  CANCELLED: kind(499, 'request', 'client', 'The caller left before the answer.'),
+  INTERNAL: kind(
+    500,
+    'internal',
+    'platform',
+    'An unexpected failure; the request id finds its log line and trace.',
+  ),
+  RATE_LIMITED: kind(429, 'limit', 'client', 'Too many requests; wait as long as Retry-After says.', again),
+  DEPENDENCY_UNAVAILABLE: kind(
+    503,
+    'dependency',
+    'platform',
+    'A part of the service cannot be reached at the moment.',
+    again,
+  ),
+  DEADLINE_EXCEEDED: kind(
+    504,
+    'dependency',
+    'platform',
+    'The answer took too long; the work may still have been done.',
+    again,
+  ),
+  STORAGE_FULL: kind(507, 'dependency', 'operator', 'There is no space left to store this.', again),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Which member of a request body was refused (JSON Pointer) and why. */
+export interface FieldProblem {
+  pointer: string;
+  message: string;
+}
+
+export interface RefusalOptions {
+  details?: FieldProblem[];
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** A refusal with a name. Its message is shown to the client, so it never holds a secret. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly details: FieldProblem[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Refusal';
+    this.code = code;
+    this.details = options.details ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+export function refuse(code: ErrorCode, message: string, options?: RefusalOptions): Refusal {
+  return new Refusal(code, message, options);
+}
+
+/** A 400 that names one member of the request body. */
+export function refuseField(pointer: string, message: string): Refusal {
+  return refuse('INVALID_REQUEST', `${pointer} ${message}`, { details: [{ pointer, message }] });
+}
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}

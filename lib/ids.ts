@@ -1,0 +1,84 @@
+import { randomFillSync } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+/** The prefixes of all ids. `<prefix>_` and 26 characters: a ULID (https://github.com/ulid/spec). */
+export type IdPrefix = 'agt' | 'ses' | 'trn' | 'evt' | 'msg' | 'dep' | 'inv' | 'usr' | 'req' | 'rnr';
+
+/** Makes an id. Ids of one process sort in the order they were made. */
+export type Ids = (prefix: IdPrefix) => string;
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const RANDOM_BYTES = 10;
+const POOL_BYTES = 4096;
+
+/** `fill` overwrites a buffer with random bytes; tests hand over a seeded one. */
+export function createIds(clock: Clock, fill: (buffer: Uint8Array) => void = randomFillSync): Ids {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  let lastTime = -1;
+  let timeText = '';
+  const random = new Uint8Array(RANDOM_BYTES);
+
+  function refresh(time: number): void {
+    lastTime = time;
+    timeText = encodeTime(time);
+    if (used + RANDOM_BYTES > POOL_BYTES) {
+      fill(pool);
+      used = 0;
+    }
+    random.set(pool.subarray(used, used + RANDOM_BYTES));
+    // The top bit stays free, so that counting up within a millisecond does not overflow.
+    random[0] = (random[0] ?? 0) & 0x7f;
+    used += RANDOM_BYTES;
+  }
+
+  return (prefix) => {
+    const time = clock.now().getTime();
+    if (time > lastTime) refresh(time);
+    else increment(random);
+    return `${prefix}_${timeText}${encodeRandom(random)}`;
+  };
+}
+
+/** The same 26 characters under another prefix. */
+export function withPrefix(prefix: IdPrefix, id: string): string {
+  return `${prefix}_${id.slice(id.indexOf('_') + 1)}`;
+}
+
+const SHAPE = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Whether a text from outside could be an id with this prefix. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && SHAPE.test(text);
+}
+
+function encodeTime(time: number): string {
+  let text = '';
+  for (let i = 0, rest = time; i < 10; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** 80 bits as 16 characters, five bytes to eight characters at a time. */
+function encodeRandom(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < RANDOM_BYTES; i += 5) {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(i, i + 5);
+    const high = a * 4096 + b * 16 + (c >> 4);
+    const low = (c & 15) * 65536 + d * 256 + e;
+    for (const part of [high, low]) {
+      text += `${ALPHABET[part >> 15]}${ALPHABET[(part >> 10) & 31]}${ALPHABET[(part >> 5) & 31]}${ALPHABET[part & 31]}`;
+    }
+  }
+  return text;
+}
+
+function increment(bytes: Uint8Array): void {
+  for (let i = bytes.length - 1; i >= 0; i--) {
+    const next = ((bytes[i] ?? 0) + 1) & 0xff;
+    bytes[i] = next;
+    if (next !== 0) return;
+  }
+}

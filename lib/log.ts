@@ -1,0 +1,37 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+export type Log = Logger;
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Members that may hold a secret, wherever they stand in a logged object. */
+const SECRET = [
+  'authorization',
+  'cookie',
+  'shared_secret',
+  'sharedSecret',
+  'secret',
+  'token',
+  'password',
+  'passport',
+  'api_key',
+];
+
+/** JSON lines on standard output; readable ones when a person is watching. */
+export function createLog(options: {
+  level: LogLevel;
+  pretty: boolean;
+  destination?: DestinationStream;
+}): Log {
+  const settings = {
+    level: options.level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+  };
+  if (options.destination) return pino(settings, options.destination);
+  return options.pretty
+    ? pino(settings, pretty({ colorize: true, ignore: 'service', sync: true }))
+    : pino(settings);
+}

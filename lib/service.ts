@@ -1,0 +1,25 @@
+import type { Bus } from './bus/bus.ts';
+import type { Clock } from './clock.ts';
+import type { Endpoint, Observation } from './grpc/transport.ts';
+import type { Ids } from './ids.ts';
+import type { Log } from './log.ts';
+import type { Module } from './modules.ts';
+
+/** What every service is handed when it is opened. */
+export interface ServiceContext {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  bus: Bus;
+  /** The database server; each service reaches only its own schema there. */
+  databaseUrl: string;
+  /** The shared secret with which services prove who they are. */
+  serviceSecret: string;
+  /** Told of every finished call. */
+  observe: (observation: Observation) => void;
+}
+
+/** A service that runs: others reach it through the endpoint, the process starts and stops the module. */
+export interface OpenService extends Module {
+  endpoint: Endpoint;
+}
