@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
-// The one database server of a test run; every worker copies its template.
-const database = 'test/support/database.ts';
+// The one database server of a test run; every test file makes databases of its own in it.
+const database = 'test/support/postgres.ts';
 
 /** Lane 1: what needs nothing but Node and npm. */
 export default defineConfig({

@@ -1,0 +1,30 @@
+import type { Clock } from '../../lib/clock.ts';
+
+/** A clock that stands still until it is told to move. Its timers run when it passes them. */
+export interface FakeClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): FakeClock {
+  let now = start.getTime();
+  const timers = new Set<{ at: number; callback: () => void }>();
+  return {
+    now: () => new Date(now),
+    after(ms, callback) {
+      const timer = { at: now + ms, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance(ms) {
+      const until = now + ms;
+      for (;;) {
+        const due = [...timers].filter((timer) => timer.at <= until).sort((a, b) => a.at - b.at)[0];
+        if (!due) break;
+        timers.delete(due);
+        now = Math.max(now, due.at);
+        due.callback();
+      }
+      now = until;
+    },
+  };
+}
