@@ -1,15 +1,12 @@
-import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-
-// The one database server of a test run; every test file makes databases of its own in it.
-const database = 'test/support/postgres.ts';
 
 /** Lane 1: what needs nothing but Node and npm. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/{real,bench,chaos,support}/**'],
-    globalSetup: existsSync(database) ? [database] : [],
+    // The one database server of a run; every test file makes databases of its own in it.
+    globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

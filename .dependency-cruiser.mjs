@@ -1,0 +1,186 @@
+/**
+ * Who may import whom. Each rule reads as the sentence it enforces, and test/rules/imports.test.ts plants one
+ * fault for each. `import type` counts like any other import.
+ */
+
+/** A file `name.ts`, or a folder `name/` that it grew into. */
+const noun = (name) => `${name}(\\.ts$|/)`;
+const npm = (...names) => `^(node_modules/)?(@types/)?(${names.join('|')})(/|$)`;
+
+const PRODUCT = '^(lib|services|edge)/';
+const ANY_SERVICE = '^services/([^/]+)/';
+const DOMAIN = `^services/([^/]+)/${noun('domain')}`;
+const STORE = `^services/([^/]+)/${noun('store')}`;
+const HANDLERS = `^services/([^/]+)/${noun('handlers')}`;
+/** The composition root: assembles the services, and is known to none of them. */
+const HOUSE = '^services/(main\\.ts$|house/)';
+/** Where the SQL of a service is put to use: the store, and the file that opens the pool. */
+const DATABASE_USERS = `^services/[^/]+/(${noun('store')}|${noun('service')})`;
+
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+const lib = [
+  forbid(
+    'lib-is-acyclic',
+    'What everything stands on is read from the bottom up: move the shared part below both.',
+    { path: '^lib/' },
+    { circular: true },
+  ),
+  forbid(
+    'lib-knows-no-service',
+    'lib/ serves services that it does not know: take a parameter instead.',
+    { path: '^lib/' },
+    { path: '^(services|edge)/' },
+  ),
+  forbid(
+    'lib-knows-no-contract',
+    'A contract belongs to a service; only the error trailer that all of them share is known to lib/grpc.',
+    { path: '^lib/' },
+    { path: '^proto/', pathNot: '^proto/gen/ahs/common/' },
+  ),
+  forbid(
+    'only-the-transport-knows-the-error-trailer',
+    'The rest of lib/ speaks of errors by lib/errors.ts.',
+    { path: '^lib/', pathNot: '^lib/grpc/' },
+    { path: '^proto/gen/ahs/common/' },
+  ),
+  forbid(
+    'contracts-know-nobody',
+    'Generated code stands alone.',
+    { path: '^proto/' },
+    { path: '^(lib|services|edge)/' },
+  ),
+];
+
+const services = [
+  forbid(
+    'domain-is-pure',
+    'What is true and what may happen: no I/O, no clock, no package. It may know lib/errors, lib/ids and lib/events.',
+    { path: DOMAIN },
+    { pathNot: ['^lib/(errors|ids|events)(\\.ts$|/)', `^services/$1/${noun('domain')}`] },
+  ),
+  forbid(
+    'store-holds-the-sql',
+    'SQL is visible in one place: ask the store of the service.',
+    { path: ANY_SERVICE, pathNot: [DATABASE_USERS, HOUSE] },
+    { path: '^lib/db/' },
+  ),
+  forbid(
+    'store-knows-only-the-database',
+    'A store keeps what its domain decided. It may know lib/db, lib/errors, lib/ids, lib/clock and its own domain.',
+    { path: STORE },
+    {
+      pathNot: [
+        '^lib/db/',
+        '^lib/(errors|ids|clock)\\.ts$',
+        `^services/$1/(${noun('store')}|${noun('domain')})`,
+      ],
+    },
+  ),
+  forbid(
+    'handlers-answer-calls',
+    'A handler turns a call into domain and store: contracts, lib/errors, lib/grpc, what it is handed, its own folder.',
+    { path: HANDLERS },
+    {
+      pathNot: ['^proto/gen/', '^lib/grpc/', '^lib/(errors|clock|ids|events|cache)\\.ts$', '^services/$1/'],
+    },
+  ),
+  forbid(
+    'no-service-imports-another',
+    'Ask its contract: the client is handed in.',
+    { path: ANY_SERVICE, pathNot: HOUSE },
+    { path: '^services/', pathNot: '^services/$1/' },
+  ),
+  forbid(
+    'no-service-knows-the-edge',
+    'Services answer gRPC; HTTP is in front of them.',
+    { path: ANY_SERVICE, pathNot: HOUSE },
+    { path: '^edge/' },
+  ),
+  forbid(
+    'nothing-goes-in-circles',
+    'Two files that need each other are one, or hide a third.',
+    { path: '^(services|edge|scripts)/' },
+    { circular: true },
+  ),
+];
+
+const edge = [
+  forbid(
+    'edge-has-no-database',
+    'The edge holds no rule, no table and no bytes: ask the service that does.',
+    { path: '^edge/' },
+    { path: '^lib/(db|blobs)/' },
+  ),
+  forbid(
+    'edge-imports-no-service',
+    'The edge speaks to generated clients, which it is handed.',
+    { path: '^edge/' },
+    { path: '^services/' },
+  ),
+  forbid(
+    'only-edge-knows-fastify',
+    'HTTP ends at the edge.',
+    { path: '^(lib|services|scripts|proto)/' },
+    { path: npm('fastify', 'fastify-[^/]+', '@fastify/[^/]+', '@scalar/[^/]+') },
+  ),
+];
+
+/** One home for each driver; tests may speak to the backends themselves. */
+const driver = (name, home, ...packages) =>
+  forbid(
+    name,
+    `This driver is imported in ${home} only: use what that folder offers.`,
+    { path: '^(lib|services|edge|scripts|proto)/', pathNot: `^${home}/` },
+    { path: npm(...packages) },
+  );
+
+const drivers = [
+  driver('only-lib-db-speaks-postgres', 'lib/db', 'pg', 'pg-[^/]+'),
+  driver('only-lib-bus-speaks-redis', 'lib/bus', 'redis', '@redis/[^/]+', 'ioredis'),
+  driver('only-lib-blobs-speaks-s3', 'lib/blobs', 'minio', '@aws-sdk/[^/]+'),
+  driver('only-lib-grpc-speaks-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
+  driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
+];
+
+const product = [
+  forbid(
+    'tests-do-not-leak-into-the-product',
+    'Fakes that the product needs are product features and live with it.',
+    { path: '^(lib|services|edge|scripts|proto)/' },
+    { path: '^test/' },
+  ),
+  forbid(
+    'the-product-runs-without-scripts',
+    'Scripts serve developers.',
+    { path: PRODUCT },
+    { path: '^scripts/' },
+  ),
+  forbid(
+    'the-product-needs-no-dev-package',
+    'Declare it under dependencies: an installation for production leaves the others out.',
+    { path: '^(lib|services|edge|proto)/' },
+    { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
+    'every-package-is-declared',
+    'A package that only another package brought along may leave with it.',
+    {},
+    { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+  ),
+  forbid('every-import-is-found', 'There is no such file or package.', {}, { couldNotResolve: true }),
+];
+
+export default {
+  forbidden: [...lib, ...services, ...edge, ...drivers, ...product],
+  options: {
+    doNotFollow: { path: '(^|/)node_modules/' },
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json', '.d.ts'],
+    },
+  },
+};
