@@ -1,0 +1,227 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type EmbeddedPostgres,
+  type PostgresOptions,
+  PostgresProblem,
+  startPostgres,
+} from '../../../lib/db/embedded.ts';
+import { DirectoryProblem } from '../../../lib/directory.ts';
+import { isRoot, NOBODY, ordinaryUser } from '../../support/ordinary.ts';
+import { until } from '../../support/wait.ts';
+import { isAlive, kill, sharedDirectory, stopSupervisors, supervise, watchdogOf } from './killable.ts';
+
+const root = sharedDirectory();
+/** Holds a cluster from the start; every test leaves it stopped. */
+const used = join(root, 'used');
+/** No power cut is played here. */
+const FAST = { fsync: 'off' };
+const running: EmbeddedPostgres[] = [];
+
+beforeAll(async () => {
+  await (await start(used)).stop();
+});
+
+afterEach(async () => {
+  await stopSupervisors();
+  await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const emptyDirectory = () => mkdtempSync(join(root, 'd-'));
+
+/** A directory with a cluster that the test may spoil. */
+function copiedDirectory(): string {
+  const directory = emptyDirectory();
+  cpSync(join(used, 'cluster'), join(directory, 'cluster'), { recursive: true });
+  return directory;
+}
+
+async function start(directory: string, more: Partial<PostgresOptions> = {}): Promise<EmbeddedPostgres> {
+  const postgres = await startPostgres({ directory, settings: FAST, log: () => {}, ...more });
+  running.push(postgres);
+  return postgres;
+}
+
+async function query<Row extends object>(url: string | undefined, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Commits something; the returned function fails unless the server behind the other URL still has it. */
+async function commitThrough(url: string | undefined): Promise<(url: string | undefined) => Promise<void>> {
+  await query(url, 'drop table if exists kept; create table kept as select 7 as n');
+  return async (later) => expect(await query(later, 'select n from kept')).toEqual([{ n: 7 }]);
+}
+
+const gone = (pid: number | undefined) => until(`process ${pid} is gone`, () => !isAlive(pid));
+const logOf = (directory: string) => readFileSync(join(directory, 'postgres.log'), 'utf8');
+
+describe('startPostgres', () => {
+  it('makes a cluster that only its user and password can enter', async () => {
+    const directory = join(emptyDirectory(), 'new', 'deep');
+    const { url } = await start(directory, { settings: {} });
+    expect(await query(url, `select current_user, lower('ÄÉ')`)).toEqual([
+      { current_user: 'service', lower: 'äé' },
+    ]);
+    const at = new URL(url);
+    expect(at.hostname).toBe('127.0.0.1');
+    expect(Number(at.port)).toBeLessThan(32_768);
+    expect(at.password.length).toBeGreaterThanOrEqual(43);
+    at.password = 'guessed';
+    await expect(query(at.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+    const mode = (path: string) => statSync(join(directory, path)).mode & 0o777;
+    expect(['.', 'cluster', 'cluster/data'].map(mode)).toEqual([0o700, 0o700, 0o700]);
+    expect(['cluster/password', 'postgres.log'].map(mode)).toEqual([0o600, 0o600]);
+  });
+
+  it('keeps what was committed over a clean stop', async () => {
+    const first = await start(used);
+    const check = await commitThrough(first.url);
+    await first.stop();
+    expect(await first.exited).toEqual({ code: 0, signal: null });
+    const before = logOf(used).length;
+    await check((await start(used)).url);
+    expect(logOf(used).slice(before)).not.toContain('not properly shut down');
+  });
+
+  it('stops although a client is in the middle of a transaction', async () => {
+    const postgres = await start(used);
+    const client = new pg.Client(postgres.url);
+    client.on('error', () => {});
+    await client.connect();
+    await client.query('begin');
+    await postgres.stop();
+    expect(isAlive(postgres.pid)).toBe(false);
+  });
+
+  it('refuses a directory that another process serves, and names that process', async () => {
+    const { child } = await supervise(used);
+    const holder = new RegExp(`in use by process ${child.pid} since \\d{4}-\\d\\d-\\d\\dT`);
+    await expect(start(used)).rejects.toThrow(holder);
+    await expect(start(used)).rejects.toBeInstanceOf(DirectoryProblem);
+  });
+
+  it('waits for the server of a process that was killed a moment ago', async () => {
+    const { child, url, pid } = await supervise(used);
+    const check = await commitThrough(url);
+    await kill(child);
+    await check((await start(used)).url);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('recovers when the server was killed together with its process', async () => {
+    const { child, url, pid = 0 } = await supervise(used);
+    const check = await commitThrough(url);
+    process.kill(pid, 'SIGKILL');
+    await kill(child);
+    const before = logOf(used).length;
+    await check((await start(used)).url);
+    expect(logOf(used).slice(before)).toContain('not properly shut down');
+  });
+
+  it('begins anew when its process was killed while it made the cluster', async () => {
+    const directory = emptyDirectory();
+    const { child } = await supervise(directory, { until: (said) => said.line !== undefined });
+    const clusters = () => readdirSync(directory).filter((name) => name.startsWith('cluster'));
+    await until('there are files', () => existsSync(join(directory, clusters()[0] ?? '', 'data')));
+    await kill(child);
+    const { url } = await start(directory);
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(clusters()).toEqual(['cluster']);
+  });
+
+  it('does not see the signals of the terminal of its process', async () => {
+    const { child, url } = await supervise(used);
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(child.exitCode).toBeNull();
+  });
+
+  it('is not misled by a postmaster.pid whose number belongs to another program now', async () => {
+    const directory = copiedDirectory();
+    const other = spawn('sleep', ['60']);
+    const lines = [other.pid, `${directory}/cluster/data`, 1, 20_000, '', '127.0.0.1', '1 1', 'ready', ''];
+    await writeFile(join(directory, 'cluster', 'data', 'postmaster.pid'), lines.join('\n'));
+    const { url } = await start(directory);
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(isAlive(other.pid)).toBe(true);
+    other.kill();
+  });
+
+  it('names the release that made the data when it is another one', async () => {
+    const directory = copiedDirectory();
+    await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '17\n');
+    const starting = start(directory);
+    await expect(starting).rejects.toThrow(/is of PostgreSQL 17, and this release brings PostgreSQL 18/);
+    await expect(starting).rejects.toBeInstanceOf(PostgresProblem);
+  });
+
+  it('says that the wanted port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await expect(start(used, { port })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+    server.close();
+  });
+
+  it('repeats what PostgreSQL said when a setting is wrong', async () => {
+    const settings = { ...FAST, shared_buffers: 'plenty' };
+    await expect(start(used, { settings })).rejects.toThrow(/invalid value for parameter "shared_buffers"/);
+  });
+
+  it('gives up when the start is aborted, and can start again', async () => {
+    const directory = emptyDirectory();
+    const stop = new AbortController();
+    const log = () => stop.abort(new Error('never mind'));
+    await expect(start(directory, { signal: stop.signal, log })).rejects.toThrow('never mind');
+    const { url } = await start(directory);
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  const NAMELESS = 61_234;
+  it.each([
+    { host: 'as whoever runs the tests', place: () => used },
+    { host: 'as an ordinary user', place: emptyDirectory, user: NOBODY },
+    { host: 'on a host without setpriv', place: copiedDirectory, user: NOBODY, without: ['setpriv'] },
+    ...(isRoot
+      ? [
+          { host: 'as a user without a name', place: emptyDirectory, user: NAMELESS },
+          { host: 'where root may make no user namespace', place: copiedDirectory, without: ['unshare'] },
+        ]
+      : []),
+  ])('leaves no server behind when its process is killed, and starts again, $host', async (example) => {
+    const directory = example.place();
+    const prefix = example.user ? ordinaryUser(example.user, directory) : [];
+    const { child, url, pid } = await supervise(directory, { prefix, without: example.without });
+    const check = await commitThrough(url);
+    await kill(child);
+    await gone(pid);
+    await check((await supervise(directory, { prefix, without: example.without })).url);
+  });
+
+  it('stops a server that outlived its process and that nobody watches', async () => {
+    const directory = copiedDirectory();
+    const prefix = ordinaryUser(NOBODY, directory);
+    const { child, url, pid } = await supervise(directory, { prefix, without: ['setpriv'] });
+    const check = await commitThrough(url);
+    process.kill(watchdogOf(child), 'SIGKILL');
+    await kill(child);
+    expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await check((await supervise(directory, { prefix })).url);
+    expect(isAlive(pid)).toBe(false);
+  });
+});

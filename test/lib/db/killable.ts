@@ -1,0 +1,73 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const SUPERVISOR = join(import.meta.dirname, 'supervisor.ts');
+
+export interface Said {
+  line?: string;
+  url?: string;
+  pid?: number;
+}
+
+export interface Supervised extends Said {
+  child: ChildProcess;
+}
+
+const started: ChildProcess[] = [];
+
+/** Starts a process that holds a server over the directory, and waits until it has said what `until` wants. */
+export async function supervise(
+  directory: string,
+  options: { prefix?: string[]; without?: string[]; until?: (said: Said) => boolean } = {},
+): Promise<Supervised> {
+  const { prefix = [], without = [], until = (said) => said.url !== undefined } = options;
+  const [program = '', ...args] = [...prefix, process.execPath, SUPERVISOR, directory, ...without];
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  let complaint = '';
+  child.stderr.on('data', (chunk) => {
+    complaint += chunk;
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const said: Said = JSON.parse(line);
+    if (until(said)) return { ...said, child };
+  }
+  throw new Error(`the supervisor ended: ${complaint}`);
+}
+
+/** Stops the servers of all supervisors that still live. */
+export async function stopSupervisors(): Promise<void> {
+  for (const child of started.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+}
+
+export async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** The shell that watches over the server where the kernel does not. */
+export function watchdogOf(child: ChildProcess): number {
+  const children = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(child.pid)]).toString();
+  return Number.parseInt(children.split('\n').find((line) => line.includes('read -r _')) ?? '', 10);
+}
+
+/** A process that has ended and that nobody has asked about yet does not count. */
+export function isAlive(pid: number | undefined): boolean {
+  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)]).stdout.toString();
+  return /^[^Z\s]/.test(state);
+}
+
+/** A directory in which others may have directories of their own. */
+export function sharedDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'embedded-'));
+  chmodSync(path, 0o711);
+  return path;
+}
