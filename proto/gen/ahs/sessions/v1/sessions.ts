@@ -367,7 +367,14 @@ export interface TurnReport {
     | Usage
     | undefined;
   /** Absent while the turn goes on. */
-  outcome: Outcome | undefined;
+  outcome:
+    | Outcome
+    | undefined;
+  /**
+   * 1, 2, 3 … for each turn and fence. A report whose answer was lost is sent again with the same
+   * number and content; one that was appended before is answered as appended and changes nothing.
+   */
+  reportSeq: number;
 }
 
 export interface NewEvent {
@@ -3571,7 +3578,16 @@ export const ReportTurnsRequest: MessageFns<ReportTurnsRequest> = {
 };
 
 function createBaseTurnReport(): TurnReport {
-  return { sessionId: "", turnId: "", fence: 0, events: [], openMessageId: "", usage: undefined, outcome: undefined };
+  return {
+    sessionId: "",
+    turnId: "",
+    fence: 0,
+    events: [],
+    openMessageId: "",
+    usage: undefined,
+    outcome: undefined,
+    reportSeq: 0,
+  };
 }
 
 export const TurnReport: MessageFns<TurnReport> = {
@@ -3596,6 +3612,9 @@ export const TurnReport: MessageFns<TurnReport> = {
     }
     if (message.outcome !== undefined) {
       Outcome.encode(message.outcome, writer.uint32(58).fork()).join();
+    }
+    if (message.reportSeq !== 0) {
+      writer.uint32(64).int32(message.reportSeq);
     }
     return writer;
   },
@@ -3667,6 +3686,14 @@ export const TurnReport: MessageFns<TurnReport> = {
             }
 
             message.outcome = Outcome.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.reportSeq = reader.int32();
             continue;
           }
         }
