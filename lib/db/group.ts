@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ERRORS, Refusal } from '../errors.ts';
 
 export interface GroupOptions<Item, Result> {
   /** Carries out all items in one go; the outcome of each stands at its place. */
@@ -76,8 +76,9 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
         else member.resolve(outcome as Result);
       });
     } catch (error) {
-      // A refusal of the whole run (database away, disk full) is nobody's fault in particular.
-      if (members.length === 1 || error instanceof Refusal) {
+      // A database that is away or full is nobody's fault in particular.
+      const shared = error instanceof Refusal && ERRORS[error.code].category === 'dependency';
+      if (members.length === 1 || shared) {
         for (const member of members) member.reject(error);
         return;
       }

@@ -1,0 +1,32 @@
+import { setting } from '../../lib/env.ts';
+
+export const settings = {
+  pool: setting.integer(
+    'SERVICE_SESSIONS_POOL',
+    { min: 4, max: 500, unit: 'connections' },
+    { fallback: 16, about: 'Database connections of the sessions service.' },
+  ),
+  leaseSeconds: setting.integer(
+    'SERVICE_TURN_LEASE_SECONDS',
+    { min: 1, max: 600, unit: 'seconds' },
+    { fallback: 15, about: 'How long a runner may be silent before its turns go to another one.' },
+  ),
+  maxFailures: setting.integer(
+    'SERVICE_TURN_MAX_RETRIES',
+    { min: 0, max: 100 },
+    { fallback: 5, about: 'How often a turn is tried again after a failure that may pass.' },
+  ),
+  maxTurnsPerAgent: setting.integer(
+    'SERVICE_AGENT_MAX_RUNNING_TURNS',
+    { min: 1, max: 100_000 },
+    { fallback: 1_000, about: 'Turns of one agent that run at the same time; the others wait in the queue.' },
+  ),
+  purgeAfterSeconds: setting.integer(
+    'SERVICE_SESSION_PURGE_AFTER_SECONDS',
+    { min: 60, max: 31_536_000, unit: 'seconds' },
+    {
+      fallback: 3_600,
+      about: 'How long the content of a deleted session stays in the database before it is erased.',
+    },
+  ),
+};

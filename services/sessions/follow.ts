@@ -1,0 +1,145 @@
+import type { Bus } from '../../lib/bus/bus.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { JournalEvent } from './journal.ts';
+import type { EventStore } from './store/events.ts';
+
+/** What a follower gets next. */
+export interface Chunk {
+  events: JournalEvent[];
+  /** Everything up to here has been sent or left out by the filter. */
+  seq: number;
+  caughtUp: boolean;
+}
+
+/** A hint may be lost; followers that wait are looked after this often, all in one query. */
+const PROBE_MS = 1_000;
+const ROWS = 500;
+
+export type Follower = ReturnType<typeof createFollower>;
+
+/**
+ * Follows journals. Each follower subscribes first, reads the table after its place, waits, and reads
+ * again: the table is the truth and the hint only says "look". Followers at the same place share one
+ * read, and one probe a second covers everybody who waits in this process.
+ */
+export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: (error: unknown) => void) {
+  const watched = new Map<string, Set<Watch>>();
+  const reads = new Map<string, Promise<JournalEvent[]>>();
+  const unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
+    for (const watch of watched.get(sessionId) ?? []) watch.wake();
+  });
+  let cancelProbe = clock.after(PROBE_MS, probe);
+  let closed = false;
+
+  function probe(): void {
+    wakeBehind()
+      .catch(warn)
+      .finally(() => {
+        if (!closed) cancelProbe = clock.after(PROBE_MS, probe);
+      });
+  }
+
+  async function wakeBehind(): Promise<void> {
+    if (watched.size === 0) return;
+    for (const { sessionId, lastSeq } of await store.heads([...watched.keys()])) {
+      for (const watch of watched.get(sessionId) ?? []) if (watch.seq < lastSeq) watch.wake();
+    }
+  }
+
+  function read(sessionId: string, afterSeq: number): Promise<JournalEvent[]> {
+    const key = `${sessionId} ${afterSeq}`;
+    const known = reads.get(key);
+    if (known !== undefined) return known;
+    const reading = store.after(sessionId, afterSeq, ROWS).finally(() => reads.delete(key));
+    reads.set(key, reading);
+    return reading;
+  }
+
+  function watch(sessionId: string, seq: number, signal: AbortSignal): Watch {
+    const one = new Watch(seq, signal);
+    const all = watched.get(sessionId) ?? new Set();
+    watched.set(sessionId, all.add(one));
+    one.onClose = () => {
+      all.delete(one);
+      if (all.size === 0 && watched.get(sessionId) === all) watched.delete(sessionId);
+    };
+    return one;
+  }
+
+  return {
+    /** Ends when the session is deleted or the signal aborts. */
+    async *follow(
+      sessionId: string,
+      afterSeq: number,
+      types: readonly string[],
+      signal: AbortSignal,
+    ): AsyncGenerator<Chunk> {
+      const wanted = types.length === 0 ? undefined : new Set(types);
+      using place = watch(sessionId, afterSeq, signal);
+      let told = false;
+      while (!signal.aborted) {
+        place.rest();
+        const events = await read(sessionId, place.seq);
+        const last = events.at(-1);
+        if (last) {
+          place.seq = last.seq;
+          told = false;
+          yield {
+            events: wanted ? events.filter((event) => wanted.has(event.type)) : events,
+            seq: last.seq,
+            caughtUp: false,
+          };
+          if (last.type === 'session.deleted') return;
+          continue;
+        }
+        if (!told) yield { events: [], seq: place.seq, caughtUp: true };
+        told = true;
+        await place.woken();
+      }
+    },
+
+    close(): void {
+      closed = true;
+      cancelProbe();
+      unsubscribe();
+      for (const all of watched.values()) for (const watch of all) watch.wake();
+    },
+  };
+}
+
+/** One follower's place in a journal. A wake-up that comes while it reads is not lost. */
+class Watch {
+  seq: number;
+  onClose: () => void = () => {};
+  readonly #signal: AbortSignal;
+  #hinted = false;
+  #resume: () => void = () => {};
+
+  constructor(seq: number, signal: AbortSignal) {
+    this.seq = seq;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.wake, { once: true });
+  }
+
+  readonly wake = (): void => {
+    this.#hinted = true;
+    this.#resume();
+  };
+
+  /** From here on a hint counts. */
+  rest(): void {
+    this.#hinted = false;
+  }
+
+  woken(): Promise<void> {
+    if (this.#hinted || this.#signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener('abort', this.wake);
+    this.onClose();
+  }
+}

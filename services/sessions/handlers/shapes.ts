@@ -1,0 +1,62 @@
+import { withPrefix } from '../../../lib/ids.ts';
+import type { Session, Turn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { ListedTurn, SessionRow } from '../store/lists.ts';
+
+/** A row as the contract shows it. */
+export function sessionOf(row: SessionRow): Session {
+  return {
+    sessionId: row.session_id,
+    agentId: row.agent_id,
+    agentVersion: row.agent_version,
+    deploymentId: row.deployment_id ?? '',
+    invocationId: row.deployment_id ? invocationOf(row.session_id) : '',
+    title: row.title ?? '',
+    status: row.status,
+    stopReasonJson: row.stop_reason ?? '',
+    needsAction:
+      row.status === 'idle' &&
+      row.stop_reason !== null &&
+      JSON.parse(row.stop_reason).type === 'requires_action',
+    environmentStatus: 'none',
+    currentTurnId: row.current_turn_id ?? '',
+    queuedTurns: row.queued_turns,
+    usage: {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+      steps: row.steps,
+      toolCalls: row.tool_calls,
+      activeMs: row.active_ms,
+    },
+    lastSeq: row.last_seq,
+    metadata: JSON.parse(row.metadata),
+    createdBy: row.owner_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    archivedAt: row.archived_at ?? undefined,
+  };
+}
+
+export function turnShapeOf(row: ListedTurn): Turn {
+  return {
+    turnId: row.turn_id,
+    sessionId: row.session_id,
+    status: row.turn_status,
+    attempt: row.attempt,
+    usage: {
+      inputTokens: row.turn_input_tokens,
+      outputTokens: row.turn_output_tokens,
+      steps: row.turn_steps,
+      toolCalls: row.turn_tool_calls,
+      activeMs: row.turn_active_ms,
+    },
+    errorJson: row.error ?? '',
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    finishedAt: row.finished_at ?? undefined,
+  };
+}
+
+/** A triggered session and its invocation have the same 26 characters. */
+export function invocationOf(sessionId: string): string {
+  return withPrefix('inv', sessionId);
+}

@@ -1,0 +1,122 @@
+import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
+import { refuseField } from '../../../lib/errors.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { traceparent } from '../../../lib/trace.ts';
+import {
+  SendMessageRequest,
+  SendMessageResponse,
+  type SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { open, owned, sessionNotFound } from '../domain/access.ts';
+import { amend, remove } from '../domain/leave.ts';
+import { type BusyPolicy, send } from '../domain/send.ts';
+import type { Changed, Decide } from '../store/changes.ts';
+import { amendment, archival, deletion } from '../store/writes.ts';
+import { actorOf, callerOf } from './caller.ts';
+import type { HandlerContext } from './context.ts';
+import { sessionOf } from './shapes.ts';
+
+type Methods = Pick<
+  Handlers<SessionsServiceDefinition>,
+  'sendMessage' | 'updateSession' | 'archiveSession' | 'deleteSession'
+>;
+
+const SMALL = 1_000;
+const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
+
+/** What a user does with a session of theirs. */
+export function workingHandlers({ db, clock, ids, changes, lists }: HandlerContext): Methods {
+  async function read(sessionId: string, call: Call) {
+    const row = await lists.session(sessionId, call);
+    if (!row) throw sessionNotFound(sessionId);
+    return { session: sessionOf(row) };
+  }
+
+  function sending(request: SendMessageRequest, turnId: string, call: Call): Decide {
+    const { sessionId, contentJson, busyPolicy } = request;
+    if (!BUSY_POLICIES.includes(busyPolicy))
+      throw refuseField('/busy_policy', 'is none of enqueue, reject, interrupt');
+    const message = {
+      turnId,
+      contentJson,
+      busyPolicy: busyPolicy as BusyPolicy,
+      actor: actorOf(call),
+      traceparent: traceparent(call.trace),
+    };
+    return (state) => ({
+      change: send(open(owned(state, sessionId, callerOf(call).userId)), { ...message, now: clock.now() }),
+    });
+  }
+
+  return {
+    async sendMessage(request, call) {
+      const turnId = ids('trn');
+      const decide = sending(request, turnId, call);
+      if (request.idempotencyKey === '') {
+        const changed = await changes.change(request.sessionId, request.contentJson.length + SMALL, decide);
+        return { turnId, seq: seqOf(changed), replayed: false };
+      }
+      const fingerprint = fingerprintOf(
+        'sendMessage',
+        SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
+      );
+      const key = {
+        caller: callerOf(call).userId,
+        key: request.idempotencyKey,
+        fingerprint,
+        now: clock.now(),
+      };
+      let changed: Changed | undefined;
+      const { answer, replayed } = await once(db, key, async (tx) => {
+        changed = await changes.changeIn(tx, request.sessionId, decide);
+        return SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish();
+      });
+      if (changed && !replayed) changes.hint(changed);
+      return { ...SendMessageResponse.decode(answer), replayed };
+    },
+
+    async updateSession({ sessionId, title, metadata }, call) {
+      const caller = callerOf(call).userId;
+      const row = await lists.session(sessionId, call);
+      await changes.change(sessionId, SMALL, (state) => {
+        const session = open(owned(state, sessionId, caller));
+        const changed = [
+          ...(title === undefined ? [] : ['title']),
+          ...(metadata === undefined ? [] : ['metadata']),
+        ];
+        const nextTitle = title === undefined ? (row?.title ?? null) : title || null;
+        const nextMetadata = metadata ? JSON.stringify(metadata.entries) : (row?.metadata ?? '{}');
+        return {
+          change: amend(session, changed, actorOf(call)),
+          update: amendment(sessionId, nextTitle, nextMetadata),
+        };
+      });
+      return read(sessionId, call);
+    },
+
+    async archiveSession({ sessionId }, call) {
+      const caller = callerOf(call).userId;
+      await changes.change(sessionId, SMALL, (state) => {
+        const session = owned(state, sessionId, caller);
+        const change = amend(session, session.archived ? [] : ['archived_at'], actorOf(call));
+        return session.archived ? { change } : { change, update: archival(sessionId, clock.now()) };
+      });
+      return read(sessionId, call);
+    },
+
+    async deleteSession({ sessionId }, call) {
+      const caller = callerOf(call).userId;
+      await changes.remove(sessionId, (state, queued) => {
+        const now = clock.now();
+        const change = remove(owned(state, sessionId, caller), queued, actorOf(call), now);
+        return { change, update: deletion(sessionId, now) };
+      });
+      return {};
+    },
+  };
+}
+
+/** The seq of the user.message that a change appended. */
+function seqOf({ change, entry }: Changed): number {
+  return (entry?.firstSeq ?? 0) + (change.newTurn?.draft ?? 0);
+}

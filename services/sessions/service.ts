@@ -1,0 +1,102 @@
+import { openDatabase } from '../../lib/db/database.ts';
+import { migrate } from '../../lib/db/migrations.ts';
+import type { Settings } from '../../lib/env.ts';
+import type { Client, Peers } from '../../lib/grpc/contract.ts';
+import { guard } from '../../lib/grpc/guard.ts';
+import type { OpenService, ServiceContext } from '../../lib/service.ts';
+import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { settings } from './config.ts';
+import { createFollower } from './follow.ts';
+import { beginningHandlers } from './handlers/beginnings.ts';
+import type { HandlerContext } from './handlers/context.ts';
+import { readingHandlers } from './handlers/reading.ts';
+import { runningHandlers } from './handlers/running.ts';
+import { workingHandlers } from './handlers/working.ts';
+import { createChanges } from './store/changes.ts';
+import { createClaims } from './store/claims.ts';
+import { createCreations } from './store/creations.ts';
+import { createEventStore } from './store/events.ts';
+import { createLists } from './store/lists.ts';
+import { startSweeper } from './sweeper.ts';
+
+const peers: Peers<SessionsServiceDefinition> = {
+  createConversation: ['edge'],
+  createSession: ['deployments'],
+  listSessions: ['edge'],
+  getSession: ['edge'],
+  updateSession: ['edge'],
+  archiveSession: ['edge'],
+  deleteSession: ['edge'],
+  sendMessage: ['edge'],
+  listMessages: ['edge', 'runner'],
+  listTurns: ['edge'],
+  getTurn: ['edge'],
+  listEvents: ['edge'],
+  follow: ['edge'],
+  listDeploymentSessions: ['deployments'],
+  claimTurns: ['runner'],
+  renewLeases: ['runner'],
+  reportTurns: ['runner'],
+};
+
+/** A turn that takes its runner down is given up after this many starts. */
+const MAX_ATTEMPTS = 50;
+
+export async function openSessions(
+  context: ServiceContext,
+  config: Settings<typeof settings>,
+  clients: { agents: Client<AgentsServiceDefinition> },
+): Promise<OpenService> {
+  const { clock, ids, bus, log } = context;
+  await migrate(context.databaseUrl, 'sessions', new URL('migrations', import.meta.url));
+  const db = openDatabase({
+    url: context.databaseUrl,
+    schema: 'sessions',
+    pool: config.pool,
+    onIdleError: (error) => log.warn({ err: error }, 'a database connection failed'),
+  });
+  const leaseMs = config.leaseSeconds * 1_000;
+  const limits = { maxFailures: config.maxFailures, maxAttempts: MAX_ATTEMPTS };
+  const store = { db, bus, clock, ids };
+  const changes = createChanges(store);
+  const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
+  const events = createEventStore(db);
+  const follower = createFollower(events, bus, clock, (error) => log.warn({ err: error }, 'a probe failed'));
+  const purgeAfterMs = config.purgeAfterSeconds * 1_000;
+  const sweeper = startSweeper({ db, changes, claims, clock, log, limits, purgeAfterMs });
+  const handlers: HandlerContext = {
+    ...store,
+    agents: clients.agents,
+    changes,
+    claims,
+    creations: createCreations(store),
+    lists: createLists(db),
+    events,
+    follower,
+    limits,
+    leaseMs,
+  };
+  return {
+    name: 'sessions',
+    endpoint: guard({
+      contract: SessionsServiceDefinition,
+      handlers: {
+        ...beginningHandlers(handlers),
+        ...readingHandlers(handlers),
+        ...workingHandlers(handlers),
+        ...runningHandlers(handlers),
+      },
+      peers,
+      secret: context.serviceSecret,
+      clock,
+      observe: context.observe,
+    }),
+    check: () => db.check(),
+    async stop() {
+      follower.close();
+      await sweeper.stop();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { Bus } from '../../../lib/bus/bus.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { type Database, type Session, type Statement, statement } from '../../../lib/db/database.ts';
+import { createGroup } from '../../../lib/db/group.ts';
+import { Refusal } from '../../../lib/errors.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Change } from '../domain/change.ts';
+import type { QueuedTurn, SessionState } from '../domain/state.ts';
+import { compose, type Entry } from '../journal.ts';
+import { apply, type Decided } from './apply.ts';
+import { lockStates } from './state.ts';
+
+/** What a decision may also change: the seldom written columns of the session, in the same transaction. */
+export interface SessionUpdate {
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+export interface Decision {
+  change: Change;
+  update?: SessionUpdate;
+}
+
+/** Looks at a locked session and says what becomes of it, or refuses. It runs again when a transaction is repeated. */
+export type Decide = (state: SessionState | undefined) => Decision;
+
+export interface Changed {
+  state: SessionState;
+  change: Change;
+  /** The events it appended, if any. */
+  entry: Entry | undefined;
+}
+
+interface Item {
+  sessionId: string;
+  decide: Decide;
+  bytes: number;
+}
+
+export type Changes = ReturnType<typeof createChanges>;
+
+export interface ChangesContext {
+  db: Database;
+  bus: Bus;
+  clock: Clock;
+  ids: Ids;
+}
+
+/**
+ * The one way in which a session that exists changes: under the lock of its head, by a decision of
+ * the domain, together with the events that say so. Changes of different sessions that arrive
+ * together share a transaction.
+ */
+export function createChanges({ db, bus, clock, ids }: ChangesContext) {
+  const group = createGroup<Item, Changed>({
+    run: (items) => db.transaction((tx) => changeAll(tx, items)),
+    sizeOf: (item) => item.bytes,
+    keyOf: (item) => item.sessionId,
+    maxItems: 128,
+    maxBytes: 8 * 1024 * 1024,
+    writers: 2,
+  });
+
+  async function changeAll(tx: Session, items: Item[]): Promise<(Changed | Refusal)[]> {
+    const states = await lockStates(tx, items.map((item) => item.sessionId).sort());
+    const now = clock.now();
+    const updates: SessionUpdate[] = [];
+    const outcomes = items.map(({ sessionId, decide }): Decided | Refusal => {
+      try {
+        const state = states.get(sessionId);
+        const { change, update } = decide(state);
+        if (!state) throw new Error(`a decision about session ${sessionId}, which does not exist`);
+        if (update) updates.push(update);
+        return place(state, change, now);
+      } catch (error) {
+        if (error instanceof Refusal) return error;
+        throw error;
+      }
+    });
+    const decided = outcomes.filter((outcome): outcome is Decided => !(outcome instanceof Refusal));
+    for (const { statement: text, values } of updates) await tx.change(text, values);
+    const effective = decided.filter(({ entry, change }) => entry || change.turns.length > 0);
+    if (effective.length > 0) await apply(tx, effective, now);
+    return outcomes;
+  }
+
+  function place(state: SessionState, change: Change, now: Date): Decided {
+    const entry =
+      change.drafts.length === 0
+        ? undefined
+        : compose(state.sessionId, state.lastSeq, change.drafts, ids, now);
+    return { state, change, entry };
+  }
+
+  /** Tells who waits, after the commit. */
+  function hint({ state, change, entry }: Changed): void {
+    if (entry) bus.publish('sessions.appended', state.sessionId);
+    const ready =
+      change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
+    if (ready) bus.publish('turns.ready', '');
+  }
+
+  return {
+    /** `bytes`: about how much the decision will write. */
+    async change(sessionId: string, bytes: number, decide: Decide): Promise<Changed> {
+      const changed = await group.submit({ sessionId, decide, bytes });
+      hint(changed);
+      return changed;
+    },
+
+    /** The same within a transaction of the caller's, who gives the hint after its commit. */
+    async changeIn(tx: Session, sessionId: string, decide: Decide): Promise<Changed> {
+      const [outcome] = await changeAll(tx, [{ sessionId, decide, bytes: 0 }]);
+      if (!outcome || outcome instanceof Refusal) throw outcome;
+      return outcome;
+    },
+
+    hint,
+
+    /** Deleting reads the queue first, so it does not share a transaction. */
+    async remove(
+      sessionId: string,
+      decide: (state: SessionState | undefined, queued: QueuedTurn[]) => Decision,
+    ): Promise<void> {
+      const changed = await db.transaction(async (tx) => {
+        const states = await lockStates(tx, [sessionId]);
+        const queued = await tx.rows<{ turn_id: string; position: number }>(QUEUED, [sessionId]);
+        const state = states.get(sessionId);
+        const { change, update } = decide(
+          state,
+          queued.map((row) => ({ turnId: row.turn_id, position: row.position })),
+        );
+        if (!state || !update) throw new Error('a removal without a session');
+        const now = clock.now();
+        const decided = place(state, change, now);
+        await tx.change(update.statement, update.values);
+        await apply(tx, [decided], now);
+        await tx.change(CANCEL, [sessionId, now]);
+        return decided;
+      });
+      hint(changed);
+    },
+  };
+}
+
+const QUEUED = statement(
+  'sessions.queued_turns',
+  `select turn_id, position from turns where session_id = $1 and status = 'queued' order by position`,
+);
+
+const CANCEL = statement(
+  'sessions.cancel_turns',
+  `update turns set status = 'cancelled', ready = false, wake_at = null, finished_at = $2
+   where session_id = $1 and status = 'queued'`,
+);

@@ -1,0 +1,112 @@
+import type { Bus } from '../../../lib/bus/bus.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { type Database, type Session, statement } from '../../../lib/db/database.ts';
+import { createGroup } from '../../../lib/db/group.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import { type Beginning, begin } from '../domain/begin.ts';
+import { compose } from '../journal.ts';
+import { columns } from './columns.ts';
+
+/** All rows of any number of new sessions. A session that exists already is left as it is. */
+const CREATE = statement(
+  'sessions.create',
+  `with input as (
+     select * from unnest(
+       $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::json[], $9::bigint[], $10::text[],
+       $11::bigint[], $12::text[], $13::text[], $14::integer[], $15::json[],
+       $16::text[], $17::smallint[], $18::text[])
+     as i (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address,
+           last_seq, status, types, bytes, events, turn_id, priority, traceparent)
+   ),
+   made as (
+     insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes,
+                           source_address, created_at)
+     select session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address, $1
+     from input
+     on conflict (session_id) do nothing
+     returning session_id
+   ),
+   head as (
+     insert into heads (session_id, last_seq, status, queued_turns, updated_at)
+     select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, $1
+     from input join made using (session_id)
+   ),
+   appended as (
+     insert into journal (session_id, first_seq, last_seq, types, bytes, events)
+     select session_id, 1, last_seq, string_to_array(types, ','), bytes, events
+     from input join made using (session_id)
+   ),
+   queued as (
+     insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
+                        traceparent, created_at)
+     select session_id, 2, turn_id, owner_id, agent_id, agent_version, priority, 'queued', true, traceparent, $1
+     from input join made using (session_id)
+     where turn_id is not null
+   )
+   select session_id from made`,
+);
+
+export type Creations = ReturnType<typeof createCreations>;
+
+/** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
+export function createCreations({ db, bus, clock, ids }: { db: Database; bus: Bus; clock: Clock; ids: Ids }) {
+  const group = createGroup<Beginning, void>({
+    run: async (items) => {
+      await insert(db, items);
+      return items.map(() => undefined);
+    },
+    sizeOf: (item) => (item.contentJson?.length ?? 0) + 1_000,
+    keyOf: (item) => item.sessionId,
+    maxItems: 128,
+    maxBytes: 16 * 1024 * 1024,
+    writers: 2,
+  });
+
+  async function insert(session: Session, items: Beginning[]): Promise<void> {
+    const now = clock.now();
+    await session.rows(CREATE, [
+      now,
+      ...columns(
+        items,
+        (item) => {
+          const { drafts, newTurn, status } = begin(item);
+          const entry = compose(item.sessionId, 0, drafts, ids, now);
+          return [
+            item.sessionId,
+            item.ownerId,
+            item.agentId,
+            item.agentVersion,
+            item.deploymentId ?? null,
+            item.title ?? null,
+            JSON.stringify(item.metadata),
+            item.bodyBytes ?? null,
+            item.sourceAddress ?? null,
+            entry.lastSeq,
+            status,
+            entry.types.join(),
+            entry.bytes,
+            entry.events,
+            newTurn?.turnId ?? null,
+            item.priority,
+            item.traceparent ?? null,
+          ];
+        },
+        17,
+      ),
+    ]);
+  }
+
+  function hint(item: Beginning): void {
+    if (item.contentJson !== undefined) bus.publish('turns.ready', '');
+  }
+
+  return {
+    async create(item: Beginning): Promise<void> {
+      await group.submit(item);
+      hint(item);
+    },
+    /** The same within a transaction of the caller's, who gives the hint after its commit. */
+    createIn: (tx: Session, item: Beginning) => insert(tx, [item]),
+    hint,
+  };
+}

@@ -1,0 +1,129 @@
+import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
+import { type JournalEvent, split } from '../journal.ts';
+
+/** A page of rows is cut at about this many bytes, though it holds at least one row. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+const AFTER = statement(
+  'sessions.events_after',
+  `select first_seq, types, events from (
+     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
+     from (
+       select * from journal where session_id = $1 and last_seq > $2 order by last_seq limit $3
+     ) page
+   ) sized
+   where before < $4 order by last_seq`,
+);
+
+const MESSAGES_AFTER = statement(
+  'sessions.messages_after',
+  `select first_seq, types, events from (
+     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
+     from (
+       select * from journal
+       where session_id = $1 and last_seq > $2 and types && array['user.message', 'agent.message']
+       order by last_seq limit $3
+     ) page
+   ) sized
+   where before < $4 order by last_seq`,
+);
+
+/** The beginning of each session's messages, up to $2 bytes and $3 rows a session; the last row tells if that is all. */
+const BEGINNINGS = statement(
+  'sessions.message_beginnings',
+  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events
+   from unnest($1::text[]) as i (session_id)
+   cross join lateral (
+     select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
+     from (
+       select * from journal j
+       where j.session_id = i.session_id and types && array['user.message', 'agent.message']
+       order by last_seq limit $3
+     ) page
+   ) m
+   order by m.session_id, m.last_seq`,
+);
+
+const HEADS = statement(
+  'sessions.heads',
+  `select h.session_id, h.last_seq, s.deleted_at is not null as deleted
+   from heads h join sessions s using (session_id) where h.session_id = any($1)`,
+);
+
+interface Row {
+  first_seq: number;
+  types: string[];
+  events: string;
+}
+
+export interface Head {
+  sessionId: string;
+  lastSeq: number;
+  deleted: boolean;
+}
+
+const MESSAGE = new Set(['user.message', 'agent.message']);
+
+export type EventStore = ReturnType<typeof createEventStore>;
+
+/** Reads the journal. */
+export function createEventStore(db: Database) {
+  return {
+    /** Events after `afterSeq`, oldest first: those of at most `rows` appends. Empty means there are none now. */
+    async after(
+      sessionId: string,
+      afterSeq: number,
+      rows: number,
+      options?: ReadOptions,
+    ): Promise<JournalEvent[]> {
+      const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+      return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
+    },
+
+    async messagesAfter(
+      sessionId: string,
+      afterSeq: number,
+      rows: number,
+      options?: ReadOptions,
+    ): Promise<JournalEvent[]> {
+      const found = await db.rows<Row>(MESSAGES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+      return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq && MESSAGE.has(event.type));
+    },
+
+    /** The messages of many sessions at once, for a claim. `complete` is false where only a beginning was read. */
+    async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number) {
+      const found = await db.rows<{ session_id: string } & Omit<Row, 'events'> & { events: string | null }>(
+        BEGINNINGS,
+        [sessionIds, bytesEach, rowsEach],
+      );
+      const messages = new Map(
+        sessionIds.map((id) => [id, { events: [] as JournalEvent[], complete: true, rows: 0 }]),
+      );
+      for (const row of found) {
+        const one = messages.get(row.session_id);
+        if (!one) continue;
+        one.rows++;
+        if (row.events === null || one.rows >= rowsEach) one.complete = false;
+        if (row.events === null) continue;
+        one.events.push(
+          ...eventsOf({ ...row, events: row.events }).filter((event) => MESSAGE.has(event.type)),
+        );
+      }
+      return messages;
+    },
+
+    /** Where these journals end. */
+    async heads(sessionIds: string[], options?: ReadOptions): Promise<Head[]> {
+      const rows = await db.rows<{ session_id: string; last_seq: number; deleted: boolean }>(
+        HEADS,
+        [sessionIds],
+        options,
+      );
+      return rows.map((row) => ({ sessionId: row.session_id, lastSeq: row.last_seq, deleted: row.deleted }));
+    },
+  };
+}
+
+function eventsOf(row: Row): JournalEvent[] {
+  return split({ firstSeq: row.first_seq, types: row.types, events: row.events });
+}

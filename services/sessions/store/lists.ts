@@ -1,0 +1,139 @@
+import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
+import { likePattern } from '../../../lib/db/like.ts';
+import { TURN_COLUMNS, type TurnRow } from './state.ts';
+
+/** A session as lists and readers see it. */
+export interface SessionRow {
+  session_id: string;
+  owner_id: string;
+  agent_id: string;
+  agent_version: number;
+  deployment_id: string | null;
+  title: string | null;
+  metadata: string;
+  created_at: Date;
+  archived_at: Date | null;
+  last_seq: number;
+  status: string;
+  stop_reason: string | null;
+  current_turn_id: string | null;
+  queued_turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  steps: number;
+  tool_calls: number;
+  active_ms: number;
+  updated_at: Date;
+}
+
+export interface SessionFilter {
+  ownerId: string;
+  agentId: string;
+  deploymentId: string;
+  status: string;
+  needsAction: boolean | undefined;
+  q: string;
+  archived: boolean | undefined;
+  before: string | undefined;
+  limit: number;
+}
+
+const SESSION_COLUMNS = `
+  s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.title, s.metadata, s.created_at,
+  s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.input_tokens,
+  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at`;
+
+const BY_ID = statement(
+  'sessions.by_id',
+  `select ${SESSION_COLUMNS} from sessions s join heads h using (session_id)
+   where s.session_id = $1 and s.deleted_at is null`,
+);
+
+const NEEDS_ACTION = `(h.status = 'idle' and h.stop_reason ->> 'type' is not distinct from 'requires_action')`;
+
+/** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
+function listStatement(filter: SessionFilter): { query: Statement; values: unknown[] } {
+  const values: unknown[] = [filter.ownerId, filter.limit];
+  const lines = ['s.owner_id = $1', 's.deleted_at is null'];
+  const names: string[] = [];
+  const add = (name: string, value: unknown, line: (place: string) => string) => {
+    values.push(value);
+    names.push(name);
+    lines.push(line(`$${values.length}`));
+  };
+  if (filter.agentId) add('agent', filter.agentId, (place) => `s.agent_id = ${place}`);
+  if (filter.deploymentId) add('deployment', filter.deploymentId, (place) => `s.deployment_id = ${place}`);
+  if (filter.status) add('status', filter.status, (place) => `h.status = ${place}`);
+  if (filter.needsAction !== undefined)
+    add('action', filter.needsAction, (place) => `${NEEDS_ACTION} = ${place}`);
+  if (filter.q)
+    add('q', likePattern(filter.q), (place) => `(s.title ilike ${place} or s.session_id ilike ${place})`);
+  add('archived', filter.archived ?? false, (place) => `(s.archived_at is not null) = ${place}`);
+  if (filter.before) add('before', filter.before, (place) => `s.session_id < ${place}`);
+  return {
+    query: statement(
+      `sessions.list_${names.join('_')}`,
+      `select ${SESSION_COLUMNS} from sessions s join heads h using (session_id)
+       where ${lines.join(' and ')} order by s.session_id desc limit $2`,
+    ),
+    values,
+  };
+}
+
+const OF_DEPLOYMENT = statement(
+  'sessions.of_deployment',
+  `select session_id, created_at, body_bytes, source_address from sessions
+   where deployment_id = $1 and session_id < $2 order by session_id desc limit $3`,
+);
+
+const TURNS_AFTER = statement(
+  'sessions.turns_after',
+  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t
+   where t.session_id = $1 and t.position > $2 order by t.position limit $3`,
+);
+
+const TURN_BY_ID = statement(
+  'sessions.turn_by_id',
+  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t where t.session_id = $1 and t.turn_id = $2`,
+);
+
+export type ListedTurn = TurnRow & { session_id: string; created_at: Date };
+
+export interface DeploymentSessionRow {
+  session_id: string;
+  created_at: Date;
+  body_bytes: number;
+  source_address: string;
+}
+
+export type Lists = ReturnType<typeof createLists>;
+
+/** Reads sessions and turns. */
+export function createLists(db: Database) {
+  return {
+    async session(sessionId: string, options?: ReadOptions): Promise<SessionRow | undefined> {
+      const [row] = await db.rows<SessionRow>(BY_ID, [sessionId], options);
+      return row;
+    },
+    sessions(filter: SessionFilter, options?: ReadOptions): Promise<SessionRow[]> {
+      const { query, values } = listStatement(filter);
+      return db.rows<SessionRow>(query, values, options);
+    },
+    /** Sessions that a deployment began, newest first. */
+    ofDeployment(deploymentId: string, before: string, limit: number, options?: ReadOptions) {
+      return db.rows<DeploymentSessionRow>(OF_DEPLOYMENT, [deploymentId, before, limit], options);
+    },
+    turns(
+      sessionId: string,
+      afterPosition: number,
+      limit: number,
+      options?: ReadOptions,
+    ): Promise<ListedTurn[]> {
+      return db.rows<ListedTurn>(TURNS_AFTER, [sessionId, afterPosition, limit], options);
+    },
+    async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {
+      const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);
+      return row;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { type Database, statement } from '../../../lib/db/database.ts';
+import { expiryOf } from '../../../lib/db/idempotency.ts';
+import type { SessionUpdate } from './changes.ts';
+
+const AMEND = statement(
+  'sessions.amend',
+  'update sessions set title = $2, metadata = $3 where session_id = $1',
+);
+const ARCHIVE = statement('sessions.archive', 'update sessions set archived_at = $2 where session_id = $1');
+const DELETE = statement('sessions.delete', 'update sessions set deleted_at = $2 where session_id = $1');
+
+export function amendment(sessionId: string, title: string | null, metadataJson: string): SessionUpdate {
+  return { statement: AMEND, values: [sessionId, title, metadataJson] };
+}
+
+export function archival(sessionId: string, now: Date): SessionUpdate {
+  return { statement: ARCHIVE, values: [sessionId, now] };
+}
+
+export function deletion(sessionId: string, now: Date): SessionUpdate {
+  return { statement: DELETE, values: [sessionId, now] };
+}
+
+const PURGE = statement(
+  'sessions.purge',
+  `with gone as (
+     select session_id from sessions
+     where deleted_at < $1 and purged_at is null order by deleted_at limit $3 for update skip locked
+   ),
+   journal_rows as (delete from journal j using gone where j.session_id = gone.session_id),
+   turn_rows as (delete from turns t using gone where t.session_id = gone.session_id),
+   head_rows as (delete from heads h using gone where h.session_id = gone.session_id),
+   kept as (
+     update sessions s set title = null, metadata = '{}', purged_at = $2
+     from gone where s.session_id = gone.session_id and s.deployment_id is not null
+   )
+   delete from sessions s using gone where s.session_id = gone.session_id and s.deployment_id is null`,
+);
+
+const FORGET_KEYS = statement(
+  'sessions.forget_keys',
+  `delete from idempotency_keys where (caller, key) in (
+     select caller, key from idempotency_keys where created_at < $1 order by created_at limit $2
+   )`,
+);
+
+/** Erases the content of sessions that were deleted long enough ago. */
+export async function purge(db: Database, deletedBefore: Date, now: Date, limit: number): Promise<void> {
+  await db.change(PURGE, [deletedBefore, now, limit]);
+}
+
+export async function forgetKeys(db: Database, now: Date, limit: number): Promise<void> {
+  await db.change(FORGET_KEYS, [expiryOf(now), limit]);
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Database } from '../../lib/db/database.ts';
+import type { Log } from '../../lib/log.ts';
+import { unchanged } from './domain/change.ts';
+import { type RunLimits, reclaim } from './domain/finish.ts';
+import type { Changes } from './store/changes.ts';
+import type { Claims, HeldLease } from './store/claims.ts';
+import { forgetKeys, purge } from './store/writes.ts';
+
+const TICK_MS = 250;
+/** Erasing is in no hurry. */
+const ERASE_EVERY = 240;
+const BATCH = 200;
+
+export interface SweeperContext {
+  db: Database;
+  changes: Changes;
+  claims: Claims;
+  clock: Clock;
+  log: Log;
+  limits: RunLimits;
+  purgeAfterMs: number;
+}
+
+/**
+ * Sees to it that nothing is stuck: leases nobody renews go back to the queue, sleeping turns wake up,
+ * and what was deleted is erased. Every replica sweeps; the locks of the rows keep them apart.
+ */
+export function startSweeper({ db, changes, claims, clock, log, limits, purgeAfterMs }: SweeperContext) {
+  let ticks = 0;
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let cancel = clock.after(TICK_MS, tick);
+
+  function tick(): void {
+    running = sweep()
+      .catch((error: unknown) => log.warn({ err: error }, 'a sweep failed and will be repeated'))
+      .finally(() => {
+        if (!stopped) cancel = clock.after(TICK_MS, tick);
+      });
+  }
+
+  async function sweep(): Promise<void> {
+    await claims.wake(BATCH);
+    await Promise.all((await claims.expired(BATCH)).map(takeBack));
+    if (ticks++ % ERASE_EVERY !== 0) return;
+    const now = clock.now();
+    await purge(db, new Date(now.getTime() - purgeAfterMs), now, BATCH);
+    await forgetKeys(db, now, BATCH * 10);
+  }
+
+  async function takeBack({ sessionId, turnId, fence }: HeldLease): Promise<void> {
+    await changes.change(sessionId, 1_000, (state) => {
+      const turn = state?.current;
+      const now = clock.now();
+      // It may have ended, or been renewed, while this stood in line.
+      const expired =
+        turn?.turnId === turnId && turn.fence === fence && turn.leaseUntil !== null && turn.leaseUntil < now;
+      if (!state) throw new Error('a lease without a session');
+      return { change: turn && expired ? reclaim(state, turn, 'lease_lost', limits, now) : unchanged(state) };
+    });
+    log.info({ session_id: sessionId, turn_id: turnId }, 'a lease has run out');
+  }
+
+  return {
+    async stop(): Promise<void> {
+      stopped = true;
+      cancel();
+      await running;
+    },
+  };
+}
