@@ -20,6 +20,7 @@ export interface Beginning {
   contentJson?: string | undefined;
   turnId: string;
   priority: number;
+  createdAt: Date;
   traceparent: string | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -9,7 +10,7 @@ import {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Beginning } from '../domain/begin.ts';
 import { NO_USAGE } from '../domain/state.ts';
-import { actorOf, callerOf } from './caller.ts';
+import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
@@ -32,20 +33,26 @@ export function beginningHandlers({ db, clock, ids, agents, creations }: Handler
         contentJson: request.contentJson || undefined,
         turnId: ids('trn'),
         priority: INTERACTIVE,
+        createdAt: clock.now(),
         traceparent: traceparent(call.trace),
       };
       if (request.idempotencyKey === '') {
         await creations.create(beginning);
-        return { session: newSession(beginning, clock.now()), replayed: false };
+        return { session: newSession(beginning), replayed: false };
       }
       const fingerprint = fingerprintOf(
         'createConversation',
         CreateConversationRequest.encode({ ...request, idempotencyKey: '' }),
       );
-      const key = { caller: owner.userId, key: request.idempotencyKey, fingerprint, now: clock.now() };
+      const key = {
+        caller: owner.userId,
+        key: request.idempotencyKey,
+        fingerprint,
+        now: beginning.createdAt,
+      };
       const { answer, replayed } = await once(db, key, async (tx) => {
         await creations.createIn(tx, beginning);
-        return Session.encode(newSession(beginning, clock.now())).finish();
+        return Session.encode(newSession(beginning)).finish();
       });
       if (!replayed) creations.hint(beginning);
       return { session: Session.decode(answer), replayed };
@@ -68,6 +75,7 @@ export function beginningHandlers({ db, clock, ids, agents, creations }: Handler
         contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
         turnId: ids('trn'),
         priority: TRIGGERED,
+        createdAt: clock.now(),
         traceparent: traceparent(call.trace),
       });
       return { sessionId };
@@ -80,7 +88,7 @@ const INTERACTIVE = 0;
 const TRIGGERED = 1;
 
 /** A session as it is in the moment of its making. */
-function newSession(beginning: Beginning, now: Date): Session {
+function newSession(beginning: Beginning): Session {
   const queued = beginning.contentJson !== undefined;
   return {
     sessionId: beginning.sessionId,
@@ -99,8 +107,8 @@ function newSession(beginning: Beginning, now: Date): Session {
     lastSeq: queued ? 4 : 1,
     metadata: beginning.metadata,
     createdBy: beginning.ownerId,
-    createdAt: now,
-    updatedAt: now,
+    createdAt: beginning.createdAt,
+    updatedAt: beginning.createdAt,
     archivedAt: undefined,
   };
 }

@@ -1,13 +1,13 @@
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../../lib/db/cursor.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { isEventType } from '../../../lib/events.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { sessionNotFound } from '../domain/access.ts';
 import type { JournalEvent } from '../journal.ts';
 import type { SessionRow } from '../store/lists.ts';
-import { callerOf } from './caller.ts';
 import type { HandlerContext } from './context.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
 

@@ -1,5 +1,6 @@
 import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
 import { refuseField } from '../../../lib/errors.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
@@ -12,7 +13,7 @@ import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
 import type { Changed, Decide } from '../store/changes.ts';
 import { amendment, archival, deletion } from '../store/writes.ts';
-import { actorOf, callerOf } from './caller.ts';
+import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
 import { sessionOf } from './shapes.ts';
 

@@ -1,5 +1,4 @@
 import type { Bus } from '../../../lib/bus/bus.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type Session, statement } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import type { Ids } from '../../../lib/ids.ts';
@@ -12,23 +11,23 @@ const CREATE = statement(
   'sessions.create',
   `with input as (
      select * from unnest(
-       $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::json[], $9::bigint[], $10::text[],
-       $11::bigint[], $12::text[], $13::text[], $14::integer[], $15::json[],
-       $16::text[], $17::smallint[], $18::text[])
+       $1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::json[], $8::bigint[], $9::text[],
+       $10::bigint[], $11::text[], $12::text[], $13::integer[], $14::json[],
+       $15::text[], $16::smallint[], $17::text[], $18::timestamptz[])
      as i (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address,
-           last_seq, status, types, bytes, events, turn_id, priority, traceparent)
+           last_seq, status, types, bytes, events, turn_id, priority, traceparent, created_at)
    ),
    made as (
      insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes,
                            source_address, created_at)
-     select session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address, $1
+     select session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address, created_at
      from input
      on conflict (session_id) do nothing
      returning session_id
    ),
    head as (
      insert into heads (session_id, last_seq, status, queued_turns, updated_at)
-     select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, $1
+     select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, created_at
      from input join made using (session_id)
    ),
    appended as (
@@ -39,7 +38,7 @@ const CREATE = statement(
    queued as (
      insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
                         traceparent, created_at)
-     select session_id, 2, turn_id, owner_id, agent_id, agent_version, priority, 'queued', true, traceparent, $1
+     select session_id, 2, turn_id, owner_id, agent_id, agent_version, priority, 'queued', true, traceparent, created_at
      from input join made using (session_id)
      where turn_id is not null
    )
@@ -49,7 +48,7 @@ const CREATE = statement(
 export type Creations = ReturnType<typeof createCreations>;
 
 /** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
-export function createCreations({ db, bus, clock, ids }: { db: Database; bus: Bus; clock: Clock; ids: Ids }) {
+export function createCreations({ db, bus, ids }: { db: Database; bus: Bus; ids: Ids }) {
   const group = createGroup<Beginning, void>({
     run: async (items) => {
       await insert(db, items);
@@ -63,14 +62,12 @@ export function createCreations({ db, bus, clock, ids }: { db: Database; bus: Bu
   });
 
   async function insert(session: Session, items: Beginning[]): Promise<void> {
-    const now = clock.now();
     await session.rows(CREATE, [
-      now,
       ...columns(
         items,
         (item) => {
           const { drafts, newTurn, status } = begin(item);
-          const entry = compose(item.sessionId, 0, drafts, ids, now);
+          const entry = compose(item.sessionId, 0, drafts, ids, item.createdAt);
           return [
             item.sessionId,
             item.ownerId,
@@ -89,9 +86,10 @@ export function createCreations({ db, bus, clock, ids }: { db: Database; bus: Bu
             newTurn?.turnId ?? null,
             item.priority,
             item.traceparent ?? null,
+            item.createdAt,
           ];
         },
-        17,
+        18,
       ),
     ]);
   }

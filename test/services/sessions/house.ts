@@ -1,0 +1,172 @@
+import { refuse } from '../../../lib/errors.ts';
+import { createClient } from '../../../lib/grpc/client.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
+import { guard } from '../../../lib/grpc/guard.ts';
+import { localTransport } from '../../../lib/grpc/local.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import {
+  type ClaimedTurn,
+  type Event,
+  SessionsServiceDefinition,
+  type TurnReport,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openSessions } from '../../../services/sessions/service.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { createDatabase } from '../../support/database.ts';
+
+export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['administrator'] };
+export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
+export const AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVA';
+export const DISABLED_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVB';
+
+const CONFIG = {
+  pool: 8,
+  leaseSeconds: 15,
+  maxFailures: 2,
+  maxTurnsPerAgent: 1_000,
+  purgeAfterSeconds: 3_600,
+};
+
+/** The sessions service on a database of its own, with an agents service that knows two agents. */
+export async function openHouse(
+  transport: TransportName,
+  overrides: Partial<ServiceContext> = {},
+  config: Partial<typeof CONFIG> = {},
+) {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await createDatabase());
+  const context = createContext(database.url, overrides);
+  const service = stack.adopt(
+    await openSessions(context, { ...CONFIG, ...config }, { agents: agentsFor(context) }),
+    (opened) => opened.stop(),
+  );
+  const connection = stack.use(
+    await connect(SessionsServiceDefinition, service.endpoint, transport, context),
+  );
+  return {
+    context,
+    database,
+    edge: connection.as('edge'),
+    deployments: connection.as('deployments'),
+    runner: connection.as('runner'),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
+  const absent = async () => {
+    throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+  };
+  const handlers = {
+    createAgent: absent,
+    listAgents: absent,
+    getAgent: absent,
+    updateAgent: absent,
+    deleteAgent: absent,
+    listAgentVersions: absent,
+    getAgentVersion: absent,
+    lookUpAgents: absent,
+    async resolveAgent({ agentId }: { agentId: string }) {
+      if (agentId === AGENT) return { agentId, version: 3 };
+      if (agentId === DISABLED_AGENT) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
+      throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+    },
+  };
+  const names = Object.keys(AgentsServiceDefinition.methods) as (keyof typeof handlers)[];
+  const peers = Object.fromEntries(names.map((name) => [name, ['sessions']])) as Record<
+    keyof typeof handlers,
+    string[]
+  >;
+  const endpoint = guard({
+    contract: AgentsServiceDefinition,
+    handlers,
+    peers,
+    secret: context.serviceSecret,
+    clock: context.clock,
+    observe: () => {},
+  });
+  return createClient({
+    contract: AgentsServiceDefinition,
+    transport: localTransport(endpoint),
+    self: 'sessions',
+    secret: context.serviceSecret,
+    clock: context.clock,
+  });
+}
+
+export function content(text: string): string {
+  return JSON.stringify([{ type: 'text', text }]);
+}
+
+/** A conversation of the owner's; with a message its first turn is queued. */
+export async function converse(house: House, text?: string): Promise<string> {
+  const request = {
+    agentId: AGENT,
+    contentJson: text === undefined ? '' : content(text),
+    title: '',
+    metadata: {},
+    idempotencyKey: '',
+  };
+  const { session } = await house.edge.createConversation(request, { caller: OWNER });
+  return session?.sessionId ?? '';
+}
+
+export async function say(house: House, sessionId: string, text: string, busyPolicy = 'enqueue') {
+  return house.edge.sendMessage(
+    { sessionId, contentJson: content(text), busyPolicy, idempotencyKey: '' },
+    { caller: OWNER },
+  );
+}
+
+export async function claim(house: House, slots = 10, runnerId = 'rnr_1'): Promise<ClaimedTurn[]> {
+  return (await house.runner.claimTurns({ runnerId, slots })).turns;
+}
+
+export async function claimOne(house: House, runnerId = 'rnr_1'): Promise<ClaimedTurn> {
+  const [turn] = await claim(house, 1, runnerId);
+  if (!turn) throw new Error('there is no turn to claim');
+  return turn;
+}
+
+export function reportOn(turn: ClaimedTurn, reportSeq: number, more: Partial<TurnReport> = {}): TurnReport {
+  const { sessionId, turnId, fence } = turn;
+  return {
+    sessionId,
+    turnId,
+    fence,
+    events: [],
+    openMessageId: '',
+    usage: undefined,
+    outcome: undefined,
+    reportSeq,
+    ...more,
+  };
+}
+
+export const COMPLETED: TurnReport['outcome'] = {
+  kind: { $case: 'completed', value: { stopReason: 'end_turn' } },
+};
+
+export async function send(house: House, ...reports: TurnReport[]) {
+  return (await house.runner.reportTurns({ runnerId: 'rnr_1', reports })).results;
+}
+
+/** The whole journal, page after page. */
+export async function journalOf(house: House, sessionId: string, limit = 100): Promise<Event[]> {
+  const events: Event[] = [];
+  let cursor = '';
+  do {
+    const request = { sessionId, page: { limit, cursor }, afterSeq: 0, types: [] };
+    const page = await house.edge.listEvents(request, { caller: OWNER });
+    events.push(...page.events);
+    cursor = page.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return events;
+}
+
+export function typesOf(events: Event[]): string[] {
+  return events.map((event) => event.type);
+}
