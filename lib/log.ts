@@ -27,6 +27,7 @@ export function createLog(options: {
     level: options.level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
   };
@@ -34,4 +35,18 @@ export function createLog(options: {
   return options.pretty
     ? pino(settings, pretty({ colorize: true, ignore: 'service', sync: true }))
     : pino(settings);
+}
+
+/** What of an error may be written down. Drivers hang connections, statements and values on theirs. */
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error ? error.code : undefined;
+  return {
+    type: name,
+    message,
+    code,
+    stack,
+    ...(cause === undefined ? {} : { cause: describeError(cause) }),
+  };
 }

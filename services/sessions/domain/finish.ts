@@ -38,6 +38,7 @@ export function fail(
   now: Date,
 ): Change {
   const drafts = [
+    ...discarded(turn, error.code),
     draft('session.error', { error, retry_status: retryStatus }, SYSTEM, traceOf(turn)),
     draft(
       'turn.failed',
@@ -98,15 +99,15 @@ export function reclaim(
       code: 'attempts_exhausted',
       message: `the turn was started ${turn.attempt} times and never ended`,
     };
-    const change = fail(state, turn, error, 'exhausted', now);
-    return { ...change, drafts: [...discarded(turn, reason), ...change.drafts] };
+    return fail(state, turn, error, 'exhausted', now);
   }
-  return requeue(state, { ...turn, ready: true }, discarded(turn, reason), reason);
+  return requeue(state, { ...turn, ready: true }, [], reason);
 }
 
 function requeue(state: SessionState, turn: TurnState, drafts: Draft[], reason: string): Change {
   const change = unchanged(state);
   change.drafts = [
+    ...discarded(turn, reason),
     ...drafts,
     draft('session.status_rescheduled', { ...attemptOf(turn), reason }, SYSTEM, traceOf(turn)),
   ];

@@ -2,7 +2,7 @@ import { refuse } from '../../../lib/errors.ts';
 import { type Actor, type EventType, isRunnerEvent } from '../../../lib/events.ts';
 import { SYSTEM } from './begin.ts';
 import { type Change, type Draft, draft, unchanged } from './change.ts';
-import { type Failure, fail, finish, type RunLimits, retry } from './finish.ts';
+import { type Failure, fail, finish, type RunLimits, reclaim, retry } from './finish.ts';
 import { addUsage, type SessionState, type TurnState, type Usage } from './state.ts';
 
 /** A runner takes a queued turn: it is in progress under a new fence from here on. */
@@ -80,13 +80,28 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
     const change = unchanged(reached);
     return { ...change, drafts, turns: [after] };
   }
-  const change =
-    outcome.kind === 'completed'
-      ? finish(reached, after, { type: outcome.stopReason }, now)
-      : outcome.kind === 'failed'
-        ? fail(reached, after, outcome.error, 'terminal', now)
-        : retry(reached, after, outcome, limits, now);
+  const change = conclude(reached, after, outcome, limits, now);
   return { ...change, drafts: [...drafts, ...change.drafts] };
+}
+
+function conclude(
+  state: SessionState,
+  turn: TurnState,
+  outcome: Outcome,
+  limits: RunLimits,
+  now: Date,
+): Change {
+  switch (outcome.kind) {
+    case 'completed':
+      return finish(state, turn, { type: outcome.stopReason }, now);
+    case 'failed':
+      return fail(state, turn, outcome.error, 'terminal', now);
+    case 'retry':
+      // A runner that stops gives its turns back; that is nobody's failure.
+      if (outcome.error.code === 'runner_stopping')
+        return reclaim(state, turn, outcome.error.code, limits, now);
+      return retry(state, turn, outcome, limits, now);
+  }
 }
 
 function draftsOf(state: SessionState, turn: TurnState, events: Report['events']): Draft[] {
