@@ -1,0 +1,168 @@
+import type { Clock } from '../../lib/clock.ts';
+import { callerOf } from '../../lib/grpc/caller.ts';
+import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
+import { type Ids, isId } from '../../lib/ids.ts';
+import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import {
+  CreateDeploymentRequest,
+  CreateDeploymentResponse,
+  type DeploymentsServiceDefinition,
+  type Deployment as Message,
+} from '../../proto/gen/ahs/deployments/v1/deployments.ts';
+import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import {
+  checkedPage,
+  type Deployment,
+  deploymentImmutable,
+  deploymentNotFound,
+  isAddress,
+  promptPrefix,
+  type Status,
+  webhookType,
+} from './domain.ts';
+import { acceptedBy } from './invocations.ts';
+import type { DeploymentStore } from './store/deployments.ts';
+import type { RefusalStore } from './store/refusals.ts';
+
+export interface HandlersContext {
+  store: DeploymentStore & RefusalStore;
+  agents: Client<AgentsServiceDefinition>;
+  sessions: Client<SessionsServiceDefinition>;
+  clock: Clock;
+  ids: Ids;
+  /** A new shared secret of at least 256 random bits, as it is shown once and as it is kept. */
+  newSecret: (deploymentId: string) => { shared: string; sealed: string };
+  /** Where trigger URLs begin. */
+  publicUrl: () => string;
+  /** Tells every replica that a deployment has changed; resolves when none trusts what it knew before. */
+  announce: (deploymentId: string) => Promise<void>;
+}
+
+type Methods = Omit<Handlers<DeploymentsServiceDefinition>, 'trigger'>;
+
+/** What a request names, for those it belongs to. */
+type Named = { agentId: string; deploymentId: string };
+
+/** Deployments are seen and changed by their creator; anybody else's look like none. */
+export function createHandlers(context: HandlersContext): Methods {
+  const { store, agents, sessions, clock, ids, newSecret, publicUrl, announce } = context;
+
+  function show({ promptPrefix: prefix, ...deployment }: Deployment, agentName: string): Message {
+    return {
+      ...deployment,
+      agentName,
+      authenticationType: 'hmac',
+      promptPrefix: prefix,
+      triggerUrl: `${publicUrl()}/api/v1/deployments/${deployment.deploymentId}/trigger`,
+    };
+  }
+
+  /** With the names of their agents, asked for all at once; a deleted agent has none. */
+  async function showAll(deployments: Deployment[], call: Call): Promise<Message[]> {
+    const agentIds = [...new Set(deployments.map((deployment) => deployment.agentId))];
+    const found =
+      agentIds.length > 0 ? (await agents.lookUpAgents({ agentIds, nameContains: '' }, call)).agents : [];
+    const names = new Map(found.map(({ agentId, name }) => [agentId, name]));
+    return deployments.map((deployment) => show(deployment, names.get(deployment.agentId) ?? ''));
+  }
+
+  async function showOne(deployment: Deployment, call: Call): Promise<{ deployment: Message | undefined }> {
+    const [shown] = await showAll([deployment], call);
+    return { deployment: shown };
+  }
+
+  function addressOf({ agentId, deploymentId }: Named, call: Call) {
+    const address = { caller: callerOf(call).userId, agentId, deploymentId };
+    if (!isAddress(address)) throw deploymentNotFound();
+    return address;
+  }
+
+  async function find(named: Named, call: Call): Promise<Deployment> {
+    const deployment = await store.find(addressOf(named, call), call);
+    if (!deployment) throw deploymentNotFound();
+    return deployment;
+  }
+
+  /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
+  async function changeStatus(named: Named, status: Status, call: Call) {
+    const changed = await store.setStatus(addressOf(named, call), status, clock.now());
+    if (!changed) throw deploymentNotFound();
+    await announce(changed.deploymentId);
+    return showOne(changed, call);
+  }
+
+  return {
+    async createDeployment(request, call) {
+      const { userId } = callerOf(call);
+      const type = webhookType(request.type);
+      const prefix = promptPrefix(request.promptPrefix);
+      const { agent } = await agents.getAgent({ agentId: request.agentId }, call);
+      const now = clock.now();
+      const deployment: Deployment = {
+        deploymentId: ids('dep'),
+        createdBy: userId,
+        agentId: request.agentId,
+        type,
+        status: 'enabled',
+        promptPrefix: prefix,
+        createdAt: now,
+        updatedAt: now,
+      };
+      const shown = show(deployment, agent?.name ?? '');
+      const secret = newSecret(deployment.deploymentId);
+      const { answer, replayed } = await store.create({
+        deployment,
+        sealedSecret: secret.sealed,
+        idempotencyKey: request.idempotencyKey,
+        request: CreateDeploymentRequest.encode({ ...request, idempotencyKey: '' }),
+        answer: CreateDeploymentResponse.encode({ deployment: shown, replayed: false }).finish(),
+      });
+      if (!replayed) return { deployment: shown, sharedSecret: secret.shared, replayed };
+      return { ...CreateDeploymentResponse.decode(answer), replayed };
+    },
+
+    async listDeployments({ page, agentId, q, type, status }, call) {
+      const { limit, cursor } = checkedPage(page);
+      const filter = { caller: callerOf(call).userId, agentId, q, type, status };
+      if (agentId && !isId('agt', agentId)) await agents.getAgent({ agentId }, call);
+      const named = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
+      const namedAgents = named.map((agent) => agent.agentId);
+      const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, call);
+      // Of an agent that is deleted there may still be deployments; one that never was is not found.
+      if (rows.length === 0 && agentId) await agents.getAgent({ agentId }, call);
+      return { deployments: await showAll(rows, call), page: { nextCursor } };
+    },
+
+    async getDeployment(request, call) {
+      return showOne(await find(request, call), call);
+    },
+
+    async updateDeployment(request, call) {
+      await find(request, call);
+      throw deploymentImmutable();
+    },
+
+    enableDeployment: (request, call) => changeStatus(request, 'enabled', call),
+
+    disableDeployment: (request, call) => changeStatus(request, 'disabled', call),
+
+    async deleteDeployment(request, call) {
+      const address = addressOf(request, call);
+      if (!(await store.remove(address))) throw deploymentNotFound();
+      await announce(address.deploymentId);
+      return {};
+    },
+
+    async listInvocations(request, call) {
+      const { limit, cursor } = checkedPage(request.page);
+      const { deploymentId, createdBy } = await find(request, call);
+      const page = { caller: createdBy, deploymentId, limit, cursor };
+      const { rows, nextCursor } = await store.invocations(
+        page,
+        acceptedBy(sessions, deploymentId, call),
+        call,
+      );
+      return { invocations: rows, page: { nextCursor } };
+    },
+  };
+}

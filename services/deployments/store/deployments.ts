@@ -1,0 +1,192 @@
+import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
+import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
+import { createGroup } from '../../../lib/db/group.ts';
+import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
+import { likePattern } from '../../../lib/db/like.ts';
+import type { Address, Deployment, Status } from '../domain.ts';
+import { placeOf } from './place.ts';
+
+/** What a trigger needs, with the secret still sealed. */
+export interface SealedWebhook {
+  deploymentId: string;
+  createdBy: string;
+  agentId: string;
+  status: Status;
+  promptPrefix: string | null;
+  sealedSecret: string;
+}
+
+export interface Creation {
+  deployment: Deployment;
+  sealedSecret: string;
+  idempotencyKey: string;
+  /** The encoded request without its key. */
+  request: Parameters<typeof fingerprintOf>[1];
+  /** What a repeated request is answered with. It holds no secret. */
+  answer: Uint8Array;
+}
+
+/** Empty filters are not applied. */
+export interface DeploymentFilter {
+  caller: string;
+  agentId: string;
+  type: string;
+  status: string;
+  q: string;
+}
+
+export interface DeploymentPage {
+  filter: DeploymentFilter;
+  /** Agents whose name holds `q`. */
+  namedAgents: readonly string[];
+  limit: number;
+  cursor: string;
+}
+
+type Row = Omit<Deployment, 'promptPrefix'> & { promptPrefix: string | null };
+
+const COLUMNS = `
+  deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", type, status,
+  prompt_prefix as "promptPrefix", created_at as "createdAt", updated_at as "updatedAt"`;
+
+/** A row of its owner; with an agent only when it is that agent's. */
+const ADDRESSED = `created_by = $1 and ($2 = '' or agent_id = $2) and deployment_id = $3`;
+
+const INSERT = statement(
+  'deployments.insert',
+  `insert into deployments (deployment_id, created_by, agent_id, type, status, prompt_prefix, sealed_secret,
+                            created_at, updated_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+);
+
+const FORGET_KEYS = statement(
+  'deployments.forget_keys',
+  `delete from idempotency_keys where (caller, key) in (
+     select caller, key from idempotency_keys where created_at < $1::timestamptz - interval '24 hours'
+     order by created_at limit 100 for update skip locked)`,
+);
+
+const BY_ADDRESS = statement(
+  'deployments.by_address',
+  `select ${COLUMNS} from deployments where ${ADDRESSED}`,
+);
+
+const SET_STATUS = statement(
+  'deployments.set_status',
+  `update deployments
+   set status = $4, updated_at = case when status = $4 then updated_at else greatest(updated_at, $5) end
+   where ${ADDRESSED} returning ${COLUMNS}`,
+);
+
+const DELETE = statement('deployments.delete', `delete from deployments where ${ADDRESSED}`);
+
+const SEALED = statement(
+  'deployments.sealed_webhooks',
+  `select deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", status,
+     prompt_prefix as "promptPrefix", sealed_secret as "sealedSecret"
+   from deployments where deployment_id = any($1)`,
+);
+
+/** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
+function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: string | undefined) {
+  const values: unknown[] = [filter.caller, limit + 1];
+  const lines = ['created_by = $1'];
+  const names: string[] = [];
+  const add = (name: string, value: unknown, line: (place: string) => string) => {
+    values.push(value);
+    names.push(name);
+    lines.push(line(`$${values.length}`));
+  };
+  if (filter.agentId) add('agent', filter.agentId, (place) => `agent_id = ${place}`);
+  if (filter.type) add('type', filter.type, (place) => `type = ${place}`);
+  if (filter.status) add('status', filter.status, (place) => `status = ${place}`);
+  if (filter.q) {
+    values.push(namedAgents);
+    const named = `agent_id = any($${values.length})`;
+    add(
+      'q',
+      likePattern(filter.q),
+      (place) => `(${named} or type ilike ${place} or deployment_id ilike ${place})`,
+    );
+  }
+  if (before !== undefined) add('before', before, (place) => `deployment_id < ${place}`);
+  const query: Statement = statement(
+    `deployments.list_${names.join('_')}`,
+    `select ${COLUMNS} from deployments where ${lines.join(' and ')} order by deployment_id desc limit $2`,
+  );
+  return { query, values };
+}
+
+function deploymentOf({ promptPrefix, ...row }: Row): Deployment {
+  return { ...row, promptPrefix: promptPrefix ?? undefined };
+}
+
+export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
+
+export function createDeploymentStore(db: Database) {
+  // Whoever calls with ids that nobody has gets no more than these two connections, whatever their number.
+  const lookups = createGroup<string, SealedWebhook | undefined>({
+    async run(deploymentIds) {
+      const rows = await db.rows<SealedWebhook>(SEALED, [deploymentIds]);
+      const byId = new Map(rows.map((row) => [row.deploymentId, row]));
+      return deploymentIds.map((deploymentId) => byId.get(deploymentId));
+    },
+    sizeOf: () => 1,
+    maxItems: 500,
+    maxBytes: 500,
+    writers: 2,
+  });
+
+  return {
+    /** Creates it once per caller and Idempotency-Key. */
+    create({ deployment, sealedSecret, idempotencyKey, request, answer }: Creation) {
+      const { deploymentId, createdBy, agentId, type, status, promptPrefix, createdAt } = deployment;
+      const key = {
+        caller: createdBy,
+        key: idempotencyKey,
+        fingerprint: fingerprintOf('CreateDeployment', request),
+        now: createdAt,
+      };
+      return once(db, key, async (tx) => {
+        await tx.change(INSERT, [
+          deploymentId,
+          createdBy,
+          agentId,
+          type,
+          status,
+          promptPrefix ?? null,
+          sealedSecret,
+          createdAt,
+        ]);
+        await tx.change(FORGET_KEYS, [createdAt]);
+        return answer;
+      });
+    },
+
+    async list(page: DeploymentPage, options?: ReadOptions) {
+      const { caller, agentId, type, status, q } = page.filter;
+      const scope: CursorScope = ['deployments', caller, agentId, type, status, q];
+      const { query, values } = listStatement(page, placeOf('dep', scope, page.cursor));
+      const rows = (await db.rows<Row>(query, values, options)).map(deploymentOf);
+      return pageOf(rows, page.limit, scope, (row) => row.deploymentId);
+    },
+
+    async find({ caller, agentId, deploymentId }: Address, options?: ReadOptions) {
+      const [row] = await db.rows<Row>(BY_ADDRESS, [caller, agentId, deploymentId], options);
+      return row && deploymentOf(row);
+    },
+
+    async setStatus({ caller, agentId, deploymentId }: Address, status: Status, now: Date) {
+      const [row] = await db.rows<Row>(SET_STATUS, [caller, agentId, deploymentId, status, now]);
+      return row && deploymentOf(row);
+    },
+
+    /** False when it is not there. Its refused calls go with it. */
+    async remove({ caller, agentId, deploymentId }: Address): Promise<boolean> {
+      return (await db.change(DELETE, [caller, agentId, deploymentId])) > 0;
+    },
+
+    /** Many calls at the same time share a statement. */
+    sealedWebhook: (deploymentId: string): Promise<SealedWebhook | undefined> => lookups.submit(deploymentId),
+  };
+}
