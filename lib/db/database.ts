@@ -82,8 +82,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 1_000,
     application_name: `ahs-${options.schema}-cancel`,
   });
-  pool.on('error', options.onIdleError);
-  canceller.on('error', options.onIdleError);
+  // A pool counts as closed before its connections are; what becomes of those is nobody's trouble any more.
+  let closing = false;
+  const onIdleError = (error: Error) => {
+    if (!closing) options.onIdleError(error);
+  };
+  pool.on('error', onIdleError);
+  canceller.on('error', onIdleError);
 
   async function cancellable<Row extends object>(
     query: Statement,
@@ -153,6 +158,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       await database.rows(PING);
     },
     async close() {
+      closing = true;
       await Promise.all([pool.end(), canceller.end()]);
     },
   };
