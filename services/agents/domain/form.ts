@@ -1,0 +1,127 @@
+import { modelProblem } from './models.ts';
+import { checkOptions } from './options.ts';
+import { Problems, step } from './problems.ts';
+
+export interface Tool {
+  name: string;
+  /** allow | ask | deny */
+  permission: string;
+}
+
+/** Absent members set no limit. */
+export interface Budget {
+  maxTokens?: number | undefined;
+  maxTurnSeconds?: number | undefined;
+}
+
+/** What a turn runs with. */
+export interface Runtime {
+  /** <provider>/<model id> */
+  model: string;
+  /** A JSON object. */
+  modelOptionsJson: string;
+  system: string;
+  /** env_…; empty for the default environment. */
+  environmentId: string;
+  tools: Tool[];
+  maxSteps: number;
+  budget: Budget;
+}
+
+/** What a client says about an agent. */
+export interface Form extends Runtime {
+  name: string;
+  description: string;
+  metadata: Record<string, string>;
+  enabled: boolean;
+  /** private | public | allowlist */
+  visibility: string;
+}
+
+const MAX_SYSTEM_BYTES = 256 * 1024;
+const MAX_INT32 = 2 ** 31 - 1;
+const MAX_METADATA = 50;
+const MAX_KEY = 64;
+const FIRST_PAGE = { limit: 50, cursor: '' };
+
+/** The form as it is stored: without blanks around the name, and with options. */
+export function tidy<Given extends Partial<Form>>(form: Given): Given {
+  const tidied = { ...form };
+  if (form.name !== undefined) tidied.name = form.name.trim();
+  if (form.modelOptionsJson === '') tidied.modelOptionsJson = '{}';
+  return tidied;
+}
+
+/** Refuses a tidied form, or the part of one that a change brings, and names everything that is wrong with it. */
+export function check(form: Partial<Form>): void {
+  const problems = new Problems();
+  const given = <Value>(value: Value | undefined, rule: (value: Value) => void) => {
+    if (value !== undefined) rule(value);
+  };
+  given(form.name, (name) => problems.characters('/name', name, 1, 200));
+  given(form.description, (text) => problems.characters('/description', text, 0, 2_000));
+  given(form.model, (model) => checkModel(model, problems));
+  given(form.modelOptionsJson, (json) => checkOptions('/model_options', json, problems));
+  given(form.system, (system) => checkSystem(system, problems));
+  given(form.environmentId, (id) => {
+    if (id !== '') problems.add('/environment_id', 'names an environment that does not exist');
+  });
+  given(form.tools, (tools) => checkTools(tools, problems));
+  given(form.maxSteps, (steps) => problems.range('/max_steps', steps, 1, 1_000));
+  given(form.budget?.maxTokens, (value) => problems.range('/budget/max_tokens', value, 1, MAX_INT32));
+  given(form.budget?.maxTurnSeconds, (value) =>
+    problems.range('/budget/max_turn_seconds', value, 1, MAX_INT32),
+  );
+  given(form.metadata, (metadata) => checkMetadata(metadata, problems));
+  given(form.visibility, (value) => problems.oneOf('/visibility', value, ['private', 'public', 'allowlist']));
+  problems.settle();
+}
+
+/** Refuses a page of a size that lists do not have. */
+export function checkPage<Page extends { limit: number }>(page: Page | undefined): Page | typeof FIRST_PAGE {
+  const problems = new Problems();
+  if (page) problems.range('/limit', page.limit, 1, 100);
+  problems.settle();
+  return page ?? FIRST_PAGE;
+}
+
+/** Refuses a search text that no name could hold. */
+export function checkSearch(q: string): void {
+  const problems = new Problems();
+  problems.characters('/q', q, 0, 200);
+  problems.settle();
+}
+
+function checkModel(model: string, problems: Problems): void {
+  const problem = modelProblem(model);
+  if (problem) problems.add('/model', problem);
+}
+
+function checkSystem(system: string, problems: Problems): void {
+  problems.storable('/system', system);
+  if (Buffer.byteLength(system) > MAX_SYSTEM_BYTES) problems.add('/system', 'must be at most 256 KiB long');
+}
+
+function checkTools(tools: readonly Tool[], problems: Problems): void {
+  for (const [index, { permission }] of tools.entries()) {
+    const pointer = `/tools${step(index)}`;
+    problems.add(`${pointer}/name`, 'names a tool that does not exist; this release has no tools');
+    problems.oneOf(`${pointer}/permission`, permission, ['allow', 'ask', 'deny']);
+  }
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>, problems: Problems): void {
+  const entries = Object.entries(metadata);
+  if (entries.length > MAX_METADATA) {
+    problems.add('/metadata', `must have at most ${MAX_METADATA} members`);
+    return;
+  }
+  for (const [key, value] of entries) {
+    if (!problems.storable('/metadata', key)) continue;
+    if (key === '' || [...key].length > MAX_KEY) {
+      problems.add('/metadata', `must have names of 1–${MAX_KEY} characters`);
+      continue;
+    }
+    problems.characters(`/metadata${step(key)}`, value, 0, 500);
+  }
+}
