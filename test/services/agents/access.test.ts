@@ -1,0 +1,132 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { TRANSPORTS } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
+import {
+  type AgentsUnderTest,
+  agentRequest,
+  alice,
+  bob,
+  change,
+  created,
+  openAgentsUnderTest,
+} from './open.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
+  let agents: AgentsUnderTest;
+  let agentId: string;
+  let clock: FakeClock;
+
+  beforeAll(async () => {
+    clock = createFakeClock();
+    agents = await openAgentsUnderTest(transport, { clock });
+    agentId = await created(agents);
+  });
+  afterAll(() => agents[Symbol.asyncDispose]());
+
+  const page = undefined;
+  const calls = {
+    createAgent: agentRequest(),
+    listAgents: { q: '', page },
+    getAgent: { agentId: '' },
+    updateAgent: change(''),
+    deleteAgent: { agentId: '' },
+    listAgentVersions: { agentId: '', page },
+    getAgentVersion: { agentId: '', version: 1 },
+    resolveAgent: { agentId: '' },
+    lookUpAgents: { agentIds: [], nameContains: '' },
+  };
+  type Method = keyof typeof calls;
+  const METHODS = Object.keys(calls) as Method[];
+
+  function call(method: Method, self: string, options = {}): Promise<unknown> {
+    const client = agents.as(self) as Record<Method, (request: object, options: object) => Promise<unknown>>;
+    return client[method](calls[method], options);
+  }
+
+  const allowed: Record<string, Method[]> = {
+    edge: ['createAgent', 'listAgents', 'getAgent', 'updateAgent', 'deleteAgent', 'listAgentVersions'],
+    sessions: ['resolveAgent'],
+    deployments: ['resolveAgent', 'lookUpAgents', 'getAgent'],
+    runner: ['getAgentVersion'],
+    auth: [],
+    stranger: [],
+  };
+
+  it.each(Object.keys(allowed))('lets %s call what it needs and nothing else', async (peer) => {
+    const open: Method[] = [];
+    for (const method of METHODS) {
+      const code = await call(method, peer, alice).then(
+        () => 'OK',
+        (error: { code: string }) => error.code,
+      );
+      if (code !== 'FORBIDDEN') open.push(method);
+    }
+    expect(open.toSorted()).toEqual(allowed[peer]?.toSorted());
+  });
+
+  it.each(METHODS.filter((method) => method !== 'getAgentVersion'))(
+    'refuses %s for nobody',
+    async (method) => {
+      const peer = Object.keys(allowed).find((one) => allowed[one]?.includes(method)) ?? '';
+      await expect(call(method, peer)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    },
+  );
+
+  it("answers for somebody else's agent exactly as for one that is not there", async () => {
+    const refusalOf = (work: Promise<unknown>) =>
+      work.then(
+        () => 'no refusal',
+        ({ code, message, details }) => ({ code, message, details }),
+      );
+    const absent = agentId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    for (const ask of [
+      (id: string) => agents.edge.getAgent({ agentId: id }, bob),
+      (id: string) => agents.edge.updateAgent(change(id, { name: 'Mine' }), bob),
+      (id: string) => agents.edge.deleteAgent({ agentId: id }, bob),
+      (id: string) => agents.edge.listAgentVersions({ agentId: id, page }, bob),
+      (id: string) => agents.as('deployments').resolveAgent({ agentId: id }, bob),
+      (id: string) => agents.as('deployments').getAgent({ agentId: id }, bob),
+      (id: string) => agents.as('runner').getAgentVersion({ agentId: id, version: 1 }, bob),
+    ]) {
+      expect(await refusalOf(ask(agentId))).toEqual(await refusalOf(ask(absent)));
+    }
+    expect((await agents.edge.listAgents({ q: agentId, page }, bob)).agents).toEqual([]);
+  });
+
+  it('never changes a version, whatever it tries', async () => {
+    await using database = await openClient();
+    await database.query('set role ahs_agents');
+    for (const statement of [
+      'update agents.agent_versions set model = model',
+      'delete from agents.agent_versions',
+    ]) {
+      await expect(database.query(statement)).rejects.toThrow('permission denied');
+    }
+  });
+
+  it('forgets an idempotency key after a day', async () => {
+    const request = agentRequest({ idempotencyKey: 'yesterday' });
+    const first = await agents.edge.createAgent(request, alice);
+    await using database = await openClient();
+    const kept = async () => (await database.query('select from agents.idempotency_keys')).rowCount;
+    expect(await kept()).toBe(1);
+    clock.advance(23 * HOUR_MS);
+    await until('the key is gone', async () => {
+      clock.advance(HOUR_MS);
+      return (await kept()) === 0;
+    });
+    const second = await agents.edge.createAgent(request, alice);
+    expect(second.replayed).toBe(false);
+    expect(second.agent?.agentId).not.toBe(first.agent?.agentId);
+  });
+
+  async function openClient() {
+    const client = new pg.Client({ connectionString: agents.databaseUrl });
+    await client.connect();
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+  }
+});

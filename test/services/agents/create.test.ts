@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { TRANSPORTS } from '../../support/context.ts';
+import { type AgentsUnderTest, agentRequest, alice, bob, openAgentsUnderTest, RUNTIME } from './open.ts';
+
+describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
+  let agents: AgentsUnderTest;
+  beforeAll(async () => {
+    agents = await openAgentsUnderTest(transport);
+  });
+  afterAll(() => agents[Symbol.asyncDispose]());
+
+  const create = (overrides: Partial<CreateAgentRequest>, by = alice) =>
+    agents.edge.createAgent(agentRequest(overrides), by);
+
+  it('gives the agent back as it is then read', async () => {
+    const runtime = {
+      model: 'rehearsal/script',
+      modelOptionsJson: '{"steps":[{"text":"Hello"}]}',
+      system: 'Be brief.\n',
+      environmentId: '',
+      tools: [],
+      maxSteps: 7,
+      budget: { maxTokens: 1_000, maxTurnSeconds: undefined },
+    };
+    const { agent, replayed } = await create({
+      name: '  Script ',
+      description: 'Says hello',
+      runtime,
+      metadata: { team: 'blue', 'a/b': '' },
+      enabled: false,
+      visibility: 'allowlist',
+    });
+    expect(replayed).toBe(false);
+    expect(agent).toEqual({
+      agentId: expect.stringMatching(/^agt_[0-9A-HJKMNP-TV-Z]{26}$/),
+      name: 'Script',
+      description: 'Says hello',
+      runtime,
+      metadata: { team: 'blue', 'a/b': '' },
+      enabled: false,
+      visibility: 'allowlist',
+      version: 1,
+      createdBy: alice.caller.userId,
+      createdAt: expect.any(Date),
+      updatedAt: agent?.createdAt,
+    });
+    expect(await agents.edge.getAgent({ agentId: agent!.agentId }, alice)).toEqual({ agent });
+  });
+
+  it('takes everything at its largest', async () => {
+    const keys = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(64, 'k'));
+    const metadata = Object.fromEntries(keys.map((key) => [key, '😀'.repeat(500)]));
+    const { agent } = await create({
+      name: '😀'.repeat(200),
+      description: 'd'.repeat(2_000),
+      runtime: {
+        ...RUNTIME,
+        system: 's'.repeat(256 * 1024),
+        modelOptionsJson: JSON.stringify({ filling: 'o'.repeat(256 * 1024 - 14) }),
+        maxSteps: 1_000,
+        budget: { maxTokens: 2 ** 31 - 1, maxTurnSeconds: 1 },
+      },
+      metadata,
+    });
+    expect(agent?.metadata).toEqual(metadata);
+    expect(agent?.runtime?.system).toHaveLength(256 * 1024);
+  });
+
+  it.each<[what: string, overrides: Partial<CreateAgentRequest>, pointer: string]>([
+    ['no name', { name: '' }, '/name'],
+    ['a blank name', { name: ' \t ' }, '/name'],
+    ['a name of 201 characters', { name: '😀'.repeat(201) }, '/name'],
+    ['a long description', { description: 'd'.repeat(2_001) }, '/description'],
+    ['an unknown visibility', { visibility: 'secret' }, '/visibility'],
+    [
+      '51 metadata',
+      { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, ''])) },
+      '/metadata',
+    ],
+    ['an empty metadata name', { metadata: { '': 'x' } }, '/metadata'],
+    ['a long metadata name', { metadata: { ['k'.repeat(65)]: 'x' } }, '/metadata'],
+    ['a long metadata value', { metadata: { 'a/b~c': 'x'.repeat(501) } }, '/metadata/a~1b~0c'],
+    ['no runtime', { runtime: undefined }, '/model'],
+  ])('refuses %s', async (_, overrides, pointer) => {
+    await expect(create(overrides)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: expect.arrayContaining([{ pointer, message: expect.any(String) }]),
+    });
+  });
+
+  it.each<[what: string, runtime: Partial<typeof RUNTIME> | object, pointer: string, message: RegExp]>([
+    ['a model without a provider', { model: 'echo' }, '/model', /must be <provider>\/<model id>/],
+    ['a model without an id', { model: 'rehearsal/' }, '/model', /must be <provider>\/<model id>/],
+    ['a provider it does not have', { model: 'acme/large' }, '/model', /provider .* it has rehearsal/],
+    ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
+    [
+      'a model it does not have',
+      { model: 'rehearsal/shell' },
+      '/model',
+      /it has rehearsal\/echo, rehearsal\/script/,
+    ],
+    ['options that are no JSON', { modelOptionsJson: '{' }, '/model_options', /JSON object/],
+    ['options that are a list', { modelOptionsJson: '[]' }, '/model_options', /JSON object/],
+    ['options that are null', { modelOptionsJson: 'null' }, '/model_options', /JSON object/],
+    [
+      'options over 256 KiB',
+      { modelOptionsJson: JSON.stringify({ o: 'o'.repeat(256 * 1024) }) },
+      '/model_options',
+      /256 KiB/,
+    ],
+    [
+      'options nested without end',
+      { modelOptionsJson: `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}` },
+      '/model_options',
+      /nested/,
+    ],
+    ['a system prompt over 256 KiB', { system: 'é'.repeat(128 * 1024 + 1) }, '/system', /256 KiB/],
+    [
+      'an environment',
+      { environmentId: 'env_7ZZZZZZZZZZZZZZZZZZZZZZZZZ' },
+      '/environment_id',
+      /does not exist/,
+    ],
+    ['a tool', { tools: [{ name: 'bash', permission: 'allow' }] }, '/tools/0/name', /does not exist/],
+    [
+      'a permission it does not know',
+      { tools: [{ name: 'bash', permission: 'maybe' }] },
+      '/tools/0/permission',
+      /allow, ask, deny/,
+    ],
+    ['no steps', { maxSteps: 0 }, '/max_steps', /1 to 1000/],
+    ['1001 steps', { maxSteps: 1_001 }, '/max_steps', /1 to 1000/],
+    ['a budget of nothing', { budget: { maxTokens: 0 } }, '/budget/max_tokens', /whole number from 1/],
+    [
+      'a budget of no time',
+      { budget: { maxTurnSeconds: -1 } },
+      '/budget/max_turn_seconds',
+      /whole number from 1/,
+    ],
+  ])('refuses %s', async (_, runtime, pointer, message) => {
+    await expect(create({ runtime: { ...RUNTIME, ...runtime } })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: expect.arrayContaining([{ pointer, message: expect.stringMatching(message) }]),
+    });
+  });
+
+  it.each<[where: string, overrides: Partial<CreateAgentRequest>, pointer: string]>([
+    ['a name', { name: 'a\0b' }, '/name'],
+    ['a description', { description: '\0' }, '/description'],
+    ['a system prompt', { runtime: { ...RUNTIME, system: '\0' } }, '/system'],
+    ['a metadata value', { metadata: { key: '\0' } }, '/metadata/key'],
+    ['a metadata name', { metadata: { 'k\0': '' } }, '/metadata'],
+    [
+      'a model option',
+      { runtime: { ...RUNTIME, modelOptionsJson: '{"a":[{"b":"\\u0000"}]}' } },
+      '/model_options/a/0/b',
+    ],
+    [
+      'the name of a model option',
+      { runtime: { ...RUNTIME, modelOptionsJson: '{"\\u0000":1}' } },
+      '/model_options',
+    ],
+  ])('refuses NUL in %s', async (_, overrides, pointer) => {
+    await expect(create(overrides)).rejects.toMatchObject({
+      code: 'INVALID_TEXT',
+      details: [{ pointer, message: 'holds a NUL character or a lone surrogate' }],
+    });
+  });
+
+  it('refuses a lone surrogate in a model option', async () => {
+    const runtime = { ...RUNTIME, modelOptionsJson: '{"text":"\\ud800"}' };
+    await expect(create({ runtime })).rejects.toMatchObject({
+      code: 'INVALID_TEXT',
+      details: [{ pointer: '/model_options/text' }],
+    });
+  });
+
+  it('names everything that is wrong at once, and at most twenty of it', async () => {
+    const several = create({ name: '', visibility: '', runtime: { ...RUNTIME, model: '', maxSteps: 0 } });
+    await expect(several).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: '/name must be 1–200 characters long (and 3 more)',
+      details: ['/name', '/model', '/max_steps', '/visibility'].map((pointer) => ({ pointer })),
+    });
+    const tools = Array.from({ length: 5_000 }, () => ({ name: 'bash', permission: '' }));
+    const many = create({ runtime: { ...RUNTIME, tools } });
+    await expect(many).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: { length: 20 },
+    });
+  });
+
+  it('creates once for one idempotency key, and answers alike', async () => {
+    const first = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
+    const second = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
+    expect(second).toEqual({ agent: first.agent, replayed: true });
+  });
+
+  it('creates once when requests with one key meet', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => create({ name: 'Met', idempotencyKey: 'key-2' })),
+    );
+    expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer.agent?.agentId)).size).toBe(1);
+  });
+
+  it('refuses a key that was used for another agent', async () => {
+    await create({ idempotencyKey: 'key-3' });
+    await expect(create({ idempotencyKey: 'key-3', name: 'Other' })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_CONFLICT',
+    });
+  });
+
+  it('keeps keys of different users apart', async () => {
+    const mine = await create({ idempotencyKey: 'key-4' });
+    const theirs = await create({ idempotencyKey: 'key-4' }, bob);
+    expect(theirs.replayed).toBe(false);
+    expect(theirs.agent?.agentId).not.toBe(mine.agent?.agentId);
+  });
+
+  it('does not keep a key whose request was refused', async () => {
+    await expect(create({ name: '', idempotencyKey: 'key-5' })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    });
+    expect(await create({ idempotencyKey: 'key-5' })).toMatchObject({ replayed: false });
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeCursor } from '../../../lib/db/cursor.ts';
+import { TRANSPORTS } from '../../support/context.ts';
+import { ABSENT, type AgentsUnderTest, alice, bob, created, openAgentsUnderTest, RUNTIME } from './open.ts';
+
+describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
+  let agents: AgentsUnderTest;
+  /** Newest first. */
+  const names = ['100% sure', 'under_score', 'back\\slash', 'Écho', 'plain', 'first'];
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    agents = await openAgentsUnderTest(transport);
+    for (const name of names.toReversed()) {
+      ids.unshift(await created(agents, { name, description: name === 'plain' ? 'A Parrot' : '' }));
+    }
+    await created(agents, { name: 'plain, of somebody else' }, bob);
+  });
+  afterAll(() => agents[Symbol.asyncDispose]());
+
+  const list = (q = '', page = { limit: 100, cursor: '' }, by = alice) =>
+    agents.edge.listAgents({ q, page }, by);
+  const idsOf = async (q: string) => (await list(q)).agents.map((agent) => agent.agentId);
+  const idOf = (name: string) => ids[names.indexOf(name)];
+
+  it('lists the agents of the caller, newest first', async () => {
+    const { agents: listed, page } = await list();
+    expect(listed.map((agent) => agent.name)).toEqual(names);
+    expect(page).toEqual({ nextCursor: '' });
+    expect(listed[0]).toEqual((await agents.edge.getAgent({ agentId: ids[0]! }, alice)).agent);
+  });
+
+  it('lists fifty when no page is asked for', async () => {
+    expect((await agents.edge.listAgents({ q: '', page: undefined }, alice)).agents).toHaveLength(6);
+  });
+
+  it.each([1, 2, 4, 5, 6])('gives every agent exactly once in pages of %i', async (limit) => {
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const answer = await list('', { limit, cursor });
+      expect(answer.agents.length).toBeLessThanOrEqual(limit);
+      seen.push(...answer.agents.map((agent) => agent.agentId));
+      cursor = answer.page?.nextCursor ?? '';
+    } while (cursor !== '');
+    expect(seen).toEqual(ids);
+  });
+
+  it('keeps its place while agents come and go', async () => {
+    const first = await list('', { limit: 2, cursor: '' }, alice);
+    const newcomer = await created(agents, { name: 'newcomer' });
+    await agents.edge.deleteAgent({ agentId: newcomer }, alice);
+    const second = await list('', { limit: 2, cursor: first.page?.nextCursor ?? '' });
+    expect(second.agents.map((agent) => agent.agentId)).toEqual(ids.slice(2, 4));
+  });
+
+  it('finds a part of the name or description in any case, or an id', async () => {
+    expect(await idsOf('LAI')).toEqual([idOf('plain')]);
+    expect(await idsOf('parrot')).toEqual([idOf('plain')]);
+    expect(await idsOf('éch')).toEqual([idOf('Écho')]);
+    expect(await idsOf(idOf('first')!)).toEqual([idOf('first')]);
+    expect(await idsOf(idOf('first')!.slice(0, -1))).toEqual([]);
+  });
+
+  it('takes the searched text as it is', async () => {
+    expect(await idsOf('0%')).toEqual([idOf('100% sure')]);
+    expect(await idsOf('r_s')).toEqual([idOf('under_score')]);
+    expect(await idsOf('k\\s')).toEqual([idOf('back\\slash')]);
+    expect(await idsOf("' or '1'='1")).toEqual([]);
+  });
+
+  it('refuses a cursor of another search, another caller or no list at all', async () => {
+    const { page } = await list('', { limit: 1, cursor: '' });
+    const cursor = page?.nextCursor ?? '';
+    const refused = { code: 'INVALID_CURSOR' };
+    await expect(list('plain', { limit: 1, cursor })).rejects.toMatchObject(refused);
+    await expect(list('', { limit: 1, cursor }, bob)).rejects.toMatchObject(refused);
+    await expect(list('', { limit: 1, cursor: 'nonsense' })).rejects.toMatchObject(refused);
+    const forged = encodeCursor(['ListAgents', alice.caller.userId, ''], '\0');
+    await expect(list('', { limit: 1, cursor: forged })).rejects.toMatchObject(refused);
+  });
+
+  it.each([0, 101, -1])('refuses a page of %i', async (limit) => {
+    await expect(list('', { limit, cursor: '' })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ pointer: '/limit' }],
+    });
+  });
+
+  it('refuses a search that no name could answer', async () => {
+    await expect(list('q'.repeat(201))).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(list('\0')).rejects.toMatchObject({ code: 'INVALID_TEXT' });
+  });
+
+  it('ends a page early rather than send more than a message holds', async () => {
+    const runtime = { ...RUNTIME, system: 's'.repeat(256 * 1024) };
+    const large = [];
+    for (let index = 0; index < 20; index++) large.unshift(await created(agents, { name: 'large', runtime }));
+    const first = await list('large');
+    expect(first.agents.length).toBeGreaterThan(10);
+    expect(first.agents.length).toBeLessThan(20);
+    const second = await list('large', { limit: 100, cursor: first.page?.nextCursor ?? '' });
+    const seen = [...first.agents, ...second.agents].map((agent) => agent.agentId);
+    expect(seen).toEqual(large);
+    expect(second.page).toEqual({ nextCursor: '' });
+  });
+
+  it('looks names up by id, passing over what the caller does not have', async () => {
+    const theirs = await created(agents, { name: 'theirs' }, bob);
+    const agentIds = [idOf('plain')!, theirs, ABSENT, 'nonsense\0', idOf('plain')!];
+    const { agents: found } = await agents
+      .as('deployments')
+      .lookUpAgents({ agentIds, nameContains: '' }, alice);
+    expect(found).toEqual([{ agentId: idOf('plain'), name: 'plain' }]);
+  });
+
+  it('looks agents up by a part of their name', async () => {
+    const lookUp = async (nameContains: string) =>
+      (await agents.as('deployments').lookUpAgents({ agentIds: [], nameContains }, alice)).agents;
+    expect(await lookUp('PLAI')).toEqual([{ agentId: idOf('plain'), name: 'plain' }]);
+    expect(await lookUp('parrot')).toEqual([]);
+    expect(await lookUp('_s')).toEqual([{ agentId: idOf('under_score'), name: 'under_score' }]);
+    expect(await lookUp('')).toEqual([]);
+  });
+});

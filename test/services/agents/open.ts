@@ -1,0 +1,81 @@
+import type { Caller, Client } from '../../../lib/grpc/contract.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AgentsServiceDefinition, type CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { openAgents } from '../../../services/agents/service.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { createDatabase } from '../../support/database.ts';
+
+export interface AgentsUnderTest extends AsyncDisposable {
+  as(self: string): Client<AgentsServiceDefinition>;
+  edge: Client<AgentsServiceDefinition>;
+  databaseUrl: string;
+}
+
+/** The service on a database of its own, behind the transport under test. */
+export async function openAgentsUnderTest(
+  transport: TransportName,
+  overrides: Partial<ServiceContext> = {},
+): Promise<AgentsUnderTest> {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await createDatabase());
+  const context = createContext(database.url, overrides);
+  const agents = opening.adopt(await openAgents(context, { pool: 4 }), (service) => service.stop());
+  const { as } = opening.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
+  const stack = opening.move();
+  return {
+    as,
+    edge: as('edge'),
+    databaseUrl: database.url,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function callerNamed(letter: string): { caller: Caller } {
+  return { caller: { userId: `usr_${letter.repeat(26)}`, roles: ['member'] } };
+}
+
+/** Call options of two users who share nothing. */
+export const alice = callerNamed('A');
+export const bob = callerNamed('B');
+
+export const ABSENT = 'agt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+
+export const RUNTIME = {
+  model: 'rehearsal/echo',
+  modelOptionsJson: '{}',
+  system: '',
+  environmentId: '',
+  tools: [],
+  maxSteps: 100,
+  budget: undefined,
+};
+
+/** A request that is fine as it is. */
+export function agentRequest(overrides: Partial<CreateAgentRequest> = {}): CreateAgentRequest {
+  return {
+    name: 'Echo',
+    description: '',
+    runtime: RUNTIME,
+    metadata: {},
+    enabled: true,
+    visibility: 'private',
+    idempotencyKey: '',
+    ...overrides,
+  };
+}
+
+/** A change of one agent that brings only what it is given. */
+export function change(agentId: string, members: object = {}) {
+  return { agentId, tools: undefined, budget: undefined, metadata: undefined, ...members };
+}
+
+/** Creates an agent and gives its id. */
+export async function created(
+  { edge }: AgentsUnderTest,
+  overrides: Partial<CreateAgentRequest> = {},
+  by = alice,
+): Promise<string> {
+  const { agent } = await edge.createAgent(agentRequest(overrides), by);
+  if (!agent) throw new Error('the answer holds no agent');
+  return agent.agentId;
+}
