@@ -4,11 +4,21 @@ import { ERRORS, isErrorCode, type Refusal, refuse } from '../errors.ts';
 /** The trailer in which a refusal travels, as an encoded ahs.common.v1.ErrorDetail. */
 export const ERROR_TRAILER = 'ahs-error-bin';
 
+/** HTTP/2 takes 64 KiB of trailers, in base64; one that is longer would end the call without any. */
+const DETAILS_BYTES = 24 * 1024;
+const MESSAGE_CHARACTERS = 4_000;
+
+/** What does not fit into a trailer is left out: the end of a long message, and the last details. */
 export function encodeRefusal(refusal: Refusal): Uint8Array {
+  let room = DETAILS_BYTES;
+  const fitting = refusal.details.filter(({ pointer, message }) => {
+    room -= Buffer.byteLength(pointer) + Buffer.byteLength(message);
+    return room >= 0;
+  });
   return ErrorDetail.encode({
     code: refusal.code,
-    message: refusal.message,
-    details: refusal.details,
+    message: refusal.message.slice(0, MESSAGE_CHARACTERS),
+    details: fitting,
     retryAfterSeconds: refusal.retryAfterSeconds,
   }).finish();
 }

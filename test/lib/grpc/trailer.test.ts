@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { refuse } from '../../../lib/errors.ts';
+import type { Endpoint } from '../../../lib/grpc/transport.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { connect, createContext, TRANSPORTS } from '../../support/context.ts';
+
+const details = Array.from({ length: 2_000 }, (_, index) => ({
+  pointer: `/members/${index}`,
+  message: 'must be shorter',
+}));
+
+/** A service that refuses everything at length. */
+const endpoint: Endpoint = {
+  contract: AuthServiceDefinition,
+  async unary() {
+    throw refuse('INVALID_REQUEST', 'm'.repeat(1024 * 1024), { details, retryAfterSeconds: 7 });
+  },
+  async *stream() {},
+};
+
+describe.each(TRANSPORTS)('a refusal, %s', (transport) => {
+  it('arrives with as much of its text and details as a trailer holds', async () => {
+    await using connection = await connect(AuthServiceDefinition, endpoint, transport, createContext(''));
+    const refusal = await connection
+      .as('edge')
+      .identify({})
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: 'm'.repeat(4_000),
+      retryAfterSeconds: 7,
+    });
+    const { details: kept } = refusal as { details: object[] };
+    expect(kept.length).toBeGreaterThan(500);
+    expect(kept).toEqual(details.slice(0, kept.length));
+  });
+});
