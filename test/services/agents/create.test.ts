@@ -191,6 +191,19 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     });
   });
 
+  it('names long members of the body in full', async () => {
+    const long = (index: number) => `${index}`.padEnd(230, '\u4e2d');
+    const options = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [long(index), '\0']));
+    const runtime = { ...RUNTIME, modelOptionsJson: JSON.stringify({ a: options }) };
+    const refused = create({ runtime }).catch((error: unknown) => error);
+    expect(await refused).toMatchObject({
+      code: 'INVALID_TEXT',
+      details: expect.arrayContaining([
+        { pointer: `/model_options/a/${long(0)}`, message: expect.any(String) },
+      ]),
+    });
+  });
+
   it('creates once for one idempotency key, and answers alike', async () => {
     const first = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
     const second = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
