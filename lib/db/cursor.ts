@@ -28,8 +28,19 @@ export function decodeCursor(scope: CursorScope, cursor: string): string | undef
   return bytes.subarray(STAMP_BYTES).toString();
 }
 
+export interface Page<Row> {
+  rows: Row[];
+  /** Empty when this is the last page. */
+  nextCursor: string;
+}
+
 /** Cuts `limit + 1` rows down to a page. */
-export function pageOf<Row>(rows: Row[], limit: number, scope: CursorScope, keyOf: (row: Row) => string) {
+export function pageOf<Row>(
+  rows: Row[],
+  limit: number,
+  scope: CursorScope,
+  keyOf: (row: Row) => string,
+): Page<Row> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const nextCursor = rows.length > limit && last !== undefined ? encodeCursor(scope, keyOf(last)) : '';

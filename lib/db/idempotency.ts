@@ -13,12 +13,13 @@ export interface IdempotencyKey {
   caller: string;
   /** Empty: the request has no key and is carried out. */
   key: string;
-  /** See fingerprintOf. */
-  fingerprint: Buffer;
+  method: string;
+  /** The request without its key, encoded: two requests are the same when method and these bytes are. */
+  request: BinaryWriter;
   now: Date;
 }
 
-export interface StoredAnswer {
+interface StoredAnswer {
   fingerprint: Buffer;
   answer: Buffer;
 }
@@ -30,13 +31,12 @@ export function expiryOf(now: Date): Date {
   return new Date(now.getTime() - KEPT_MS);
 }
 
-/** Two requests are the same when their method and their encoded message, without the key, are. */
-export function fingerprintOf(method: string, message: BinaryWriter): Buffer {
-  return createHash('sha256').update(method).update('\0').update(message.finish()).digest();
+function fingerprintOf({ method, request }: IdempotencyKey): Buffer {
+  return createHash('sha256').update(method).update('\0').update(request.finish()).digest();
 }
 
 /** The stored answer, if it was given to the same request. */
-export function replay(stored: StoredAnswer, fingerprint: Buffer): Buffer {
+function replay(stored: StoredAnswer, fingerprint: Buffer): Buffer {
   if (!stored.fingerprint.equals(fingerprint)) {
     throw refuse('IDEMPOTENCY_KEY_CONFLICT', 'this Idempotency-Key was used for another request');
   }
@@ -65,12 +65,20 @@ const KEEP = statement(
   'update idempotency_keys set answer = $3 where caller = $1 and key = $2',
 );
 
+export interface OnceAnswer {
+  answer: Uint8Array;
+  /** It is the stored answer of an earlier request. */
+  replayed: boolean;
+}
+
 /** Runs `create` in a transaction, at most once per caller and key; later requests get the answer it returned. */
 export async function once(
   db: Database,
-  { caller, key, fingerprint, now }: IdempotencyKey,
+  idempotency: IdempotencyKey,
   create: (tx: Session) => Promise<Uint8Array>,
-): Promise<{ answer: Uint8Array; replayed: boolean }> {
+): Promise<OnceAnswer> {
+  const { caller, key, now } = idempotency;
+  const fingerprint = fingerprintOf(idempotency);
   return db.transaction(async (tx) => {
     if (key === '') return { answer: await create(tx), replayed: false };
     await tx.rows(WAIT);

@@ -1,7 +1,7 @@
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { JournalEvent } from './journal.ts';
 import type { EventStore } from './store/events.ts';
+import type { JournalEvent } from './store/journal.ts';
 
 /** What a follower gets next. */
 export interface Chunk {

@@ -1,5 +1,6 @@
 import { openDatabase } from '../../lib/db/database.ts';
 import { migrate } from '../../lib/db/migrations.ts';
+import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
@@ -18,6 +19,7 @@ import { createClaims } from './store/claims.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
 import { createLists } from './store/lists.ts';
+import { createEraser } from './store/writes.ts';
 import { startSweeper } from './sweeper.ts';
 
 const peers: Peers<SessionsServiceDefinition> = {
@@ -58,15 +60,31 @@ export async function openSessions(
   });
   const leaseMs = config.leaseSeconds * 1_000;
   const limits = { maxFailures: config.maxFailures, maxAttempts: MAX_ATTEMPTS };
-  const store = { db, bus, clock, ids };
+  const hints = {
+    appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
+    ready: () => bus.publish('turns.ready', ''),
+  };
+  const store = { db, hints, clock, ids };
   const changes = createChanges(store);
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);
   const follower = createFollower(events, bus, clock, (error) => log.warn({ err: error }, 'a probe failed'));
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
-  const sweeper = startSweeper({ db, changes, claims, clock, log, limits, purgeAfterMs });
+  const sweeper = startSweeper({
+    eraser: createEraser(db),
+    changes,
+    claims,
+    clock,
+    log,
+    limits,
+    purgeAfterMs,
+  });
+  const endKeySweep = sweepIdempotencyKeys(db, clock, (error) =>
+    log.warn({ err: error }, 'old idempotency keys were not deleted'),
+  );
   const handlers: HandlerContext = {
-    ...store,
+    clock,
+    ids,
     agents: clients.agents,
     changes,
     claims,
@@ -94,6 +112,7 @@ export async function openSessions(
     }),
     check: () => db.check(),
     async stop() {
+      endKeySweep();
       follower.close();
       await sweeper.stop();
       await db.close();

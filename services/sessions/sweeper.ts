@@ -1,11 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Database } from '../../lib/db/database.ts';
 import type { Log } from '../../lib/log.ts';
 import { unchanged } from './domain/change.ts';
 import { type RunLimits, reclaim } from './domain/finish.ts';
 import type { Changes } from './store/changes.ts';
 import type { Claims, HeldLease } from './store/claims.ts';
-import { forgetKeys, purge } from './store/writes.ts';
+import type { Eraser } from './store/writes.ts';
 
 const TICK_MS = 250;
 /** Erasing is in no hurry. */
@@ -13,7 +12,7 @@ const ERASE_EVERY = 240;
 const BATCH = 200;
 
 export interface SweeperContext {
-  db: Database;
+  eraser: Eraser;
   changes: Changes;
   claims: Claims;
   clock: Clock;
@@ -26,7 +25,7 @@ export interface SweeperContext {
  * Sees to it that nothing is stuck: leases nobody renews go back to the queue, sleeping turns wake up,
  * and what was deleted is erased. Every replica sweeps; the locks of the rows keep them apart.
  */
-export function startSweeper({ db, changes, claims, clock, log, limits, purgeAfterMs }: SweeperContext) {
+export function startSweeper({ eraser, changes, claims, clock, log, limits, purgeAfterMs }: SweeperContext) {
   let ticks = 0;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -45,8 +44,7 @@ export function startSweeper({ db, changes, claims, clock, log, limits, purgeAft
     await Promise.all((await claims.expired(BATCH)).map(takeBack));
     if (ticks++ % ERASE_EVERY !== 0) return;
     const now = clock.now();
-    await purge(db, new Date(now.getTime() - purgeAfterMs), now, BATCH);
-    await forgetKeys(db, now, BATCH * 10);
+    await eraser.purge(new Date(now.getTime() - purgeAfterMs), now, BATCH);
   }
 
   async function takeBack({ sessionId, turnId, fence }: HeldLease): Promise<void> {

@@ -1,7 +1,7 @@
 import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
-import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
+import { type IdempotencyKey, once } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
 import type { Address, Deployment, Status } from '../domain.ts';
 import { placeOf } from './place.ts';
@@ -21,7 +21,7 @@ export interface Creation {
   sealedSecret: string;
   idempotencyKey: string;
   /** The encoded request without its key. */
-  request: Parameters<typeof fingerprintOf>[1];
+  request: IdempotencyKey['request'];
   /** What a repeated request is answered with. It holds no secret. */
   answer: Uint8Array;
 }
@@ -144,7 +144,8 @@ export function createDeploymentStore(db: Database) {
       const key = {
         caller: createdBy,
         key: idempotencyKey,
-        fingerprint: fingerprintOf('CreateDeployment', request),
+        method: 'CreateDeployment',
+        request,
         now: createdAt,
       };
       return once(db, key, async (tx) => {

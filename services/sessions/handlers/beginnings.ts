@@ -1,4 +1,3 @@
-import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
@@ -16,7 +15,7 @@ import type { HandlerContext } from './context.ts';
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
 
 /** How sessions come to be. */
-export function beginningHandlers({ db, clock, ids, agents, creations }: HandlerContext): Methods {
+export function beginningHandlers({ clock, ids, agents, creations }: HandlerContext): Methods {
   return {
     async createConversation(request, call) {
       const owner = callerOf(call);
@@ -40,21 +39,18 @@ export function beginningHandlers({ db, clock, ids, agents, creations }: Handler
         await creations.create(beginning);
         return { session: newSession(beginning), replayed: false };
       }
-      const fingerprint = fingerprintOf(
-        'createConversation',
-        CreateConversationRequest.encode({ ...request, idempotencyKey: '' }),
-      );
       const key = {
         caller: owner.userId,
         key: request.idempotencyKey,
-        fingerprint,
+        method: 'createConversation',
+        request: CreateConversationRequest.encode({ ...request, idempotencyKey: '' }),
         now: beginning.createdAt,
       };
-      const { answer, replayed } = await once(db, key, async (tx) => {
-        await creations.createIn(tx, beginning);
-        return Session.encode(newSession(beginning)).finish();
-      });
-      if (!replayed) creations.hint(beginning);
+      const { answer, replayed } = await creations.createOnce(
+        beginning,
+        key,
+        Session.encode(newSession(beginning)).finish(),
+      );
       return { session: Session.decode(answer), replayed };
     },
 

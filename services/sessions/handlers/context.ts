@@ -1,5 +1,4 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Database } from '../../../lib/db/database.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -13,7 +12,6 @@ import type { Lists } from '../store/lists.ts';
 
 /** What the handlers work with. */
 export interface HandlerContext {
-  db: Database;
   clock: Clock;
   ids: Ids;
   agents: Client<AgentsServiceDefinition>;

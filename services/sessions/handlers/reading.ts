@@ -1,4 +1,3 @@
-import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../../lib/db/cursor.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { isEventType } from '../../../lib/events.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
@@ -6,7 +5,6 @@ import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { sessionNotFound } from '../domain/access.ts';
-import type { JournalEvent } from '../journal.ts';
 import type { SessionRow } from '../store/lists.ts';
 import type { HandlerContext } from './context.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
@@ -23,9 +21,6 @@ type Methods = Pick<
   | 'listDeploymentSessions'
 >;
 
-const PAGE_BYTES = 4 * 1024 * 1024;
-/** Events one request looks at when a filter leaves most of them out. */
-const MAX_SCANNED = 20_000;
 const AFTER_ALL_INVOCATIONS = 'ses_~';
 
 /** What can be read of sessions. Somebody else's session looks like one that is not there. */
@@ -37,40 +32,20 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
   }
 
   return {
-    async listSessions(request, call) {
-      const { agentId, deploymentId, status, needsAction, q, archived } = request;
-      const { limit, cursor } = request.page ?? FIRST_PAGE;
+    async listSessions({ page, ...filter }, call) {
       const ownerId = callerOf(call).userId;
-      const scope = ['sessions', ownerId, agentId, deploymentId, status, needsAction, q, archived];
-      const before = decodeCursor(scope, cursor);
-      const filter = {
-        ownerId,
-        agentId,
-        deploymentId,
-        status,
-        needsAction,
-        q,
-        archived,
-        before,
-        limit: limit + 1,
-      };
-      const page = pageOf(await lists.sessions(filter, call), limit, scope, (row) => row.session_id);
-      return { sessions: page.rows.map(sessionOf), page: { nextCursor: page.nextCursor } };
+      const { rows, nextCursor } = await lists.sessions({ ...filter, ownerId }, page ?? FIRST_PAGE, call);
+      return { sessions: rows.map(sessionOf), page: { nextCursor } };
     },
 
     async getSession({ sessionId }, call) {
       return { session: sessionOf(await owned(sessionId, call)) };
     },
 
-    async listTurns({ sessionId, page: asked }, call) {
+    async listTurns({ sessionId, page }, call) {
       await owned(sessionId, call);
-      const { limit, cursor } = asked ?? FIRST_PAGE;
-      const scope = ['turns', callerOf(call).userId, sessionId];
-      const after = numberIn(decodeCursor(scope, cursor));
-      const page = pageOf(await lists.turns(sessionId, after, limit + 1, call), limit, scope, (row) =>
-        String(row.position),
-      );
-      return { turns: page.rows.map(turnShapeOf), page: { nextCursor: page.nextCursor } };
+      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, call);
+      return { turns: rows.map(turnShapeOf), page: { nextCursor } };
     },
 
     async getTurn({ sessionId, turnId }, call) {
@@ -80,40 +55,19 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       return { turn: turnShapeOf(turn) };
     },
 
-    async listMessages({ sessionId, page: asked }, call) {
+    async listMessages({ sessionId, page }, call) {
       // The runner reads the messages of whatever session it works on; everybody else their own.
       if (call.peer !== 'runner') await owned(sessionId, call);
-      const { limit, cursor } = asked ?? FIRST_PAGE;
-      const scope = ['messages', call.caller?.userId, sessionId];
-      const after = numberIn(decodeCursor(scope, cursor));
-      return eventPage(await events.messagesAfter(sessionId, after, limit + 1, call), limit, scope);
+      const { events: found, nextCursor } = await events.messages(sessionId, page ?? FIRST_PAGE, call);
+      return { events: found, page: { nextCursor } };
     },
 
-    async listEvents({ sessionId, page: asked, afterSeq, types }, call) {
+    async listEvents({ sessionId, page, afterSeq, types }, call) {
       knownTypes(types);
       const { last_seq: lastSeq } = await owned(sessionId, call);
-      const { limit, cursor } = asked ?? FIRST_PAGE;
-      const scope = ['events', callerOf(call).userId, sessionId, afterSeq, ...types];
-      const wanted = new Set(types);
-      let place = numberIn(decodeCursor(scope, cursor)) || afterSeq;
-      const found: JournalEvent[] = [];
-      let bytes = 0;
-      let scanned = 0;
-      // A filter may leave nothing of what was read, so reading goes on, though not for ever.
-      while (found.length <= limit && place < lastSeq && bytes < PAGE_BYTES && scanned < MAX_SCANNED) {
-        const read = await events.after(sessionId, place, limit + 1, call);
-        if (read.length === 0) break;
-        scanned += read.length;
-        place = read.at(-1)?.seq ?? place;
-        for (const event of read) {
-          if (wanted.size > 0 && !wanted.has(event.type)) continue;
-          found.push(event);
-          bytes += event.json.length;
-        }
-      }
-      const page = eventPage(found, limit, scope);
-      const unread = page.page.nextCursor === '' && place < lastSeq;
-      return unread ? { ...page, page: { nextCursor: encodeCursor(scope, String(place)) } } : page;
+      const range = { afterSeq, lastSeq, types };
+      const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, call);
+      return { events: found, page: { nextCursor } };
     },
 
     async *follow({ sessionId, afterSeq, fromNow, types }, call) {
@@ -151,23 +105,4 @@ const FIRST_PAGE = { limit: 50, cursor: '' };
 function knownTypes(types: string[]): void {
   const unknown = types.find((type) => !isEventType(type));
   if (unknown !== undefined) throw refuse('INVALID_REQUEST', `there is no event type ${unknown}`);
-}
-
-function numberIn(key: string | undefined): number {
-  return key === undefined ? 0 : Number(key);
-}
-
-/** Cuts what was read to a page of `limit` events and about 4 MiB, at least one event long. */
-function eventPage(read: JournalEvent[], limit: number, scope: CursorScope) {
-  let bytes = 0;
-  let length = 0;
-  for (const event of read.slice(0, limit)) {
-    bytes += event.json.length;
-    if (length > 0 && bytes > PAGE_BYTES) break;
-    length++;
-  }
-  const page = read.slice(0, length);
-  const last = page.at(-1);
-  const more = read.length > length && last !== undefined;
-  return { events: page, page: { nextCursor: more ? encodeCursor(scope, String(last.seq)) : '' } };
 }

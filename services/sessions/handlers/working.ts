@@ -1,4 +1,3 @@
-import { fingerprintOf, once } from '../../../lib/db/idempotency.ts';
 import { refuseField } from '../../../lib/errors.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
@@ -26,7 +25,7 @@ const SMALL = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
 /** What a user does with a session of theirs. */
-export function workingHandlers({ db, clock, ids, changes, lists }: HandlerContext): Methods {
+export function workingHandlers({ clock, ids, changes, lists }: HandlerContext): Methods {
   async function read(sessionId: string, call: Call) {
     const row = await lists.session(sessionId, call);
     if (!row) throw sessionNotFound(sessionId);
@@ -57,22 +56,16 @@ export function workingHandlers({ db, clock, ids, changes, lists }: HandlerConte
         const changed = await changes.change(request.sessionId, request.contentJson.length + SMALL, decide);
         return { turnId, seq: seqOf(changed), replayed: false };
       }
-      const fingerprint = fingerprintOf(
-        'sendMessage',
-        SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
-      );
       const key = {
         caller: callerOf(call).userId,
         key: request.idempotencyKey,
-        fingerprint,
+        method: 'sendMessage',
+        request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
         now: clock.now(),
       };
-      let changed: Changed | undefined;
-      const { answer, replayed } = await once(db, key, async (tx) => {
-        changed = await changes.changeIn(tx, request.sessionId, decide);
-        return SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish();
-      });
-      if (changed && !replayed) changes.hint(changed);
+      const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, (changed) =>
+        SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish(),
+      );
       return { ...SendMessageResponse.decode(answer), replayed };
     },
 

@@ -1,8 +1,8 @@
 import { type Session, statement } from '../../../lib/db/database.ts';
 import type { Change } from '../domain/change.ts';
 import type { SessionState } from '../domain/state.ts';
-import type { Entry } from '../journal.ts';
 import { columns } from './columns.ts';
+import type { Entry } from './journal.ts';
 
 /** A decision about a locked session, with its events already in place. */
 export interface Decided {

@@ -1,13 +1,14 @@
-import type { Bus } from '../../../lib/bus/bus.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type Session, type Statement, statement } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
+import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Change } from '../domain/change.ts';
 import type { QueuedTurn, SessionState } from '../domain/state.ts';
-import { compose, type Entry } from '../journal.ts';
 import { apply, type Decided } from './apply.ts';
+import type { Hints } from './hints.ts';
+import { compose, type Entry } from './journal.ts';
 import { lockStates } from './state.ts';
 
 /** What a decision may also change: the seldom written columns of the session, in the same transaction. */
@@ -41,7 +42,7 @@ export type Changes = ReturnType<typeof createChanges>;
 
 export interface ChangesContext {
   db: Database;
-  bus: Bus;
+  hints: Hints;
   clock: Clock;
   ids: Ids;
 }
@@ -51,7 +52,7 @@ export interface ChangesContext {
  * the domain, together with the events that say so. Changes of different sessions that arrive
  * together share a transaction.
  */
-export function createChanges({ db, bus, clock, ids }: ChangesContext) {
+export function createChanges({ db, hints, clock, ids }: ChangesContext) {
   const group = createGroup<Item, Changed>({
     run: (items) => db.transaction((tx) => changeAll(tx, items)),
     sizeOf: (item) => item.bytes,
@@ -94,10 +95,10 @@ export function createChanges({ db, bus, clock, ids }: ChangesContext) {
 
   /** Tells who waits, after the commit. */
   function hint({ state, change, entry }: Changed): void {
-    if (entry) bus.publish('sessions.appended', state.sessionId);
+    if (entry) hints.appended(state.sessionId);
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
-    if (ready) bus.publish('turns.ready', '');
+    if (ready) hints.ready();
   }
 
   return {
@@ -108,14 +109,23 @@ export function createChanges({ db, bus, clock, ids }: ChangesContext) {
       return changed;
     },
 
-    /** The same within a transaction of the caller's, who gives the hint after its commit. */
-    async changeIn(tx: Session, sessionId: string, decide: Decide): Promise<Changed> {
-      const [outcome] = await changeAll(tx, [{ sessionId, decide, bytes: 0 }]);
-      if (!outcome || outcome instanceof Refusal) throw outcome;
+    /** The same at most once per key; `answer` makes what a later request with the key gets. */
+    async changeOnce(
+      sessionId: string,
+      key: IdempotencyKey,
+      decide: Decide,
+      answer: (changed: Changed) => Uint8Array,
+    ): Promise<OnceAnswer> {
+      let changed: Changed | undefined;
+      const outcome = await once(db, key, async (tx) => {
+        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0 }]);
+        if (!made || made instanceof Refusal) throw made;
+        changed = made;
+        return answer(made);
+      });
+      if (changed && !outcome.replayed) hint(changed);
       return outcome;
     },
-
-    hint,
 
     /** Deleting reads the queue first, so it does not share a transaction. */
     async remove(

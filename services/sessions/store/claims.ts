@@ -1,12 +1,12 @@
-import type { Bus } from '../../../lib/bus/bus.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { type Database, type Session, statement } from '../../../lib/db/database.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
-import { compose } from '../journal.ts';
 import { apply, type Decided } from './apply.ts';
 import { columns } from './columns.ts';
+import type { Hints } from './hints.ts';
+import { compose } from './journal.ts';
 import { lockStates, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
 
 /**
@@ -66,7 +66,7 @@ export type Claims = ReturnType<typeof createClaims>;
 
 export interface ClaimsContext {
   db: Database;
-  bus: Bus;
+  hints: Hints;
   clock: Clock;
   ids: Ids;
   leaseMs: number;
@@ -75,7 +75,7 @@ export interface ClaimsContext {
 }
 
 /** The queue: what is ready is claimed under a lease, leases are renewed, and lost ones are found. */
-export function createClaims({ db, bus, clock, ids, leaseMs, maxTurnsPerAgent }: ClaimsContext) {
+export function createClaims({ db, hints, clock, ids, leaseMs, maxTurnsPerAgent }: ClaimsContext) {
   async function claimIn(tx: Session, runnerId: string, slots: number): Promise<Claimed[]> {
     const running = await tx.rows<{ agent_id: string; running: number }>(RUNNING);
     const room = new Map(running.map((row) => [row.agent_id, maxTurnsPerAgent - row.running]));
@@ -108,7 +108,7 @@ export function createClaims({ db, bus, clock, ids, leaseMs, maxTurnsPerAgent }:
   return {
     async claim(runnerId: string, slots: number): Promise<Claimed[]> {
       const claimed = await db.transaction((tx) => claimIn(tx, runnerId, slots));
-      for (const { state } of claimed) bus.publish('sessions.appended', state.sessionId);
+      for (const { state } of claimed) hints.appended(state.sessionId);
       return claimed;
     },
 
@@ -131,7 +131,7 @@ export function createClaims({ db, bus, clock, ids, leaseMs, maxTurnsPerAgent }:
     /** Makes sleeping turns ready whose time has come. */
     async wake(limit: number): Promise<number> {
       const woken = await db.change(WAKE, [clock.now(), limit]);
-      if (woken > 0) bus.publish('turns.ready', '');
+      if (woken > 0) hints.ready();
       return woken;
     },
   };

@@ -1,10 +1,11 @@
-import type { Bus } from '../../../lib/bus/bus.ts';
 import { type Database, type Session, statement } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
+import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { type Beginning, begin } from '../domain/begin.ts';
-import { compose } from '../journal.ts';
 import { columns } from './columns.ts';
+import type { Hints } from './hints.ts';
+import { compose } from './journal.ts';
 
 /** All rows of any number of new sessions. A session that exists already is left as it is. */
 const CREATE = statement(
@@ -48,7 +49,7 @@ const CREATE = statement(
 export type Creations = ReturnType<typeof createCreations>;
 
 /** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
-export function createCreations({ db, bus, ids }: { db: Database; bus: Bus; ids: Ids }) {
+export function createCreations({ db, hints, ids }: { db: Database; hints: Hints; ids: Ids }) {
   const group = createGroup<Beginning, void>({
     run: async (items) => {
       await insert(db, items);
@@ -95,7 +96,7 @@ export function createCreations({ db, bus, ids }: { db: Database; bus: Bus; ids:
   }
 
   function hint(item: Beginning): void {
-    if (item.contentJson !== undefined) bus.publish('turns.ready', '');
+    if (item.contentJson !== undefined) hints.ready();
   }
 
   return {
@@ -103,8 +104,14 @@ export function createCreations({ db, bus, ids }: { db: Database; bus: Bus; ids:
       await group.submit(item);
       hint(item);
     },
-    /** The same within a transaction of the caller's, who gives the hint after its commit. */
-    createIn: (tx: Session, item: Beginning) => insert(tx, [item]),
-    hint,
+    /** The same at most once per key; `answer` is what a later request with the key gets. */
+    async createOnce(item: Beginning, key: IdempotencyKey, answer: Uint8Array): Promise<OnceAnswer> {
+      const outcome = await once(db, key, async (tx) => {
+        await insert(tx, [item]);
+        return answer;
+      });
+      if (!outcome.replayed) hint(item);
+      return outcome;
+    },
   };
 }

@@ -1,5 +1,7 @@
+import { type CursorScope, decodeCursor, encodeCursor } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
-import { type JournalEvent, split } from '../journal.ts';
+import { type JournalEvent, split } from './journal.ts';
+import type { PageRequest } from './lists.ts';
 
 /** A page of rows is cut at about this many bytes, though it holds at least one row. */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -62,32 +64,75 @@ export interface Head {
   deleted: boolean;
 }
 
+/** Events one request looks at when a filter leaves most of them out. */
+const MAX_SCANNED = 20_000;
 const MESSAGE = new Set(['user.message', 'agent.message']);
+
+export interface EventPage {
+  events: JournalEvent[];
+  /** Empty when this is the last page. */
+  nextCursor: string;
+}
 
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /** Reads the journal. */
 export function createEventStore(db: Database) {
+  /** Events after `afterSeq`, oldest first: those of at most `rows` appends. Empty means there are none now. */
+  async function after(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
+    const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+    return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
+  }
+
   return {
-    /** Events after `afterSeq`, oldest first: those of at most `rows` appends. Empty means there are none now. */
-    async after(
-      sessionId: string,
-      afterSeq: number,
-      rows: number,
-      options?: ReadOptions,
-    ): Promise<JournalEvent[]> {
-      const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
-      return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
+    after,
+
+    /** A page of user.message and agent.message events, oldest first. */
+    async messages(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<EventPage> {
+      const scope = ['messages', sessionId];
+      const after = Number(decodeCursor(scope, page.cursor) ?? 0);
+      const rows = await db.rows<Row>(
+        MESSAGES_AFTER,
+        [sessionId, after, page.limit + 1, PAGE_BYTES],
+        options,
+      );
+      const found = rows.flatMap(eventsOf).filter((event) => event.seq > after && MESSAGE.has(event.type));
+      return cut(found, page.limit, scope);
     },
 
-    async messagesAfter(
+    /** A page of the events between `afterSeq` and `lastSeq`, oldest first; empty `types` are all types. */
+    async page(
       sessionId: string,
-      afterSeq: number,
-      rows: number,
+      range: { afterSeq: number; lastSeq: number; types: readonly string[] },
+      page: PageRequest,
       options?: ReadOptions,
-    ): Promise<JournalEvent[]> {
-      const found = await db.rows<Row>(MESSAGES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
-      return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq && MESSAGE.has(event.type));
+    ): Promise<EventPage> {
+      const scope = ['events', sessionId, range.afterSeq, ...range.types];
+      const wanted = new Set(range.types);
+      const found: JournalEvent[] = [];
+      let place = Number(decodeCursor(scope, page.cursor) ?? range.afterSeq);
+      let bytes = 0;
+      let scanned = 0;
+      // A filter may leave nothing of what was read, so reading goes on, though not for ever.
+      while (
+        found.length <= page.limit &&
+        place < range.lastSeq &&
+        bytes < PAGE_BYTES &&
+        scanned < MAX_SCANNED
+      ) {
+        const read = await after(sessionId, place, page.limit + 1, options);
+        if (read.length === 0) break;
+        scanned += read.length;
+        place = read.at(-1)?.seq ?? place;
+        for (const event of read) {
+          if (wanted.size > 0 && !wanted.has(event.type)) continue;
+          found.push(event);
+          bytes += event.json.length;
+        }
+      }
+      const { events, nextCursor } = cut(found, page.limit, scope);
+      const unread = nextCursor === '' && place < range.lastSeq;
+      return { events, nextCursor: unread ? encodeCursor(scope, String(place)) : nextCursor };
     },
 
     /** The messages of many sessions at once, for a claim. `complete` is false where only a beginning was read. */
@@ -126,4 +171,19 @@ export function createEventStore(db: Database) {
 
 function eventsOf(row: Row): JournalEvent[] {
   return split({ firstSeq: row.first_seq, types: row.types, events: row.events });
+}
+
+/** Cuts what was read to a page of `limit` events and about 4 MiB, at least one event long. */
+function cut(read: JournalEvent[], limit: number, scope: CursorScope): EventPage {
+  let bytes = 0;
+  let length = 0;
+  for (const event of read.slice(0, limit)) {
+    bytes += event.json.length;
+    if (length > 0 && bytes > PAGE_BYTES) break;
+    length++;
+  }
+  const events = read.slice(0, length);
+  const last = events.at(-1);
+  const more = read.length > length && last !== undefined;
+  return { events, nextCursor: more ? encodeCursor(scope, String(last.seq)) : '' };
 }

@@ -1,3 +1,4 @@
+import { decodeCursor, type Page, pageOf } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
 import { likePattern } from '../../../lib/db/like.ts';
 import { TURN_COLUMNS, type TurnRow } from './state.ts';
@@ -31,11 +32,15 @@ export interface SessionFilter {
   agentId: string;
   deploymentId: string;
   status: string;
-  needsAction: boolean | undefined;
+  needsAction?: boolean | undefined;
   q: string;
-  archived: boolean | undefined;
-  before: string | undefined;
+  archived?: boolean | undefined;
+}
+
+export interface PageRequest {
   limit: number;
+  /** Empty for the first page. */
+  cursor: string;
 }
 
 const SESSION_COLUMNS = `
@@ -52,8 +57,12 @@ const BY_ID = statement(
 const NEEDS_ACTION = `(h.status = 'idle' and h.stop_reason ->> 'type' is not distinct from 'requires_action')`;
 
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
-function listStatement(filter: SessionFilter): { query: Statement; values: unknown[] } {
-  const values: unknown[] = [filter.ownerId, filter.limit];
+function listStatement(
+  filter: SessionFilter,
+  before: string | undefined,
+  limit: number,
+): { query: Statement; values: unknown[] } {
+  const values: unknown[] = [filter.ownerId, limit];
   const lines = ['s.owner_id = $1', 's.deleted_at is null'];
   const names: string[] = [];
   const add = (name: string, value: unknown, line: (place: string) => string) => {
@@ -69,7 +78,7 @@ function listStatement(filter: SessionFilter): { query: Statement; values: unkno
   if (filter.q)
     add('q', likePattern(filter.q), (place) => `(s.title ilike ${place} or s.session_id ilike ${place})`);
   add('archived', filter.archived ?? false, (place) => `(s.archived_at is not null) = ${place}`);
-  if (filter.before) add('before', filter.before, (place) => `s.session_id < ${place}`);
+  if (before !== undefined) add('before', before, (place) => `s.session_id < ${place}`);
   return {
     query: statement(
       `sessions.list_${names.join('_')}`,
@@ -115,21 +124,29 @@ export function createLists(db: Database) {
       const [row] = await db.rows<SessionRow>(BY_ID, [sessionId], options);
       return row;
     },
-    sessions(filter: SessionFilter, options?: ReadOptions): Promise<SessionRow[]> {
-      const { query, values } = listStatement(filter);
-      return db.rows<SessionRow>(query, values, options);
+    /** Newest first. */
+    async sessions(
+      filter: SessionFilter,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<Page<SessionRow>> {
+      const { ownerId, agentId, deploymentId, status, needsAction, q, archived } = filter;
+      const scope = ['sessions', ownerId, agentId, deploymentId, status, needsAction, q, archived];
+      const before = decodeCursor(scope, page.cursor);
+      const { query, values } = listStatement(filter, before, page.limit + 1);
+      const rows = await db.rows<SessionRow>(query, values, options);
+      return pageOf(rows, page.limit, scope, (row) => row.session_id);
     },
     /** Sessions that a deployment began, newest first. */
     ofDeployment(deploymentId: string, before: string, limit: number, options?: ReadOptions) {
       return db.rows<DeploymentSessionRow>(OF_DEPLOYMENT, [deploymentId, before, limit], options);
     },
-    turns(
-      sessionId: string,
-      afterPosition: number,
-      limit: number,
-      options?: ReadOptions,
-    ): Promise<ListedTurn[]> {
-      return db.rows<ListedTurn>(TURNS_AFTER, [sessionId, afterPosition, limit], options);
+    /** Oldest first. */
+    async turns(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<Page<ListedTurn>> {
+      const scope = ['turns', sessionId];
+      const after = Number(decodeCursor(scope, page.cursor) ?? 0);
+      const rows = await db.rows<ListedTurn>(TURNS_AFTER, [sessionId, after, page.limit + 1], options);
+      return pageOf(rows, page.limit, scope, (row) => String(row.position));
     },
     async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {
       const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);

@@ -1,5 +1,4 @@
 import { type Database, statement } from '../../../lib/db/database.ts';
-import { expiryOf } from '../../../lib/db/idempotency.ts';
 import type { SessionUpdate } from './changes.ts';
 
 const AMEND = statement(
@@ -37,18 +36,13 @@ const PURGE = statement(
    delete from sessions s using gone where s.session_id = gone.session_id and s.deployment_id is null`,
 );
 
-const FORGET_KEYS = statement(
-  'sessions.forget_keys',
-  `delete from idempotency_keys where (caller, key) in (
-     select caller, key from idempotency_keys where created_at < $1 order by created_at limit $2
-   )`,
-);
+export type Eraser = ReturnType<typeof createEraser>;
 
-/** Erases the content of sessions that were deleted long enough ago. */
-export async function purge(db: Database, deletedBefore: Date, now: Date, limit: number): Promise<void> {
-  await db.change(PURGE, [deletedBefore, now, limit]);
-}
-
-export async function forgetKeys(db: Database, now: Date, limit: number): Promise<void> {
-  await db.change(FORGET_KEYS, [expiryOf(now), limit]);
+/** Erases, a bounded number at a time, the content of sessions that were deleted long enough ago. */
+export function createEraser(db: Database) {
+  return {
+    async purge(deletedBefore: Date, now: Date, limit: number): Promise<void> {
+      await db.change(PURGE, [deletedBefore, now, limit]);
+    },
+  };
 }

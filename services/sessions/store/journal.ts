@@ -1,5 +1,5 @@
-import type { Ids } from '../../lib/ids.ts';
-import type { Draft } from './domain/change.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Draft } from '../domain/change.ts';
 
 /**
  * The text of events. An event gets its place, id and time here, once, and is JSON text from then on:
