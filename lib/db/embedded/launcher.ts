@@ -46,6 +46,9 @@ export const findTool: FindTool = (name) =>
 
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 };
 
+/** Whether the directory and the programs can be used; says the version. */
+const PROBE = 'cd "$0" && test -w . && test -x "$2" && exec "$1" --version';
+
 /** Starts nothing when this process has died before its child asked to be told of that. */
 const UNLESS_ORPHAN = ['/bin/sh', '-c', 'test "$PPID" = "$0" && exec "$@"', String(process.pid)];
 
@@ -65,9 +68,10 @@ export async function chooseLauncher(options: {
   for (const way of ways(present, tool)) {
     try {
       if (way.identity) await chown(directory, way.identity.uid, way.identity.gid);
-      const question = ['-c', 'cd "$0" && test -w . && exec "$1" --version', directory, binaries.postgres];
+      const question = ['-c', PROBE, directory, binaries.postgres, binaries.initdb];
       const answer = await finish(launch(way, binaries, '/bin/sh', question, 'pipe'));
-      const version = /\d+(\.\d+)?/.exec(answer)?.[0] ?? 'unknown';
+      const version = /^postgres \(PostgreSQL\) (\d+(?:\.\d+)?)/m.exec(answer)?.[1];
+      if (!version) throw new Error(answer);
       return launcherBy(way, binaries, version);
     } catch (error) {
       failures.push(`${way.name}: ${error instanceof Error ? error.message : error}`);
@@ -98,7 +102,9 @@ function ways(present: Owner | undefined, tool: FindTool): Way[] {
   if (mortal) {
     const change = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
     const pass = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-    found.push({ name: `user ${owner.uid}`, prefix: [...mortal, ...change, ...pass], owner });
+    // access(2), by which programs look for each other, heeds that capability only with this bit.
+    const heed = '--securebits=+no_setuid_fixup';
+    found.push({ name: `user ${owner.uid}`, prefix: [...mortal, ...change, ...pass, heed], owner });
   }
   const name = `user ${owner.uid}, directly`;
   return [...found, { name, prefix: [], owner, identity: owner, watched: true }];

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
+/** Small systems have no ps, and others no /proc. */
 const WATCH = `read -r _
-case "$(ps -o comm= -p "$0")" in *postgres*) kill -INT "$0" ;; esac`;
+case "$(cat "/proc/$0/comm" 2>/dev/null || ps -o comm= -p "$0")" in *postgres*) kill -INT "$0" ;; esac`;
 
 /**
  * Where the kernel cannot tell a child that its parent has died, a small shell does: it reads from a pipe that

@@ -14,8 +14,9 @@ import {
 } from '../../../lib/db/embedded.ts';
 import { DirectoryProblem } from '../../../lib/directory.ts';
 import { isRoot, NOBODY, ordinaryUser } from '../../support/ordinary.ts';
+import { isAlive } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
-import { isAlive, kill, sharedDirectory, stopSupervisors, supervise, watchdogOf } from './killable.ts';
+import { kill, sharedDirectory, stopSupervisors, supervise, watchdogOf } from './killable.ts';
 
 const root = sharedDirectory();
 /** Holds a cluster from the start; every test leaves it stopped. */

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type ProcessEntry, processes } from '../../support/processes.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervisor.ts');
 
@@ -55,14 +56,9 @@ export async function kill(child: ChildProcess): Promise<void> {
 
 /** The shell that watches over the server where the kernel does not. */
 export function watchdogOf(child: ChildProcess): number {
-  const children = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(child.pid)]).toString();
-  return Number.parseInt(children.split('\n').find((line) => line.includes('read -r _')) ?? '', 10);
-}
-
-/** A process that has ended and that nobody has asked about yet does not count. */
-export function isAlive(pid: number | undefined): boolean {
-  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)]).stdout.toString();
-  return /^[^Z\s]/.test(state);
+  const isWatchdog = (entry: ProcessEntry) =>
+    entry.parent === child.pid && entry.command.includes('read -r _');
+  return processes().find(isWatchdog)?.pid ?? Number.NaN;
 }
 
 /** A directory in which others may have directories of their own. */
