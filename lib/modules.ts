@@ -10,6 +10,12 @@ export interface Module {
   stop(): Promise<void>;
 }
 
+/** What fills a role at the moment: the real thing, or the embedded part that stands in for it. */
+export interface StandIn {
+  role: string;
+  inForce: string;
+}
+
 export interface Readiness {
   name: string;
   ok: boolean;

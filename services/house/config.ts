@@ -1,0 +1,53 @@
+import { setting } from '../../lib/env.ts';
+
+const POSTGRES = ['postgres:', 'postgresql:'];
+const REDIS = ['redis:', 'rediss:'];
+const ADDRESS = 'host:port';
+
+const addressOf = (variable: string, service: string) =>
+  setting.optionalText(
+    variable,
+    ADDRESS,
+    `Where the ${service} service listens. Needed when it runs in a process of its own.`,
+  );
+
+/** What belongs to no module in particular. */
+export const settings = {
+  dataDir: setting.text('SERVICE_DATA_DIR', {
+    fallback: '.data',
+    about: 'Where the embedded database and generated secrets are kept. Used in target all only.',
+  }),
+  databaseUrl: setting.optionalSecretUrl(
+    'SERVICE_DATABASE_URL',
+    POSTGRES,
+    'A PostgreSQL server, 16 or newer, and a login that may create schemas and roles. Without it, target all brings its own.',
+  ),
+  redisUrl: setting.optionalSecretUrl(
+    'SERVICE_REDIS_URL',
+    REDIS,
+    'A Redis server that carries hints between processes. Without it, target all passes them inside the process.',
+  ),
+  serviceSecret: setting.optionalSecret(
+    'SERVICE_SECRET',
+    32,
+    'With it services prove to each other who they are. Generated at the first start in target all.',
+  ),
+  sealingKey: setting.optionalSecret(
+    'SERVICE_SEALING_KEY',
+    32,
+    'Seals secrets before they are stored; several keys separated by commas, of which the first seals and all open. ' +
+      'Generated at the first start in target all.',
+  ),
+  logLevel: setting.choice('SERVICE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'] as const, {
+    fallback: 'info',
+    about: 'What is worth a log line.',
+  }),
+  grpcListen: setting.text('SERVICE_GRPC_LISTEN', {
+    fallback: '127.0.0.1:50051',
+    about: 'Where a service in a process of its own listens for the others, as host:port.',
+  }),
+  agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
+  authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),
+  deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),
+  sessionsAddress: addressOf('SERVICE_SESSIONS_ADDRESS', 'sessions'),
+};

@@ -1,0 +1,94 @@
+import { openEdge } from '../../edge/server.ts';
+import { createClient } from '../../lib/grpc/client.ts';
+import type { Client, Contract } from '../../lib/grpc/contract.ts';
+import { localTransport } from '../../lib/grpc/local.ts';
+import { openChannel, serveGrpc } from '../../lib/grpc/network.ts';
+import type { Endpoint } from '../../lib/grpc/transport.ts';
+import type { House } from '../../lib/modules.ts';
+import { createSealer } from '../../lib/sealing.ts';
+import type { OpenService } from '../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
+import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openAgents } from '../agents/service.ts';
+import { openAuth } from '../auth/service.ts';
+import { openDeployments } from '../deployments/service.ts';
+import { openRunner } from '../runner/service.ts';
+import { openSessions } from '../sessions/service.ts';
+import type { Ground } from './ground.ts';
+import type { Plan } from './plan.ts';
+import { type ModuleName, modulesOf, type ServiceName } from './target.ts';
+
+const GRPC_STOP_MS = 1_500;
+
+/** Opens the modules of the plan in the order in which they need each other. Returns the edge's URL, where there is one. */
+export async function openModules(plan: Plan, house: House, ground: Ground): Promise<string | undefined> {
+  const { context } = ground;
+  const modules = modulesOf(plan.target);
+  const endpoints = new Map<ServiceName, Endpoint>();
+
+  /** A client of a service: in this process when it runs here, over the network otherwise. */
+  function reach<C extends Contract>(self: ModuleName, service: ServiceName, contract: C): Client<C> {
+    const options = { contract, self, secret: context.serviceSecret, clock: context.clock };
+    const endpoint = endpoints.get(service);
+    if (endpoint) return createClient({ ...options, transport: localTransport(endpoint) });
+    const channel = openChannel(plan.house[`${service}Address`] ?? '');
+    void house.start(Promise.resolve({ name: `channel to ${service}`, stop: async () => channel.close() }));
+    return createClient({ ...options, transport: channel.transport(contract) });
+  }
+
+  async function serve(name: ServiceName, opening: Promise<OpenService>): Promise<void> {
+    const service = await house.start(opening);
+    endpoints.set(name, service.endpoint);
+  }
+
+  const clientsOf = (self: ModuleName) => ({
+    agents: () => reach(self, 'agents', AgentsServiceDefinition),
+    auth: () => reach(self, 'auth', AuthServiceDefinition),
+    sessions: () => reach(self, 'sessions', SessionsServiceDefinition),
+    deployments: () => reach(self, 'deployments', DeploymentsServiceDefinition),
+  });
+
+  let url: string | undefined;
+  if (modules.includes('auth')) await serve('auth', openAuth(context, plan.auth));
+  if (modules.includes('agents')) await serve('agents', openAgents(context, plan.agents));
+  if (modules.includes('sessions')) {
+    const { agents } = clientsOf('sessions');
+    await serve('sessions', openSessions(context, plan.sessions, { agents: agents() }));
+  }
+  if (modules.includes('deployments')) {
+    const { agents, sessions, auth } = clientsOf('deployments');
+    const clients = { agents: agents(), sessions: sessions(), auth: auth() };
+    const publicUrl = () => (plan.edge.publicUrl ?? url ?? '').replace(/\/$/, '');
+    const sealer = createSealer(ground.sealingKey);
+    await serve('deployments', openDeployments(context, plan.deployments, clients, sealer, publicUrl));
+  }
+  if (plan.target !== 'all') {
+    const server = await serveGrpc(plan.house.grpcListen, [...endpoints.values()]);
+    await house.start(Promise.resolve({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) }));
+  }
+  if (modules.includes('runner')) {
+    const { sessions, agents } = clientsOf('runner');
+    await house.start(openRunner(context, plan.runner, { sessions: sessions(), agents: agents() }));
+  }
+  if (modules.includes('edge')) {
+    const { agents, auth, sessions, deployments } = clientsOf('edge');
+    const edge = await house.start(
+      openEdge(
+        {
+          clock: context.clock,
+          ids: context.ids,
+          log: context.log,
+          clients: { agents: agents(), auth: auth(), sessions: sessions(), deployments: deployments() },
+          readiness: () => house.readiness(),
+          standIns: ground.standIns,
+          metrics: ground.metrics,
+        },
+        plan.edge,
+      ),
+    );
+    url = edge.url;
+  }
+  return url;
+}

@@ -1,0 +1,92 @@
+import { checkConfig, settings as edge } from '../../edge/config.ts';
+import {
+  type Environment,
+  readSettings,
+  type SettingProblem,
+  type Settings,
+  unknownVariables,
+} from '../../lib/env.ts';
+import { settings as agents } from '../agents/config.ts';
+import { settings as auth } from '../auth/config.ts';
+import { settings as deployments } from '../deployments/config.ts';
+import { settings as runner } from '../runner/config.ts';
+import { settings as sessions } from '../sessions/config.ts';
+import { settings as house } from './config.ts';
+import { ASKS, KEEPERS, modulesOf, type Target } from './target.ts';
+
+const DECLARATIONS = { house, auth, agents, sessions, deployments, runner, edge };
+
+/** What a process will run, and with which settings. */
+export type Plan = { target: Target } & {
+  [Name in keyof typeof DECLARATIONS]: Settings<(typeof DECLARATIONS)[Name]>;
+};
+
+/** Reads all settings and adds everything that is wrong with them, alone or together, to `problems`. */
+export function readPlan(target: Target, env: Environment, problems: SettingProblem[]): Plan {
+  const plan: Plan = {
+    target,
+    house: readSettings(house, env, problems),
+    auth: readSettings(auth, env, problems),
+    agents: readSettings(agents, env, problems),
+    sessions: readSettings(sessions, env, problems),
+    deployments: readSettings(deployments, env, problems),
+    runner: readSettings(runner, env, problems),
+    edge: readSettings(edge, env, problems),
+  };
+  problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
+  if (problems.length > 0) return plan;
+  if (modulesOf(target).includes('edge')) problems.push(...checkConfig(plan.edge));
+  if (target !== 'all') problems.push(...missing(plan));
+  return plan;
+}
+
+/** In a process of its own a module stands on nothing embedded and nothing generated. */
+function missing({
+  target,
+  house: { databaseUrl, redisUrl, serviceSecret, sealingKey, ...house },
+  edge,
+}: Plan): SettingProblem[] {
+  const modules = modulesOf(target);
+  const problems: SettingProblem[] = [];
+  const need = (variable: string, value: unknown, expected: string, fix: string) => {
+    if (value !== undefined) return;
+    problems.push({ variable, problem: `is not set, and target ${target} needs it`, expected, fix });
+  };
+  const secret = (variable: string) =>
+    [
+      variable,
+      'the same secret of at least 32 characters in every process',
+      `make one with: openssl rand -base64 32`,
+    ] as const;
+  const [secretName, ...secretHelp] = secret('SERVICE_SECRET');
+  need(secretName, serviceSecret, ...secretHelp);
+  need(
+    'SERVICE_REDIS_URL',
+    redisUrl,
+    'redis://…',
+    'start a Redis server and name it; hints between processes go through it',
+  );
+  if (modules.some((name) => KEEPERS.includes(name))) {
+    need(
+      'SERVICE_DATABASE_URL',
+      databaseUrl,
+      'postgres://…',
+      'start a PostgreSQL server and name it; only target all embeds one',
+    );
+  }
+  if (modules.includes('deployments')) {
+    const [name, ...help] = secret('SERVICE_SEALING_KEY');
+    need(name, sealingKey, ...help);
+    need(
+      'SERVICE_PUBLIC_URL',
+      edge.publicUrl,
+      'the origin of the edge, as senders of webhooks reach it',
+      'set it as for the edge',
+    );
+  }
+  for (const service of new Set(modules.flatMap((name) => ASKS[name]))) {
+    const variable = `SERVICE_${service.toUpperCase()}_ADDRESS`;
+    need(variable, house[`${service}Address`], 'host:port', `name the process that runs --target=${service}`);
+  }
+  return problems;
+}

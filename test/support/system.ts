@@ -1,0 +1,43 @@
+import { systemClock } from '../../lib/clock.ts';
+import type { SettingProblem } from '../../lib/env.ts';
+import { createLog } from '../../lib/log.ts';
+import { House } from '../../lib/modules.ts';
+import { layGround } from '../../services/house/ground.ts';
+import { openModules } from '../../services/house/open.ts';
+import { readPlan } from '../../services/house/plan.ts';
+import { createDatabase } from './database.ts';
+
+export interface System extends AsyncDisposable {
+  /** Where the edge listens, without a slash at the end. */
+  url: string;
+  databaseUrl: string;
+}
+
+const SECRETS = {
+  SERVICE_SECRET: 'a service secret for tests that is long enough',
+  SERVICE_SEALING_KEY: 'a sealing key for tests that is long enough too',
+};
+
+/** The whole system, target all, in this process, on a database of its own and a free port. */
+export async function startSystem(settings: Record<string, string> = {}): Promise<System> {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await createDatabase());
+  const problems: SettingProblem[] = [];
+  const env = {
+    SERVICE_PORT: '0',
+    SERVICE_DATABASE_URL: database.url,
+    SERVICE_LOG_LEVEL: 'warn',
+    ...SECRETS,
+    ...settings,
+  };
+  const plan = readPlan('all', env, problems);
+  if (problems.length > 0)
+    throw new Error(problems.map((one) => `${one.variable} ${one.problem}`).join('\n'));
+  const log = createLog({ level: plan.house.logLevel, pretty: false });
+  const house = new House(systemClock, (message, error) => log.warn({ err: error }, message));
+  stack.defer(() => house.stop());
+  const ground = await layGround(plan, house, log, undefined);
+  const url = await openModules(plan, house, ground);
+  if (!url) throw new Error('the system has no edge');
+  return { url, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
