@@ -5,34 +5,54 @@ import type { Declaration, Setting } from '../../lib/env.ts';
 import { root } from '../tool.ts';
 import { page, table } from './table.ts';
 
+interface Module {
+  name: string;
+  settings: Setting<unknown>[];
+}
+
 const INTRODUCTION = `Settings are environment variables, read once at the start; all that is wrong is printed at
 once. A secret can also be handed over as a file: put \`_FILE\` behind its name and the path as its value.`;
 
-/** One table for each config.ts, in the order of their paths. */
+/** What an operator meets first stands first; the others follow by name. */
+const FIRST = ['house', 'edge'];
+
+/** One table for each config.ts. */
 export async function renderSettings(): Promise<string> {
-  const paths = (
-    await Array.fromAsync(glob(['services/*/config.ts', 'edge/config.ts'], { cwd: root }))
-  ).sort();
-  if (paths.length === 0) throw new Error('no config.ts was found');
-  const sections = await Promise.all(paths.map(section));
-  return page('Settings', 'the config.ts of each module', [INTRODUCTION, ...sections]);
+  const paths = await Array.fromAsync(glob(['services/*/config.ts', 'edge/config.ts'], { cwd: root }));
+  const modules = await Promise.all(paths.map(load));
+  if (modules.length === 0) throw new Error('no config.ts was found');
+  assertOneMeaning(modules);
+  modules.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
+  return page('Settings', 'the config.ts of each module', [INTRODUCTION, ...modules.map(section)]);
 }
 
-async function section(path: string): Promise<string> {
+async function load(path: string): Promise<Module> {
   const { settings }: { settings?: Declaration } = await import(pathToFileURL(join(root, path)).href);
   if (!settings) throw new Error(`${path} exports no settings`);
-  const title = path.replace(/^services\//, '').replace(/\/config\.ts$/, '');
-  const rows = Object.values(settings).map((one) => [
-    `\`${one.variable}\``,
-    one.expected,
-    shownDefault(one),
-    one.about,
-  ]);
-  return `## ${title}\n\n${table(['variable', 'expected', 'default', 'what it does'], rows)}`;
+  return { name: path.split('/').at(-2) ?? '', settings: Object.values(settings) };
 }
 
-function shownDefault({ shownDefault: shown, optional, secret }: Setting<unknown>): string {
+/** Two modules may read one variable, as long as both expect the same of it. */
+function assertOneMeaning(modules: Module[]): void {
+  const seen = new Map<string, string>();
+  for (const { variable, expected, shownDefault } of modules.flatMap((one) => one.settings)) {
+    const meaning = JSON.stringify([expected, shownDefault]);
+    if ((seen.get(variable) ?? meaning) !== meaning) throw new Error(`${variable} is declared in two ways`);
+    seen.set(variable, meaning);
+  }
+}
+
+function rank({ name }: Module): number {
+  return FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length;
+}
+
+function section({ name, settings }: Module): string {
+  const rows = settings.map((one) => [`\`${one.variable}\``, one.expected, fallbackOf(one), one.about]);
+  return `## ${name}\n\n${table(['variable', 'expected', 'default', 'what it does'], rows)}`;
+}
+
+function fallbackOf({ shownDefault, optional, secret }: Setting<unknown>): string {
   const note = secret ? ' (secret)' : '';
-  if (shown !== undefined && shown !== '') return `\`${shown}\`${note}`;
-  return (optional || shown === '' ? 'none' : 'required') + note;
+  if (shownDefault) return `\`${shownDefault}\`${note}`;
+  return (optional || shownDefault === '' ? 'none' : 'required') + note;
 }
