@@ -184,6 +184,13 @@ describe('startPostgres', () => {
     await expect(start(used, { settings })).rejects.toThrow(/invalid value for parameter "shared_buffers"/);
   });
 
+  it('keeps its log small', async () => {
+    await writeFile(join(used, 'postgres.log'), 'old line\n'.repeat(600_000));
+    await start(used);
+    expect(logOf(used)).toMatch(/^20.* starting PostgreSQL 18/);
+    expect(readFileSync(join(used, 'postgres.log.1'), 'utf8')).toMatch(/^old line\n/);
+  });
+
   it('gives up when the start is aborted, and can start again', async () => {
     const directory = emptyDirectory();
     const stop = new AbortController();
