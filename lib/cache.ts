@@ -22,7 +22,9 @@ export function createCache<Value>(clock: Clock, maxAgeMs: number, maxEntries = 
     get(key, load) {
       const now = clock.now().getTime();
       const known = entries.get(key);
-      if (known && now - known.bornAt < maxAgeMs) return known.value;
+      // Of a clock that was set back nobody knows how long ago the load was.
+      const age = known ? now - known.bornAt : maxAgeMs;
+      if (known && age >= 0 && age < maxAgeMs) return known.value;
       const entry: Entry<Value> = { value: load(), bornAt: now };
       if (entries.size >= maxEntries) entries.clear();
       entries.set(key, entry);
