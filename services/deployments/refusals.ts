@@ -45,6 +45,7 @@ interface Bucket {
 export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext): RefusalLog {
   const buckets = new Map<string, Bucket>();
   const pending = new Map<string, RefusalRow>();
+  let sweptAt = 0;
   let unlogged = 0;
   let flushing = false;
   let running: Promise<void> = Promise.resolve();
@@ -53,7 +54,10 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
   /** True while the deployment is within its rate; undefined when there are too many deployments to tell. */
   function withinRate(deploymentId: string, now: number): boolean | undefined {
     const known = buckets.get(deploymentId);
-    if (!known && buckets.size >= MAX_DEPLOYMENTS) return undefined;
+    if (!known && buckets.size >= MAX_DEPLOYMENTS) {
+      if (now - sweptAt >= FLUSH_MS) forgetFull(now);
+      if (buckets.size >= MAX_DEPLOYMENTS) return undefined;
+    }
     const bucket = known ?? { tokens: BURST, filledAt: now };
     const refilled = Math.max(0, now - bucket.filledAt) / REFILL_MS;
     bucket.tokens = Math.min(BURST, bucket.tokens + refilled);
@@ -103,7 +107,7 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
   async function flush(): Promise<void> {
     const rows = [...pending.values()];
     pending.clear();
-    forgetFull();
+    forgetFull(clock.now().getTime());
     if (unlogged > 0) {
       log.warn({ calls: unlogged }, 'refused webhook calls were not logged: there are too many');
       unlogged = 0;
@@ -122,8 +126,8 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
   }
 
   /** A full bucket is like none. */
-  function forgetFull(): void {
-    const now = clock.now().getTime();
+  function forgetFull(now: number): void {
+    sweptAt = now;
     for (const [deploymentId, { tokens, filledAt }] of buckets) {
       if (tokens + (now - filledAt) / REFILL_MS >= BURST) buckets.delete(deploymentId);
     }

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
+import { refuse } from '../../../lib/errors.ts';
+import type { Invocation, TriggerRequest } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { TRANSPORTS } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
+import {
+  AGENT,
+  type House,
+  named,
+  OTHER_AGENT,
+  OWNER,
+  openHouse,
+  STRANGER,
+  sign,
+  UNKNOWN_DEPLOYMENT,
+} from './house.ts';
+
+/** The log is written once a second; nobody wants to wait for that here. */
+const clock: Clock = {
+  now: systemClock.now,
+  after: (ms, callback) => systemClock.after(ms > 1_000 ? ms : 20, callback),
+};
+const asOwner = { caller: OWNER };
+
+describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
+  let house: House;
+  type Webhook = Awaited<ReturnType<House['create']>>;
+
+  beforeAll(async () => {
+    house = await openHouse(transport, { clock });
+  });
+  afterAll(() => house[Symbol.asyncDispose]());
+  beforeEach(() => {
+    house.reset();
+    house.neighbours.failures.length = 0;
+  });
+
+  function list({ deployment }: Webhook, page = { limit: 100, cursor: '' }, caller = OWNER) {
+    return house.edge.listInvocations({ ...named(deployment), page }, { caller });
+  }
+
+  /** Calls with something wrong; whatever becomes of it is looked up in the log. */
+  async function send(webhook: Webhook, changes: Partial<TriggerRequest> = {}, body = '{}') {
+    await house.edge.trigger(house.signed(webhook, body, changes)).catch(() => {});
+  }
+
+  /** The log, once it stands for that many calls. */
+  async function logged(webhook: Webhook, calls: number): Promise<Invocation[]> {
+    return until(`${calls} calls are logged`, async () => {
+      const { invocations } = await list(webhook);
+      const sum = invocations.reduce((total, { count }) => total + count, 0);
+      return sum === calls ? invocations : undefined;
+    });
+  }
+
+  it('is empty in the beginning', async () => {
+    expect(await list(await house.create())).toEqual({ invocations: [], page: { nextCursor: '' } });
+  });
+
+  it('shows an accepted call with its session', async () => {
+    const webhook = await house.create();
+    const { sessionId } = await house.edge.trigger(house.signed(webhook, 'hello'));
+    const { invocations } = await list(webhook);
+    expect(invocations).toEqual([
+      {
+        invocationId: sessionId.replace('ses_', 'inv_'),
+        createdAt: new Date(0),
+        result: 'accepted',
+        reason: '',
+        bodyBytes: 5,
+        sourceAddress: '203.0.113.7',
+        sessionId,
+        count: 1,
+      },
+    ]);
+  });
+
+  it('shows a refused call with size, address and the true reason', async () => {
+    const webhook = await house.create();
+    await send(webhook, { signatures: [] }, 'hello');
+    expect(await logged(webhook, 1)).toEqual([
+      {
+        invocationId: expect.stringMatching(/^inv_[0-9A-HJKMNP-TV-Z]{26}$/),
+        createdAt: expect.any(Date),
+        result: 'refused',
+        reason: 'missing_signature',
+        bodyBytes: 5,
+        sourceAddress: '203.0.113.7',
+        sessionId: '',
+        count: 1,
+      },
+    ]);
+  });
+
+  it('knows each reason, in the order of the calls', async () => {
+    const webhook = await house.create();
+    const [timestamp = ''] = house.signed(webhook).timestamps;
+    const stale = String(Number(timestamp) + 400);
+    const signature = sign(webhook.secret, timestamp, Buffer.from('{}'));
+    const { bus } = house.context;
+    await send(webhook, { timestamps: [] });
+    await send(webhook, { timestamps: [timestamp, timestamp] });
+    await send(webhook, { timestamps: ['soon'] });
+    await send(webhook, {
+      timestamps: [stale],
+      signatures: [sign(webhook.secret, stale, Buffer.from('{}'))],
+    });
+    await send(webhook, { signatures: [] });
+    await send(webhook, { signatures: [signature, signature] });
+    await send(webhook, { signatures: ['?'] });
+    await send(webhook, { body: Buffer.from('{ }') });
+    await send(webhook, { body: Buffer.alloc(0), oversize: true });
+    house.neighbours.agents.get(AGENT)!.enabled = false;
+    bus.publish('agents.changed', AGENT);
+    await send(webhook);
+    house.neighbours.agents.delete(AGENT);
+    bus.publish('agents.changed', AGENT);
+    await send(webhook);
+    house.neighbours.users.set(OWNER.userId, { enabled: false });
+    bus.publish('users.changed', OWNER.userId);
+    await send(webhook);
+    house.reset();
+    for (const code of ['INTERNAL', 'DEADLINE_EXCEEDED', 'STORAGE_FULL'] as const) {
+      house.neighbours.failures.push({ refusal: refuse(code, 'failed'), created: false });
+      await send(webhook);
+    }
+    await house.edge.disableDeployment(named(webhook.deployment), asOwner);
+    await send(webhook, { signatures: [] });
+    const reasons = (await logged(webhook, 16)).map(({ reason }) => reason);
+    expect(reasons.toReversed()).toEqual([
+      'missing_timestamp',
+      'duplicate_timestamp',
+      'malformed_timestamp',
+      'stale_timestamp',
+      'missing_signature',
+      'duplicate_signature',
+      'malformed_signature',
+      'bad_signature',
+      'too_large',
+      'agent_disabled',
+      'agent_deleted',
+      'owner_disabled',
+      'unavailable',
+      'unavailable',
+      'unavailable',
+      'disabled',
+    ]);
+  });
+
+  it('counts a flood in few rows, and loses none of it', async () => {
+    const webhook = await house.create();
+    const calls = Array.from({ length: 1_000 }, (_, n) =>
+      send(webhook, n % 2 ? { signatures: [] } : { timestamps: [] }),
+    );
+    await Promise.all(calls);
+    const rows = await logged(webhook, 1_000);
+    // Twenty at once, some that the seconds since have allowed, and two reasons in two minutes at most.
+    expect(rows.length).toBeLessThan(50);
+    const many = rows.filter(({ count }) => count > 1);
+    expect(new Set(many.map(({ reason }) => reason))).toEqual(
+      new Set(['missing_signature', 'missing_timestamp']),
+    );
+  });
+
+  it('adds a later flood of the same minute to the row that is there', async () => {
+    const webhook = await house.create();
+    for (const total of [200, 400]) {
+      await Promise.all(Array.from({ length: 200 }, () => send(webhook, { signatures: [] })));
+      await logged(webhook, total);
+    }
+    const slots = await house.sql<{ rows: number }>(
+      `select count(*)::int as rows from refusals where deployment_id = $1 and count > 1`,
+      [webhook.deployment.deploymentId],
+    );
+    expect(slots[0]?.rows).toBeLessThanOrEqual(2);
+  });
+
+  it('keeps the newest thousand rows of refused calls', async () => {
+    const webhook = await house.create();
+    const other = await house.create();
+    for (const { deployment } of [webhook, other]) {
+      await house.sql(
+        `insert into refusals select $1, 'inv_0' || lpad(n::text, 25, '0'), 'inv_0' || lpad(n::text, 25, '0'),
+           'bad_signature', 1, 0, '', now() from generate_series(1, 1200) n`,
+        [deployment.deploymentId],
+      );
+    }
+    await send(webhook, { signatures: [] });
+    const kept = async ({ deployment }: Webhook) => {
+      const [row] = await house.sql<{ rows: number; first: string }>(
+        'select count(*)::int as rows, min(invocation_id) as first from refusals where deployment_id = $1',
+        [deployment.deploymentId],
+      );
+      return row;
+    };
+    await until('the oldest are gone', async () => (await kept(webhook))?.rows !== 1_200);
+    expect(await kept(webhook)).toEqual({ rows: 1_000, first: `inv_0${'202'.padStart(25, '0')}` });
+    expect((await kept(other))?.rows).toBe(1_200);
+  });
+
+  it('does not log calls of what does not exist', async () => {
+    const webhook = await house.create();
+    const { deploymentId } = webhook.deployment;
+    await send(webhook, { deploymentId: UNKNOWN_DEPLOYMENT });
+    await send(webhook, { deploymentId: 'nonsense' });
+    await send(webhook, { signatures: [] });
+    await logged(webhook, 1);
+    await send(webhook, { signatures: [] });
+    await house.edge.deleteDeployment(named(webhook.deployment), asOwner);
+    const witness = await house.create();
+    await send(witness, { signatures: [] });
+    await logged(witness, 1);
+    const rows = await house.sql('select from refusals where deployment_id in ($1, $2, $3)', [
+      deploymentId,
+      UNKNOWN_DEPLOYMENT,
+      'nonsense',
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('pages through accepted and refused calls together, newest first', async () => {
+    const webhook = await house.create();
+    const other = await house.create();
+    const expected: string[] = [];
+    for (const result of 'raarrraaarara') {
+      await send(other);
+      await send(webhook, result === 'a' ? {} : { signatures: [] });
+      expected.unshift(result === 'a' ? 'accepted' : 'refused');
+    }
+    const all = await logged(webhook, expected.length);
+    expect(all.map(({ result }) => result)).toEqual(expected);
+    for (const limit of [1, 2, 5, 12, 13, 14]) {
+      const seen: Invocation[] = [];
+      let pages = 0;
+      let cursor = '';
+      do {
+        const answer = await list(webhook, { limit, cursor });
+        expect(answer.invocations.length).toBeGreaterThan(0);
+        seen.push(...answer.invocations);
+        pages++;
+        cursor = answer.page!.nextCursor;
+      } while (cursor);
+      expect(seen).toEqual(all);
+      expect(pages).toBe(Math.ceil(all.length / limit));
+    }
+  });
+
+  it('binds a cursor to the webhook and the limit to 100', async () => {
+    const webhook = await house.create();
+    const other = await house.create();
+    await send(webhook);
+    await send(webhook);
+    const { page } = await list(webhook, { limit: 1, cursor: '' });
+    const { nextCursor: cursor } = page!;
+    await expect(list(other, { limit: 1, cursor })).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
+    await expect(list(webhook, { limit: 101, cursor: '' })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+    });
+  });
+
+  it('is there for the owner only, under the agent that the webhook belongs to', async () => {
+    const webhook = await house.create();
+    const page = { limit: 1, cursor: '' };
+    const { deploymentId } = webhook.deployment;
+    await expect(list(webhook, page, STRANGER)).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
+    const elsewhere = house.edge.listInvocations({ agentId: OTHER_AGENT, deploymentId, page }, asOwner);
+    await expect(elsewhere).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
+  });
+});
+
+describe('stopping', () => {
+  it('writes what was refused until then', async () => {
+    await using house = await openHouse('in process');
+    const webhook = await house.create();
+    const call = house.edge.trigger(house.signed(webhook, '{}', { signatures: [] }));
+    await expect(call).rejects.toMatchObject({ code: 'DEPLOYMENT_UNAUTHORIZED' });
+    await house.stop();
+    expect(await house.sql('select reason from refusals')).toEqual([{ reason: 'missing_signature' }]);
+  });
+});

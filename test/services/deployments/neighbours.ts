@@ -1,0 +1,150 @@
+import { type Refusal, refuse } from '../../../lib/errors.ts';
+import type { Contract, Handlers, Peers } from '../../../lib/grpc/contract.ts';
+import { guard } from '../../../lib/grpc/guard.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import {
+  type CreateSessionRequest,
+  type DeploymentSession,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { connect, type TransportName } from '../../support/context.ts';
+
+export interface AgentEntry {
+  name: string;
+  ownerId: string;
+  enabled: boolean;
+  version: number;
+}
+
+/** What the services behind deployments know and have been asked: as much of their contracts as deployments calls. */
+export interface Neighbours {
+  agents: Map<string, AgentEntry>;
+  users: Map<string, { enabled: boolean }>;
+  sessions: Map<string, CreateSessionRequest>;
+  /** How often each method was called. */
+  calls: Map<string, number>;
+  /** Calls of a method that wait, after it has decided and before it answers, until they are let go. */
+  held: Map<string, Hold>;
+  /** What CreateSession fails with next, before it has created the session or after. */
+  failures: { refusal: Refusal; created: boolean }[];
+}
+
+export interface Hold {
+  waiting: number;
+  until: Promise<void>;
+}
+
+export function createNeighbours(): Neighbours {
+  return {
+    agents: new Map(),
+    users: new Map(),
+    sessions: new Map(),
+    calls: new Map(),
+    held: new Map(),
+    failures: [],
+  };
+}
+
+/** Clients of these neighbours, over the transport under test. */
+export async function connectNeighbours(
+  known: Neighbours,
+  transport: TransportName,
+  context: ServiceContext,
+  stack: AsyncDisposableStack,
+) {
+  async function open<C extends Contract>(contract: C, handlers: Partial<Handlers<C>>) {
+    const endpoint = guard({
+      contract,
+      handlers: handlers as Handlers<C>,
+      peers: everything(contract),
+      secret: context.serviceSecret,
+      clock: context.clock,
+      observe: ({ method }) => void known.calls.set(method, (known.calls.get(method) ?? 0) + 1),
+    });
+    return stack.use(await connect(contract, endpoint, transport, context)).as('deployments');
+  }
+
+  async function hold(method: string): Promise<void> {
+    const held = known.held.get(method);
+    if (held) held.waiting++;
+    await held?.until;
+  }
+
+  function agentOf(agentId: string, userId: string | undefined): AgentEntry {
+    const agent = known.agents.get(agentId);
+    if (agent?.ownerId !== userId || !agent) throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+    return agent;
+  }
+
+  const [agents, sessions, auth] = await Promise.all([
+    open(AgentsServiceDefinition, {
+      async getAgent({ agentId }, { caller }) {
+        const agent = agentOf(agentId, caller?.userId);
+        return { agent: { ...BLANK_AGENT, ...agent, agentId } };
+      },
+      async resolveAgent({ agentId }, { caller }) {
+        const { enabled, version } = agentOf(agentId, caller?.userId);
+        await hold('resolveAgent');
+        if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
+        return { agentId, version };
+      },
+      async lookUpAgents({ agentIds, nameContains }, { caller }) {
+        const mine = [...known.agents].filter(([, { ownerId }]) => ownerId === caller?.userId);
+        const found = mine.filter(([agentId, { name }]) =>
+          nameContains === ''
+            ? agentIds.includes(agentId)
+            : name.toLowerCase().includes(nameContains.toLowerCase()),
+        );
+        return { agents: found.map(([agentId, { name }]) => ({ agentId, name })) };
+      },
+    }),
+    open(SessionsServiceDefinition, {
+      async createSession(request) {
+        await hold('createSession');
+        const failure = known.failures.shift();
+        if (failure && !failure.created) throw failure.refusal;
+        known.sessions.set(request.invocationId, request);
+        if (failure) throw failure.refusal;
+        return { sessionId: request.invocationId.replace('inv_', 'ses_') };
+      },
+      async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }) {
+        const begun = [...known.sessions.values()]
+          .filter((session) => session.deploymentId === deploymentId)
+          .filter(({ invocationId }) => beforeInvocationId === '' || invocationId < beforeInvocationId)
+          .sort((a, b) => (a.invocationId < b.invocationId ? 1 : -1));
+        return { sessions: begun.slice(0, limit).map(sessionOf) };
+      },
+    }),
+    open(AuthServiceDefinition, {
+      async getUser({ userId }) {
+        const user = known.users.get(userId);
+        if (!user) throw refuse('USER_NOT_FOUND', 'there is no such user');
+        return { user: { userId, displayName: 'Somebody', roles: ['member'], ...user } };
+      },
+    }),
+  ]);
+  return { agents, sessions, auth };
+}
+
+const BLANK_AGENT = {
+  description: '',
+  runtime: undefined,
+  metadata: {},
+  visibility: 'private',
+  createdBy: '',
+  createdAt: undefined,
+  updatedAt: undefined,
+};
+
+function everything<C extends Contract>(contract: C): Peers<C> {
+  const peers: Partial<Record<string, readonly string[]>> = {};
+  for (const name of Object.keys(contract.methods)) peers[name] = ['deployments'];
+  return peers as Peers<C>;
+}
+
+function sessionOf({ invocationId, bodyBytes, sourceAddress }: CreateSessionRequest): DeploymentSession {
+  const sessionId = invocationId.replace('inv_', 'ses_');
+  return { invocationId, sessionId, createdAt: new Date(0), bodyBytes, sourceAddress };
+}
