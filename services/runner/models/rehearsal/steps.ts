@@ -1,0 +1,98 @@
+/** One thing the script model does, in the order of `model_options.steps`. */
+export type ScriptStep =
+  | { kind: 'text'; text: string; chunkChars: number | undefined; delayMs: number }
+  | { kind: 'thinking'; text: string }
+  | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
+  | { kind: 'usage'; inputTokens: number; outputTokens: number };
+
+export const SCRIPT_ERRORS = ['overloaded', 'rate_limited', 'bad_request', 'cut_stream'] as const;
+export type ScriptError = (typeof SCRIPT_ERRORS)[number];
+
+type Members = Record<string, unknown>;
+
+/** What is wrong with the options, for the agent's author. */
+export class ScriptProblem extends Error {}
+
+const MAX_DELAY_MS = 3_600_000;
+
+/**
+ * Reads `{"steps": […]}`. A step is one of
+ *
+ *   {"text": string, "chunk_chars"?: n, "delay_ms"?: n}   says it, in chunks of n UTF-16 units, a delay before each
+ *   {"thinking": string}
+ *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
+ *   {"usage": {"input_tokens": n, "output_tokens": n}}    instead of the counted words
+ *
+ * Throws a ScriptProblem that names the step.
+ */
+export function readSteps(options: unknown): ScriptStep[] {
+  const { steps } = members(options, 'model_options', ['steps']);
+  if (!Array.isArray(steps)) throw new ScriptProblem('model_options.steps is not a list');
+  return steps.map((step, index) => readStep(step, `steps[${index}]`));
+}
+
+function readStep(value: unknown, at: string): ScriptStep {
+  if (typeof value === 'object' && value !== null && 'tool' in value) {
+    throw new ScriptProblem(`${at}: this release has no tools`);
+  }
+  const step = members(value, at, ['text', 'thinking', 'error', 'usage'], true);
+  if ('text' in step) {
+    members(value, at, ['text', 'chunk_chars', 'delay_ms']);
+    return {
+      kind: 'text',
+      text: text(step.text, `${at}.text`),
+      chunkChars: optional(step.chunk_chars, `${at}.chunk_chars`, 1),
+      delayMs: optional(step.delay_ms, `${at}.delay_ms`, 0, MAX_DELAY_MS) ?? 0,
+    };
+  }
+  if ('thinking' in step) {
+    members(value, at, ['thinking']);
+    return { kind: 'thinking', text: text(step.thinking, `${at}.thinking`) };
+  }
+  if ('error' in step) return readError(members(value, at, ['error', 'times', 'retry_after_seconds']), at);
+  if ('usage' in step) {
+    members(value, at, ['usage']);
+    const usage = members(step.usage, `${at}.usage`, ['input_tokens', 'output_tokens']);
+    return {
+      kind: 'usage',
+      inputTokens: count(usage.input_tokens, `${at}.usage.input_tokens`),
+      outputTokens: count(usage.output_tokens, `${at}.usage.output_tokens`),
+    };
+  }
+  throw new ScriptProblem(`${at} is none of text, thinking, error, usage`);
+}
+
+function readError(step: Members, at: string): ScriptStep {
+  const { kind } = members(step.error, `${at}.error`, ['kind']);
+  const error = SCRIPT_ERRORS.find((one) => one === kind);
+  if (!error) throw new ScriptProblem(`${at}.error.kind is none of ${SCRIPT_ERRORS.join(', ')}`);
+  return {
+    kind: 'error',
+    error,
+    times: optional(step.times, `${at}.times`, 1) ?? 1,
+    retryAfterSeconds: optional(step.retry_after_seconds, `${at}.retry_after_seconds`, 0),
+  };
+}
+
+function members(value: unknown, at: string, known: string[], more = false): Members {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ScriptProblem(`${at} is not an object`);
+  }
+  const unknown = more ? undefined : Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new ScriptProblem(`${at} has an unknown member ${unknown}`);
+  return { ...value };
+}
+
+function text(value: unknown, at: string): string {
+  if (typeof value !== 'string') throw new ScriptProblem(`${at} is not a text`);
+  return value;
+}
+
+function count(value: unknown, at: string, min = 0, max = 2 ** 31 - 1): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new ScriptProblem(`${at} is not a whole number from ${min} to ${max}`);
+}
+
+function optional(value: unknown, at: string, min: number, max?: number): number | undefined {
+  return value === undefined ? undefined : count(value, at, min, max);
+}

@@ -1,0 +1,140 @@
+import { AISDKError, type LanguageModelV4, type SharedV4ProviderOptions } from '@ai-sdk/provider';
+import {
+  type FinishReason,
+  type LanguageModelStreamPart,
+  type ModelMessage,
+  experimental_streamLanguageModelCall as streamCall,
+} from 'ai';
+import { badRequest, type ModelFailure, modelFailure, streamCut, unknownFailure } from './failure.ts';
+
+/** The library prints warnings of its own unless it is told not to. */
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+export interface StepRequest {
+  model: LanguageModelV4;
+  /** Undefined for none. */
+  system: string | undefined;
+  messages: ModelMessage[];
+  maxOutputTokens: number;
+  providerOptions: SharedV4ProviderOptions;
+  signal: AbortSignal;
+  now(): Date;
+}
+
+/** Told of everything the model says, while it says it. */
+export interface StepListener {
+  /** A block of text begins; its text comes in pieces, which may end in the middle of a character. */
+  textBegins(): void;
+  text(piece: string): void;
+  /** A whole thought. */
+  thinking(text: string): void;
+}
+
+export type StepEnd =
+  | { kind: 'finished'; finishReason: FinishReason; inputTokens: number; outputTokens: number }
+  | { kind: 'failed'; failure: ModelFailure; cause: unknown }
+  /** The signal aborted. What was said until then has been told. */
+  | { kind: 'stopped' };
+
+/**
+ * One request to a model and its streamed answer.
+ *
+ * The library's own agent loop (`streamText`) is left out on purpose: the loop of a turn is durable and
+ * therefore ours, retries belong to the queue, and the loop's dozen nested streams cost five to ten times as
+ * much CPU as the one call that is needed here.
+ */
+export async function modelStep(request: StepRequest, listener: StepListener): Promise<StepEnd> {
+  const { signal } = request;
+  if (signal.aborted) return { kind: 'stopped' };
+  const left = Promise.withResolvers<undefined>();
+  const leave = () => left.resolve(undefined);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    // A provider that does not listen to the signal must not hold the turn.
+    const opening = open(request);
+    opening.catch(() => {});
+    const call = await Promise.race([opening, left.promise]);
+    if (!call || signal.aborted) return { kind: 'stopped' };
+    return await read(call.stream.getReader(), request, listener);
+  } catch (error) {
+    if (signal.aborted) return { kind: 'stopped' };
+    return { kind: 'failed', failure: requestFailure(error, request.now()), cause: error };
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function open({ model, system, messages, maxOutputTokens, providerOptions, signal }: StepRequest) {
+  return streamCall({
+    model,
+    instructions: system,
+    messages,
+    maxOutputTokens,
+    providerOptions,
+    abortSignal: signal,
+    // Links in a message are handed to the provider as they are: this service fetches nothing for a client.
+    download: async (files) => files.map(() => null),
+  });
+}
+
+type Reader = ReadableStreamDefaultReader<LanguageModelStreamPart>;
+
+async function read(reader: Reader, { signal, now }: StepRequest, listener: StepListener): Promise<StepEnd> {
+  const leave = () => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', leave, { once: true });
+  let thought = '';
+  let end: StepEnd | undefined;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) return { kind: 'stopped' };
+      if (done) return end ?? cut(undefined);
+      switch (value.type) {
+        case 'text-start':
+          listener.textBegins();
+          break;
+        case 'text-delta':
+          listener.text(value.text);
+          break;
+        case 'reasoning-delta':
+          thought += value.text;
+          break;
+        case 'reasoning-end':
+          if (thought !== '') listener.thinking(thought);
+          thought = '';
+          break;
+        case 'model-call-end':
+          end = finished(value.finishReason, value.usage);
+          break;
+        case 'error':
+          leave();
+          return { kind: 'failed', failure: modelFailure(value.error, now()), cause: value.error };
+      }
+    }
+  } catch (error) {
+    return signal.aborted ? { kind: 'stopped' } : cut(error);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+interface Tokens {
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+}
+
+function finished(finishReason: FinishReason, { inputTokens = 0, outputTokens = 0 }: Tokens): StepEnd {
+  if (finishReason === 'error') return { kind: 'failed', failure: unknownFailure(), cause: undefined };
+  if (finishReason === 'interrupted') return cut(undefined);
+  return { kind: 'finished', finishReason, inputTokens, outputTokens };
+}
+
+function cut(cause: unknown): StepEnd {
+  return { kind: 'failed', failure: streamCut(), cause };
+}
+
+/** What the library itself refuses to send is a request that can never succeed. */
+function requestFailure(error: unknown, now: Date): ModelFailure {
+  const failure = modelFailure(error, now);
+  return failure.code === 'model_error' && AISDKError.isInstance(error) ? badRequest(error.message) : failure;
+}

@@ -1,0 +1,155 @@
+import type { Clock } from '../../lib/clock.ts';
+import { ERRORS, isErrorCode, Refusal } from '../../lib/errors.ts';
+import type { Client } from '../../lib/grpc/contract.ts';
+import type { Log } from '../../lib/log.ts';
+import type {
+  ReportResult,
+  SessionsServiceDefinition,
+  TurnReport,
+} from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { createBackoff } from './backoff.ts';
+import type { Held, HeldTurn } from './held.ts';
+
+/** One call holds this many bytes; more only when a single event is longer. */
+const CALL_BYTES = 8 * 1024 * 1024;
+/** A call that takes longer is repeated, which is safe: each report has its number. */
+const ANSWER_MS = 5_000;
+
+export interface ReporterOptions {
+  sessions: Pick<Client<SessionsServiceDefinition>, 'reportTurns'>;
+  clock: Clock;
+  log: Log;
+  runnerId: string;
+  held: Held;
+  intervalMs: number;
+}
+
+export interface Reporter {
+  /** The turn has its outcome: it is reported at once, together with others that end just now. */
+  ended(turn: HeldTurn): void;
+  /** Sends nothing any more. */
+  stop(): void;
+}
+
+interface Sent {
+  turn: HeldTurn;
+  report: TurnReport;
+}
+
+/**
+ * Tells sessions what the turns have done: one call for all of them, every interval and when turns end;
+ * one call at a time, the next one takes what has gathered meanwhile. A call that fails is repeated with
+ * the same reports until it is answered or the leases are lost.
+ */
+export function createReporter(options: ReporterOptions): Reporter {
+  const { sessions, clock, log, runnerId, held } = options;
+  const ready = new Set<HeldTurn>();
+  const stopping = new AbortController();
+  let scheduled = false;
+  let busy = false;
+  let cancelTick = () => {};
+
+  function tick(): void {
+    cancelTick = clock.after(options.intervalMs, tick);
+    const now = clock.now().getTime();
+    for (const turn of held) if (turn.outbox.due(now)) ready.add(turn);
+    void flush();
+  }
+
+  async function flush(): Promise<void> {
+    if (busy) return;
+    busy = true;
+    for (let batch = gather(); batch.length > 0; batch = gather()) await deliver(batch);
+    busy = false;
+  }
+
+  function gather(): Sent[] {
+    const now = clock.now().getTime();
+    const batch: Sent[] = [];
+    let room = CALL_BYTES;
+    for (const turn of ready) {
+      const taken = turn.outbox.take(now, room, batch.length === 0);
+      if (taken) {
+        batch.push({ turn, report: taken.report });
+        room -= taken.bytes;
+      }
+      if (!turn.outbox.waiting) ready.delete(turn);
+    }
+    return batch;
+  }
+
+  async function deliver(batch: Sent[]): Promise<void> {
+    const backoff = createBackoff(clock);
+    let left = batch;
+    for (;;) {
+      left = left.filter(({ turn }) => held.has(turn));
+      if (left.length === 0 || stopping.signal.aborted) return;
+      try {
+        left = settle(left, await send(left));
+        if (left.length === 0) return;
+      } catch (error) {
+        if (!mayPass(error)) return apart(left, error);
+        log.warn({ err: error }, 'turns cannot be reported; trying on');
+      }
+      await backoff.pause(stopping.signal);
+    }
+  }
+
+  async function send(batch: Sent[]): Promise<ReportResult[]> {
+    const deadline = clock.now().getTime() + ANSWER_MS;
+    const reports = batch.map(({ report }) => report);
+    const { results } = await sessions.reportTurns({ runnerId, reports }, { deadline });
+    return results;
+  }
+
+  /** Returns those that are worth another try. */
+  function settle(batch: Sent[], results: ReportResult[]): Sent[] {
+    return batch.filter((sent, index) => {
+      const code = results[index]?.errorCode ?? 'INTERNAL';
+      if (code === '') {
+        if (sent.report.outcome) held.release(sent.turn);
+        return false;
+      }
+      if (isErrorCode(code) && ERRORS[code].retryable) return true;
+      giveUp(sent, code, results[index]?.errorMessage);
+      return false;
+    });
+  }
+
+  /** One report at fault takes no other with it. */
+  async function apart(batch: Sent[], error: unknown): Promise<void> {
+    const [first] = batch;
+    if (batch.length === 1 && first) return giveUp(first, error instanceof Refusal ? error.code : 'INTERNAL');
+    for (const sent of batch) await deliver([sent]);
+  }
+
+  /** Its lease runs out, and sessions decides what becomes of it. */
+  function giveUp({ turn }: Sent, code: string, reason?: string): void {
+    if (code !== 'LEASE_LOST') {
+      log.error({ turnId: turn.claimed.turnId, code, reason }, 'a turn cannot be reported and is given up');
+    }
+    held.lose(turn);
+  }
+
+  tick();
+  return {
+    ended(turn) {
+      ready.add(turn);
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(() => {
+        scheduled = false;
+        void flush();
+      });
+    },
+    stop() {
+      stopping.abort();
+      cancelTick();
+    },
+  };
+}
+
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  return ERRORS[error.code].retryable || error.code === 'CANCELLED';
+}

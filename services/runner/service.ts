@@ -1,0 +1,85 @@
+import type { Settings } from '../../lib/env.ts';
+import type { Client } from '../../lib/grpc/contract.ts';
+import type { Module } from '../../lib/modules.ts';
+import type { ServiceContext } from '../../lib/service.ts';
+import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { settings } from './config.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { Held } from './held.ts';
+import { createLeases } from './leases.ts';
+import { createModels } from './models/registry.ts';
+import { createReporter } from './reporter.ts';
+import { runTurn } from './turn.ts';
+import { createVersions } from './versions.ts';
+
+export interface RunnerClients {
+  sessions: Client<SessionsServiceDefinition>;
+  agents: Client<AgentsServiceDefinition>;
+}
+
+/**
+ * Carries out turns: claims them from sessions, runs the agent, reports what happens. It keeps nothing; a
+ * turn that it loses goes on elsewhere from what was reported.
+ */
+export async function openRunner(
+  context: ServiceContext,
+  config: Settings<typeof settings>,
+  { sessions, agents }: RunnerClients,
+): Promise<Module> {
+  const { clock, ids, log, bus } = context;
+  const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds } = config;
+  const runnerId = ids('rnr');
+  const held = new Held({ slots, intervalMs, onFree: () => dispatcher.freed() });
+  const shared = { sessions, clock, log, runnerId, held };
+  const leases = createLeases(shared);
+  const reporter = createReporter({ ...shared, intervalMs });
+  const versions = createVersions(agents);
+  const turnOptions = { ...shared, ids, versions, models: createModels(clock), stepTimeoutSeconds };
+  let isDraining = false;
+
+  async function run(claimed: ClaimedTurn, leaseUntil: number): Promise<void> {
+    const turn = held.add(claimed, leaseUntil, clock.now().getTime());
+    if (isDraining) turn.stop('stopping');
+    await runTurn(turn, turnOptions);
+    if (turn.stopped !== 'lost') reporter.ended(turn);
+  }
+
+  const dispatcher = createDispatcher({
+    ...shared,
+    free: () => held.free,
+    accept(turns, leaseUntil, leaseMs) {
+      for (const claimed of turns) void run(claimed, leaseUntil);
+      leases.watch(leaseMs);
+    },
+  });
+  const unsubscribe = bus.subscribe('turns.ready', () => dispatcher.hint());
+
+  /** Turns that are nearly done end by themselves; the others are handed back. */
+  async function drain(): Promise<void> {
+    isDraining = true;
+    unsubscribe();
+    const claimed = dispatcher.stop();
+    const cancel = clock.after(config.drainMs, () => {
+      for (const turn of held) turn.stop('stopping');
+    });
+    await claimed;
+    await held.empty();
+    cancel();
+  }
+
+  return {
+    name: 'runner',
+    async check() {
+      if (dispatcher.problem !== undefined) throw new Error('turns cannot be claimed from sessions');
+    },
+    drain,
+    async stop() {
+      unsubscribe();
+      void dispatcher.stop();
+      for (const turn of held) held.lose(turn);
+      leases.stop();
+      reporter.stop();
+    },
+  };
+}

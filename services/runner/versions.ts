@@ -1,0 +1,48 @@
+import type { JSONObject } from '@ai-sdk/provider';
+import { Refusal } from '../../lib/errors.ts';
+import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
+import type { AgentRuntime, AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+
+/** What the agent of a turn runs with. */
+export interface Runtime extends Omit<AgentRuntime, 'modelOptionsJson'> {
+  modelOptions: JSONObject;
+}
+
+export type Versions = (agentId: string, version: number, call: CallOptions) => Promise<Runtime | undefined>;
+
+/**
+ * The versions of agents. One never changes, so those used last are kept for as long as the process lives.
+ * Undefined for a version that does not exist; fails when agents cannot be asked.
+ */
+export function createVersions(
+  agents: Pick<Client<AgentsServiceDefinition>, 'getAgentVersion'>,
+  kept = 1_000,
+): Versions {
+  const known = new Map<string, Promise<Runtime | undefined>>();
+
+  async function load(agentId: string, version: number, call: CallOptions): Promise<Runtime | undefined> {
+    try {
+      const answer = await agents.getAgentVersion({ agentId, version }, call);
+      const runtime = answer.version?.runtime;
+      return runtime && { ...runtime, modelOptions: JSON.parse(runtime.modelOptionsJson || '{}') };
+    } catch (error) {
+      if (error instanceof Refusal && MISSING.has(error.code)) return undefined;
+      throw error;
+    }
+  }
+
+  return (agentId, version, call) => {
+    const key = `${agentId} ${version}`;
+    const found = known.get(key) ?? load(agentId, version, call);
+    known.delete(key);
+    known.set(key, found);
+    const [oldest] = known.keys();
+    if (known.size > kept && oldest !== undefined) known.delete(oldest);
+    // What is missing now may only be late, and a failure says nothing of the next time.
+    const forget = () => known.get(key) === found && known.delete(key);
+    void found.then((runtime) => runtime ?? forget(), forget);
+    return found;
+  };
+}
+
+const MISSING = new Set<string>(['AGENT_NOT_FOUND', 'AGENT_VERSION_NOT_FOUND']);

@@ -1,0 +1,104 @@
+import type { Module } from '../../../lib/modules.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openRunner } from '../../../services/runner/service.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
+import { type AgentBook, createAgentBook } from './agents.ts';
+import { createTurnBook, type Journal, type QueuedTurn, type TurnBook } from './sessions.ts';
+
+export interface RunnerUnderTest extends AsyncDisposable {
+  runner: Module;
+  book: TurnBook;
+  agents: AgentBook;
+  clock: FakeClock;
+  context: ServiceContext;
+  /** Queues turns of an agent and says so. */
+  ask(runtime: Partial<AgentRuntime>, ...turns: QueuedTurn[]): void;
+  /** The journal of a turn that has its outcome. */
+  ended(turnId: string): Promise<Journal>;
+  /** Moves the clock in small steps until the condition holds. */
+  passTime(what: string, holds: () => boolean, stepMs?: number): Promise<void>;
+}
+
+export interface RunnerSettings {
+  transport?: TransportName;
+  slots?: number;
+  leaseMs?: number;
+  drainMs?: number;
+  stepTimeoutSeconds?: number;
+}
+
+/** A runner with a clock that stands still, and the contracts it calls kept in memory. */
+export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTest> {
+  const { transport = 'in process', slots = 8, leaseMs = 15_000, drainMs = 1_000 } = settings;
+  const stack = new AsyncDisposableStack();
+  const clock = createFakeClock();
+  const context = createContext('', { clock });
+  context.log.level = 'silent';
+  const book = createTurnBook(context, leaseMs);
+  const agents = createAgentBook(context);
+  const sessions = stack.use(await connect(SessionsServiceDefinition, book.endpoint, transport, context));
+  const agentsClient = stack.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
+  const runner = await openRunner(
+    context,
+    { slots, reportIntervalMs: 30, drainMs, stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600 },
+    { sessions: sessions.as('runner'), agents: agentsClient.as('runner') },
+  );
+  stack.defer(() => runner.stop());
+
+  return {
+    runner,
+    book,
+    agents,
+    clock,
+    context,
+    ask(runtime, ...turns) {
+      const agentVersion = agents.add(runtime);
+      for (const turn of turns) book.queue({ agentVersion, ...turn });
+      context.bus.publish('turns.ready', '');
+    },
+    async ended(turnId) {
+      return until(`${turnId} has ended`, () => {
+        const journal = book.of(turnId);
+        return journal.outcomes.length > 0 && journal;
+      });
+    },
+    async passTime(what, holds, stepMs = 10) {
+      await until(what, () => {
+        if (holds()) return true;
+        clock.advance(stepMs);
+        return false;
+      });
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** The text of a turn's one message. */
+export function textOf(journal: Journal): string | undefined {
+  const message = journal.events.find(({ type }) => type === 'agent.message');
+  const content = message?.data.content as { text: string }[] | undefined;
+  return content?.map(({ text }) => text).join('');
+}
+
+export function typesOf(journal: Journal): string[] {
+  return journal.events.map(({ type }) => type);
+}
+
+/** The data of all events of a type. */
+export function dataOf(journal: Journal, type: string): Record<string, unknown>[] {
+  return journal.events.filter((event) => event.type === type).map(({ data }) => data);
+}
+
+export function outcomeOf(journal: Journal) {
+  return journal.outcomes[0]?.kind;
+}
+
+/** An agent that plays these steps. */
+export function script(...steps: unknown[]): Partial<AgentRuntime> {
+  return { model: 'rehearsal/script', modelOptionsJson: JSON.stringify({ steps }) };
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { dataOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
+import { asked } from './sessions.ts';
+
+/** Plays one attempt of a turn without delays. */
+async function play(steps: unknown, { text = 'the input', attempt = 1 } = {}) {
+  await using world = await open();
+  const agent = { model: 'rehearsal/script', modelOptionsJson: JSON.stringify({ steps }) };
+  world.ask(agent, { ...asked('trn_1', text), attempt });
+  return await world.ended('trn_1');
+}
+
+describe('rehearsal/script', () => {
+  it('says its texts, each as a part of one message', async () => {
+    const journal = await play([{ text: 'first ' }, { text: 'got <{{input}}>{{last_tool_output}}' }]);
+    expect(dataOf(journal, 'agent.message')).toMatchObject([
+      {
+        content: [
+          { type: 'text', text: 'first ' },
+          { type: 'text', text: 'got <the input>' },
+        ],
+      },
+    ]);
+  });
+
+  it('fills in what looks like a pattern as it is', async () => {
+    expect(textOf(await play([{ text: '{{input}}' }], { text: "$& $1 {{input}} $'" }))).toBe(
+      "$& $1 {{input}} $'",
+    );
+  });
+
+  it('thinks before it speaks', async () => {
+    const journal = await play([{ thinking: 'hm, {{input}}' }, { text: 'done' }]);
+    expect(typesOf(journal)).toEqual([
+      'model.request_started',
+      'agent.thinking',
+      'agent.message',
+      'model.request_finished',
+    ]);
+    const [thinking] = dataOf(journal, 'agent.thinking');
+    const [message] = dataOf(journal, 'agent.message');
+    expect(thinking).toEqual({
+      message_id: message?.message_id,
+      content: [{ type: 'text', text: 'hm, the input' }],
+    });
+  });
+
+  it('counts words, or what it is told to count', async () => {
+    expect((await play([{ text: 'five wo', chunk_chars: 1 }])).usage).toMatchObject({
+      inputTokens: 2,
+      outputTokens: 2,
+      steps: 1,
+    });
+    const told = await play([{ text: 'x' }, { usage: { input_tokens: 1_000, output_tokens: 70 } }]);
+    expect(told.usage).toMatchObject({ inputTokens: 1_000, outputTokens: 70 });
+  });
+
+  it('says nothing when it has nothing to say', async () => {
+    const journal = await play([]);
+    expect(textOf(journal)).toBe('');
+    expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'end_turn' } });
+  });
+
+  it.each([
+    ['overloaded', 'retry', 'model_overloaded'],
+    ['rate_limited', 'retry', 'model_rate_limited'],
+    ['cut_stream', 'retry', 'model_stream_cut'],
+    ['bad_request', 'failed', 'model_bad_request'],
+  ])('%s ends in %s with %s', async (kind, outcome, code) => {
+    for (const steps of [[{ error: { kind } }], [{ text: 'half a ' }, { error: { kind } }]]) {
+      const journal = await play(steps);
+      expect(outcomeOf(journal)).toMatchObject({ $case: outcome, value: { error: { code } } });
+      expect(typesOf(journal)).toEqual(['model.request_started', 'model.request_finished']);
+      expect(dataOf(journal, 'model.request_finished')).toMatchObject([{ is_error: true }]);
+      expect(journal.usage.steps).toBe(1);
+    }
+  });
+
+  it('asks to wait as long as retry-after says', async () => {
+    const journal = await play([{ error: { kind: 'rate_limited' }, retry_after_seconds: 7 }]);
+    expect(outcomeOf(journal)).toMatchObject({ value: { delayMs: 7_000 } });
+    expect(outcomeOf(await play([{ error: { kind: 'overloaded' } }]))).toMatchObject({
+      value: { delayMs: 0 },
+    });
+  });
+
+  it('fails as often as it says, counted by the attempts of the turn', async () => {
+    const steps = [
+      { error: { kind: 'overloaded' }, times: 2 },
+      { text: 'a' },
+      { error: { kind: 'rate_limited' } },
+      { text: 'b' },
+    ];
+    const codes = [];
+    for (const attempt of [1, 2, 3]) {
+      const kind = outcomeOf(await play(steps, { attempt }));
+      codes.push(kind?.$case === 'retry' && kind.value.error?.code);
+    }
+    expect(codes).toEqual(['model_overloaded', 'model_overloaded', 'model_rate_limited']);
+    expect(textOf(await play(steps, { attempt: 4 }))).toBe('ab');
+  });
+
+  it.each([
+    [{}, 'model_options.steps is not a list'],
+    [[{ tool: 'bash', input: {} }], 'steps[0]: this release has no tools'],
+    [[{ text: 'x' }, 5], 'steps[1] is not an object'],
+    [[{ say: 'x' }], 'steps[0] is none of text, thinking, error, usage'],
+    [[{ text: 'x', delay: 4 }], 'steps[0] has an unknown member delay'],
+    [[{ text: 'x', chunk_chars: 0 }], 'steps[0].chunk_chars is not a whole number from 1 to 2147483647'],
+    [[{ text: 7 }], 'steps[0].text is not a text'],
+    [
+      [{ error: { kind: 'fire' } }],
+      'steps[0].error.kind is none of overloaded, rate_limited, bad_request, cut_stream',
+    ],
+    [
+      [{ usage: { input_tokens: 1 } }],
+      'steps[0].usage.output_tokens is not a whole number from 0 to 2147483647',
+    ],
+  ])('refuses %j', async (steps, message) => {
+    expect(outcomeOf(await play(steps))).toEqual({
+      $case: 'failed',
+      value: { error: { code: 'model_bad_request', message } },
+    });
+  });
+
+  it('is given up as a step that takes too long, and tried again', async () => {
+    await using world = await open({ stepTimeoutSeconds: 2 });
+    world.ask(script({ text: 'never said', delay_ms: 60_000 }), asked('trn_1', ''));
+    await world.passTime('the turn has ended', () => world.book.of('trn_1').outcomes.length > 0, 100);
+    expect(outcomeOf(world.book.of('trn_1'))).toMatchObject({
+      $case: 'retry',
+      value: { error: { code: 'model_timeout' } },
+    });
+  });
+});

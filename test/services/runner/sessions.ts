@@ -1,0 +1,215 @@
+import { refuse } from '../../../lib/errors.ts';
+import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { guard } from '../../../lib/grpc/guard.ts';
+import type { Endpoint } from '../../../lib/grpc/transport.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import {
+  type ClaimedTurn,
+  type ClaimTurnsRequest,
+  type Event,
+  type Outcome,
+  type RenewLeasesRequest,
+  type ReportTurnsRequest,
+  SessionsServiceDefinition,
+  type TurnReport,
+  type Usage,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+
+/** What the contract says of turns, kept in memory: a queue, leases with fences, numbered reports. */
+export interface TurnBook {
+  endpoint: Endpoint;
+  /** Queues a turn with its session's messages. */
+  queue(turn: QueuedTurn): void;
+  /** Everything reported of a turn under any fence. */
+  of(turnId: string): Journal;
+  /** The lease goes elsewhere: reports under it are refused from here on. */
+  takeAway(turnId: string): void;
+  /** Called before each call is carried out; may fail it, or hold it up. */
+  before: { [K in 'claim' | 'renew' | 'report']?: (request: Requests[K]) => void | Promise<void> };
+  /** Called after each call was carried out; may still lose its answer. */
+  after: { report?: (request: ReportTurnsRequest) => void | Promise<void> };
+  claims: ClaimTurnsRequest[];
+  renewals: RenewLeasesRequest[];
+  reports: ReportTurnsRequest[];
+  /** Turns that are claimed and not ended. */
+  readonly running: number;
+  readonly mostRunning: number;
+}
+
+interface Requests {
+  claim: ClaimTurnsRequest;
+  renew: RenewLeasesRequest;
+  report: ReportTurnsRequest;
+}
+
+export interface QueuedTurn {
+  turnId: string;
+  messages: Event[];
+  agentVersion?: number;
+  attempt?: number;
+  usage?: Usage;
+  /** Read with ListMessages, this many a page. */
+  page?: number;
+}
+
+export interface Journal {
+  events: { type: string; data: Record<string, unknown> }[];
+  outcomes: Outcome[];
+  usage: Usage;
+  openMessageId: string;
+  /** How many reports were appended, and how many were known already. */
+  appended: number;
+  repeated: number;
+}
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+
+const peers = {
+  ...Object.fromEntries(Object.keys(SessionsServiceDefinition.methods).map((name) => [name, []])),
+  claimTurns: ['runner'],
+  renewLeases: ['runner'],
+  reportTurns: ['runner'],
+  listMessages: ['runner'],
+};
+
+export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnBook {
+  const queue: QueuedTurn[] = [];
+  const journals = new Map<string, Journal>();
+  const leases = new Map<string, { fence: number; reportSeq: number }>();
+  const pages = new Map<string, { events: Event[]; size: number }>();
+  let fence = 0;
+  let mostRunning = 0;
+
+  function journalOf(turnId: string): Journal {
+    const known = journals.get(turnId);
+    if (known) return known;
+    const fresh: Journal = {
+      events: [],
+      outcomes: [],
+      usage: { ...NO_USAGE },
+      openMessageId: '',
+      appended: 0,
+      repeated: 0,
+    };
+    journals.set(turnId, fresh);
+    return fresh;
+  }
+
+  function claimed(turn: QueuedTurn): ClaimedTurn {
+    const sessionId = `ses_${turn.turnId}`;
+    leases.set(turn.turnId, { fence: ++fence, reportSeq: 0 });
+    mostRunning = Math.max(mostRunning, leases.size);
+    if (turn.page) pages.set(sessionId, { events: turn.messages, size: turn.page });
+    return {
+      turnId: turn.turnId,
+      sessionId,
+      agentId: 'agt_1',
+      agentVersion: turn.agentVersion ?? 1,
+      attempt: turn.attempt ?? 1,
+      fence,
+      ownerId: 'usr_1',
+      traceparent: '',
+      usage: turn.usage ?? NO_USAGE,
+      messages: turn.page ? turn.messages.slice(0, 1) : turn.messages,
+      messagesIncomplete: turn.page !== undefined,
+    };
+  }
+
+  function append(report: TurnReport) {
+    const lease = leases.get(report.turnId);
+    if (lease?.fence !== report.fence) return { errorCode: 'LEASE_LOST', errorMessage: '' };
+    const journal = journalOf(report.turnId);
+    if (report.reportSeq <= lease.reportSeq) {
+      journal.repeated++;
+      return { errorCode: '', errorMessage: '' };
+    }
+    if (report.reportSeq !== lease.reportSeq + 1)
+      throw new Error(`report ${report.reportSeq} came out of order`);
+    lease.reportSeq = report.reportSeq;
+    journal.appended++;
+    for (const { type, dataJson } of report.events) journal.events.push({ type, data: JSON.parse(dataJson) });
+    for (const name of Object.keys(NO_USAGE) as (keyof Usage)[]) {
+      journal.usage[name] += report.usage?.[name] ?? 0;
+    }
+    journal.openMessageId = report.openMessageId;
+    if (report.outcome) {
+      journal.outcomes.push(report.outcome);
+      leases.delete(report.turnId);
+    }
+    return { errorCode: '', errorMessage: '' };
+  }
+
+  const handlers: Partial<Handlers<SessionsServiceDefinition>> = {
+    async claimTurns(request) {
+      book.claims.push(request);
+      await book.before.claim?.(request);
+      return { turns: queue.splice(0, request.slots).map(claimed), leaseMs };
+    },
+    async renewLeases(request) {
+      book.renewals.push(request);
+      await book.before.renew?.(request);
+      const lost = request.leases.filter((lease) => leases.get(lease.turnId)?.fence !== lease.fence);
+      return { lostTurnIds: lost.map((lease) => lease.turnId) };
+    },
+    async reportTurns(request) {
+      book.reports.push(request);
+      await book.before.report?.(request);
+      const results = request.reports.map(append);
+      await book.after.report?.(request);
+      return { results };
+    },
+    async listMessages({ sessionId, page }) {
+      const kept = pages.get(sessionId);
+      if (!kept) throw refuse('SESSION_NOT_FOUND', 'no such session');
+      const begin = Number(page?.cursor || 0);
+      const end = begin + kept.size;
+      const nextCursor = end < kept.events.length ? String(end) : '';
+      return { events: kept.events.slice(begin, end), page: { nextCursor } };
+    },
+  };
+
+  const book: TurnBook = {
+    endpoint: guard({
+      contract: SessionsServiceDefinition,
+      handlers: handlers as Handlers<SessionsServiceDefinition>,
+      peers: peers as Record<keyof typeof SessionsServiceDefinition.methods, string[]>,
+      secret: context.serviceSecret,
+      clock: context.clock,
+      observe: context.observe,
+    }),
+    queue: (turn) => void queue.push(turn),
+    of: journalOf,
+    takeAway: (turnId) => void leases.delete(turnId),
+    before: {},
+    after: {},
+    claims: [],
+    renewals: [],
+    reports: [],
+    get running() {
+      return leases.size;
+    },
+    get mostRunning() {
+      return mostRunning;
+    },
+  };
+  return book;
+}
+
+/** An event of a session's messages, as sessions hands it out. */
+export function message(
+  turnId: string,
+  seq: number,
+  type: 'user.message' | 'agent.message',
+  text: string,
+): Event {
+  const content = [{ type: 'text', text }];
+  const data =
+    type === 'user.message'
+      ? { content }
+      : { content, message_id: 'msg_0', model: 'm', finish_reason: 'stop' };
+  return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
+}
+
+export function asked(turnId: string, text: string): QueuedTurn {
+  return { turnId, messages: [message(turnId, 1, 'user.message', text)] };
+}
