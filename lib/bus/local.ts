@@ -1,18 +1,12 @@
 import type { Bus } from './bus.ts';
+import { createListeners } from './listeners.ts';
 
-/** Hints within one process: a subscriber has heard a hint when `publish` returns. */
-export function createLocalBus(): Bus {
-  const listeners = new Map<string, Set<(subject: string) => void>>();
+/** Hints within one process: a subscriber has heard a hint when `publish` returns. `onError` hears what listeners throw. */
+export function createLocalBus(onError: (error: unknown) => void = () => {}): Bus {
+  const listeners = createListeners(onError);
   return {
-    publish(channel, subject) {
-      for (const listener of listeners.get(channel) ?? []) listener(subject);
-    },
-    subscribe(channel, listener) {
-      const set = listeners.get(channel) ?? new Set();
-      listeners.set(channel, set);
-      set.add(listener);
-      return () => set.delete(listener);
-    },
+    publish: listeners.tell,
+    subscribe: listeners.add,
     settle: async () => {},
     check: async () => {},
     close: async () => listeners.clear(),
