@@ -73,7 +73,7 @@ export function createStore(db: Database) {
     async list(owner: string, q: string, page: PageOptions): Promise<PageOf<Agent>> {
       const scope = ['ListAgents', owner, q];
       const after = keyOf(decodeCursor(scope, page.cursor), (key) => isId('agt', key));
-      const values = [owner, after, pattern(q), q, page.limit, PAGE_BYTES];
+      const values = [owner, after ?? sql.END_OF_AGENTS, pattern(q), q, page.limit, PAGE_BYTES];
       const rows = await db.rows<AgentRow & PageRow>(sql.LIST, values, page);
       return { items: rows.map(agentOf), nextCursor: next(rows, scope, (row) => row.agentId) };
     },
@@ -105,7 +105,7 @@ export function createStore(db: Database) {
     async versions(owner: string, agentId: string, page: PageOptions): Promise<PageOf<AgentVersion>> {
       const scope = ['ListAgentVersions', owner, agentId];
       const after = keyOf(decodeCursor(scope, page.cursor), (key) => /^[1-9]\d{0,8}$/.test(key));
-      const values = [owner, agentId, after || null, page.limit, PAGE_BYTES];
+      const values = [owner, agentId, after ?? sql.END_OF_VERSIONS, page.limit, PAGE_BYTES];
       const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, page);
       return { items: rows.map(versionOf), nextCursor: next(rows, scope, (row) => String(row.version)) };
     },
@@ -132,10 +132,10 @@ async function insertVersion(tx: Session, agent: Agent): Promise<void> {
   await tx.change(sql.INSERT_VERSION, versionValues(agent));
 }
 
-/** Where a page begins; empty for the first. The cursor is the client's, so its key can be anything. */
-function keyOf(key: string | undefined, valid: (key: string) => boolean): string {
-  if (key !== undefined && !valid(key)) throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
-  return key ?? '';
+/** The cursor is the client's, so its key can be anything. */
+function keyOf(key: string | undefined, valid: (key: string) => boolean): string | undefined {
+  if (key === undefined || valid(key)) return key;
+  throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
 }
 
 function next<Row extends PageRow>(rows: Row[], scope: string[], keyOfRow: (row: Row) => string): string {

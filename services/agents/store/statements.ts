@@ -54,12 +54,16 @@ export const DELETE = statement(
   `update agents a set deleted_at = $3 where ${MINE} and a.agent_id = $2`,
 );
 
-/** $2 the last agent seen, $3 the pattern and $4 the text searched for, $5 rows and $6 bytes at most. */
+/** Where a first page begins: after every agent, and after every version. */
+export const END_OF_AGENTS = '~';
+export const END_OF_VERSIONS = 2 ** 31 - 1;
+
+/** $2 the last agent seen or END_OF_AGENTS, $3 the pattern and $4 the text searched for, $5 rows and $6 bytes at most. */
 export const LIST = statement(
   'agents.list',
   `with chosen as (
      select * from agents a
-     where ${MINE} and ($2 = '' or a.agent_id < $2)
+     where ${MINE} and a.agent_id < $2
        and ($4 = '' or a.name ilike $3 or a.description ilike $3 or a.agent_id = $4)
      order by a.agent_id desc limit $5::integer + 1
    ), measured as (
@@ -74,7 +78,7 @@ export const LIST = statement(
    order by a.agent_id desc`,
 );
 
-/** $3 the last version seen, $4 rows and $5 bytes at most. */
+/** $3 the last version seen or END_OF_VERSIONS, $4 rows and $5 bytes at most. */
 export const VERSIONS = statement(
   'agents.versions',
   `with measured as (
@@ -82,7 +86,7 @@ export const VERSIONS = statement(
        sum(v.bytes) over newest as bytes
      from (
        select v.* from agents a join agent_versions v using (agent_id)
-       where ${MINE} and a.agent_id = $2 and ($3::integer is null or v.version < $3)
+       where ${MINE} and a.agent_id = $2 and v.version < $3
        order by v.version desc limit $4::integer + 1
      ) v
      window newest as (order by v.version desc)
