@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
  */
 export const webhookMaxBodyBytes = setting.integer(
   'SERVICE_WEBHOOK_MAX_BODY_BYTES',
-  { min: 0, max: 15 * MIB, unit: 'bytes' },
+  { min: 0, max: 10 * MIB, unit: 'bytes' },
   {
     fallback: 10 * MIB,
     about: 'The longest request body a webhook accepts; a longer one is answered with 413.',

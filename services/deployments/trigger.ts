@@ -1,7 +1,6 @@
 import { type Clock, wait } from '../../lib/clock.ts';
 import { ERRORS, Refusal, refuse } from '../../lib/errors.ts';
 import type { Call, Client } from '../../lib/grpc/contract.ts';
-import { MAX_MESSAGE_BYTES } from '../../lib/grpc/transport.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
 import type { TriggerRequest, TriggerResponse } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type {
@@ -26,10 +25,6 @@ export interface TriggerContext {
 
 /** Sessions may be restarting: long enough to find it again, short enough for a sender who waits. */
 const RETRY_AFTER_MS = 200;
-/** The input must still fit into a message between services when it has become an event, in JSON. */
-const MAX_INPUT_BYTES = MAX_MESSAGE_BYTES - 64 * 1024;
-/** Of one UTF-16 unit in JSON: NUL and its like become \u0000. */
-const JSON_BYTES_PER_UNIT = 6;
 
 /**
  * Verifies a signed call and begins a session with it. The order of the checks is part of the contract: what a
@@ -71,7 +66,6 @@ export function createTrigger(context: TriggerContext) {
     if ('obstacle' in standing) return standing.obstacle;
     const { deploymentId, agentId, ownerId, promptPrefix } = webhook;
     const text = agentInput(promptPrefix, request.body);
-    if (isTooLong(text)) return 'too_large';
     const invocation = {
       invocationId: ids('inv'),
       deploymentId,
@@ -102,11 +96,6 @@ export function createTrigger(context: TriggerContext) {
     note(outcome);
     throw refusalFor(outcome);
   };
-}
-
-function isTooLong(text: string): boolean {
-  if (text.length * JSON_BYTES_PER_UNIT <= MAX_INPUT_BYTES) return false;
-  return Buffer.byteLength(JSON.stringify(text)) > MAX_INPUT_BYTES;
 }
 
 /** A failure of this service or of one behind it, unlike a sender who has left. */

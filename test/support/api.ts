@@ -1,0 +1,91 @@
+import { createHash, createHmac } from 'node:crypto';
+
+/** The envelope of every answer. */
+export interface Envelope {
+  code: string;
+  message: string;
+  // The tests read members of whatever came back.
+  data: Record<string, unknown> & unknown[];
+  page?: { next_cursor: string | null; has_more: boolean };
+  error?: {
+    code: string;
+    status_code: number;
+    category: string;
+    retryable: boolean;
+    owner: string;
+    user_message: string;
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Envelope;
+}
+
+/** Speaks to a running system as a client would. */
+export function createApi(origin: string) {
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const response = await fetch(`${origin}/api/v1${path}`, {
+      method,
+      headers: { ...json, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Envelope };
+  }
+
+  return {
+    origin,
+    send,
+    get: (path: string) => send('GET', path),
+    post: (path: string, body: unknown = {}, headers?: Record<string, string>) =>
+      send('POST', path, body, headers),
+    async createAgent(members: object = {}): Promise<string> {
+      const { body } = await send('POST', '/agents', { name: 'Echo', model: 'rehearsal/echo', ...members });
+      return String(body.data.agent_id);
+    },
+    async createWebhook(agentId: string, members: object = {}): Promise<Webhook> {
+      const { body } = await send('POST', `/admin/agents/${agentId}/deployments`, {
+        type: 'webhook',
+        ...members,
+      });
+      const { deployment_id: id, trigger_url: url, shared_secret: secret } = body.data;
+      return { id: String(id), url: String(url), secret: String(secret) };
+    },
+    trigger,
+  };
+}
+
+export type Api = ReturnType<typeof createApi>;
+
+export interface Webhook {
+  id: string;
+  url: string;
+  secret: string;
+}
+
+/** The headers with which a sender proves that a body is its own. */
+export function signed(
+  secret: string,
+  body: Uint8Array | string,
+  timestamp = String(Math.floor(Date.now() / 1000)),
+) {
+  const digest = createHash('sha256').update(body).digest('hex');
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${digest}`).digest('base64');
+  return { 'X-WEBHOOK-TIMESTAMP': timestamp, 'X-WEBHOOK-SIGNATURE': signature };
+}
+
+async function trigger(
+  { url, secret }: Webhook,
+  body: Uint8Array<ArrayBuffer> | string,
+  headers: Record<string, string> = signed(secret, body),
+): Promise<Answer> {
+  const response = await fetch(url, { method: 'POST', body, headers });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Envelope };
+}
