@@ -18,8 +18,8 @@ export function localTransport(endpoint: Endpoint): Transport {
   return {
     async unary(name, request, headers, signal) {
       const method = methodOf(name);
-      const sent = copy(method.requestType, request);
       try {
+        const sent = copy(method.requestType, request);
         const answer = await abortable(endpoint.unary(name, sent, headers, signal), signal);
         return copy(method.responseType, answer);
       } catch (error) {

@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
+import type { Bus } from '../../lib/bus/bus.ts';
 import { createLocalBus } from '../../lib/bus/local.ts';
-import { createRedisBus } from '../../lib/bus/redis.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Observation } from '../../lib/grpc/transport.ts';
 import { createIds } from '../../lib/ids.ts';
@@ -33,10 +33,7 @@ export async function layGround(
     databaseUrl === undefined && dataDir !== undefined
       ? await house.start(embeddedDatabase(dataDir, log))
       : undefined;
-  const bus =
-    redisUrl === undefined
-      ? createLocalBus()
-      : createRedisBus({ url: redisUrl, clock, onError: (error) => log.warn({ err: error }, 'Redis') });
+  const bus = await openBus(redisUrl, clock, log);
   await house.start(Promise.resolve({ name: 'hints', check: () => bus.check(), stop: () => bus.close() }));
   const secretOf = async (given: string | undefined, name: string) =>
     given ?? (dataDir === undefined ? '' : await keptSecret(dataDir, name));
@@ -65,6 +62,14 @@ export async function layGround(
       { role: 'identity', inForce: 'local mode: whoever reaches this machine is its administrator' },
     ],
   };
+}
+
+/** The driver of Redis is loaded only where it is needed, as that takes a while. */
+async function openBus(redisUrl: string | undefined, clock: Clock, log: Log): Promise<Bus> {
+  const onError = (error: unknown) => log.warn({ err: error }, 'a hint went astray');
+  if (redisUrl === undefined) return createLocalBus(onError);
+  const { createRedisBus } = await import('../../lib/bus/redis.ts');
+  return createRedisBus({ url: redisUrl, clock, onError });
 }
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

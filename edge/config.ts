@@ -1,0 +1,79 @@
+import { type SettingProblem, type Settings, setting } from '../lib/env.ts';
+import { webhookMaxBodyBytes } from '../lib/limits.ts';
+
+export const settings = {
+  host: setting.text('SERVICE_HOST', {
+    fallback: '127.0.0.1',
+    about: 'The address to listen on. In local mode everybody who reaches it is the administrator.',
+  }),
+  port: setting.port('SERVICE_PORT', { fallback: 8080, about: 'The port to listen on.' }),
+  publicUrl: setting.optionalUrl(
+    'SERVICE_PUBLIC_URL',
+    ['http:', 'https:'],
+    'The origin under which clients reach the service; trigger URLs begin with it. Default: the listening origin.',
+  ),
+  allowedHosts: setting.list('SERVICE_ALLOWED_HOSTS', 'host names without port, separated by commas', {
+    fallback: [],
+    about:
+      'Further names the service answers to, besides localhost, 127.0.0.1, [::1] and the host of SERVICE_PUBLIC_URL. ' +
+      'Requests for any other name are refused, which is what stops a web page that rebinds its own name to this address.',
+  }),
+  publishedOnLoopback: setting.flag('SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK', {
+    fallback: false,
+    about:
+      'Allows SERVICE_HOST to be other than loopback. For a container whose port is published on loopback alone.',
+  }),
+  maxWebhookBytes: webhookMaxBodyBytes,
+  requestTimeoutSeconds: setting.integer(
+    'SERVICE_REQUEST_TIMEOUT_SECONDS',
+    { min: 1, max: 3600, unit: 'seconds' },
+    { fallback: 60, about: 'How long a client may take to send one request, headers and body together.' },
+  ),
+  streamStallSeconds: setting.integer(
+    'SERVICE_STREAM_STALL_SECONDS',
+    { min: 1, max: 3600, unit: 'seconds' },
+    { fallback: 30, about: 'How long a follower of events may read nothing before its stream is closed.' },
+  ),
+};
+
+export type EdgeConfig = Settings<typeof settings>;
+
+const LOOPBACK = /^(localhost|::1|127(\.\d{1,3}){3})$/;
+const HOST_NAME = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)$/i;
+
+/** What no single setting can know: whether the combination is safe. Empty when it is. */
+export function checkConfig(config: EdgeConfig): SettingProblem[] {
+  const problems: SettingProblem[] = [];
+  if (!LOOPBACK.test(config.host) && !config.publishedOnLoopback) {
+    problems.push({
+      variable: 'SERVICE_HOST',
+      problem: `("${config.host}") can be reached from other machines, and in local mode nobody has to log in`,
+      expected: 'a loopback address',
+      fix:
+        'set SERVICE_HOST to 127.0.0.1; in a container whose port is published on loopback alone, ' +
+        'set SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK to true',
+    });
+  }
+  for (const name of config.allowedHosts.filter((one) => !HOST_NAME.test(one))) {
+    problems.push({
+      variable: 'SERVICE_ALLOWED_HOSTS',
+      problem: `("${name}") is not a host name`,
+      expected: 'host names without port, separated by commas',
+      fix: 'name hosts only, for example agents.example.com',
+    });
+  }
+  if (config.publicUrl !== undefined && !isOrigin(config.publicUrl)) {
+    problems.push({
+      variable: 'SERVICE_PUBLIC_URL',
+      problem: `("${config.publicUrl}") is more than an origin`,
+      expected: 'scheme, host and perhaps a port, for example https://agents.example.com',
+      fix: 'leave out user, path, query and fragment; the service answers at the root of its host',
+    });
+  }
+  return problems;
+}
+
+function isOrigin(url: string): boolean {
+  const { origin, href, username } = new URL(url);
+  return username === '' && href === `${origin}/`;
+}

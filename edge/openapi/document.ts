@@ -1,0 +1,171 @@
+import { type TSchema, Type } from 'typebox';
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { Route } from '../route.ts';
+import { ROUTES } from '../routes.ts';
+import { Page } from '../schemas/common.ts';
+import { API } from '../serve.ts';
+import { type Components, collect } from './components.ts';
+import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
+import { streamOperation, triggerOperation } from './special.ts';
+
+const VERSION = '0.1.0';
+
+/** Any operation may answer with these. */
+const EVERYWHERE: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'UNAUTHENTICATED',
+  'CSRF_REJECTED',
+  'HOST_NOT_ALLOWED',
+  'INTERNAL',
+  'DEPENDENCY_UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+];
+const WITH_BODY: readonly ErrorCode[] = [
+  'INVALID_TEXT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'STORAGE_FULL',
+];
+const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
+
+/** The OpenAPI 3.1 document of this release, made from the routes and their schemas. */
+export function renderOpenApi(origin: string): object {
+  const components: Components = {};
+  const paths: Record<string, Record<string, object>> = {};
+  const add = (path: string, method: string, operation: object) => {
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = operation;
+  };
+  for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
+  add(...streamOperation(components, errorResponses));
+  add(...triggerOperation(components, errorResponses));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent Hosting Service',
+      version: VERSION,
+      description:
+        'Hosts Agents: conversations and signed webhooks start Sessions, in which an Agent works turn by turn. ' +
+        'Everything it does is an event of the Session. In local mode no credential is needed.',
+    },
+    servers: [{ url: `${origin}${API}` }],
+    tags: ['Agents', 'Conversations', 'Sessions', 'Events', 'Deployments', 'Webhook trigger'].map((name) => ({
+      name,
+    })),
+    security: [{}],
+    paths,
+    components: { schemas: { ...components, ErrorEnvelope: ERROR_ENVELOPE } },
+  };
+}
+
+function operationOf(route: Route, components: Components): object {
+  const { success, body, headers = [] } = route;
+  const codes = [
+    ...EVERYWHERE,
+    ...(body ? WITH_BODY : []),
+    ...(headers.includes('Idempotency-Key') ? WITH_KEY : []),
+    ...route.errors,
+  ];
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description ? { description: route.description } : {}),
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route.query, components),
+      ...headerParameters(headers),
+    ],
+    ...(body
+      ? {
+          requestBody: {
+            required: !route.bodyOptional,
+            content: { 'application/json': { schema: collect(body, components), example: route.example } },
+          },
+        }
+      : {}),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        content: {
+          'application/json': { schema: collect(envelope(success.data, success.list ?? false), components) },
+        },
+      },
+      ...errorResponses(codes),
+    },
+  };
+}
+
+function envelope(data: TSchema, list: boolean): TSchema {
+  const outer = { code: Type.Literal('OK'), message: Type.Literal('success') };
+  return list
+    ? Type.Object({ ...outer, data: Type.Array(data), page: Page })
+    : Type.Object({ ...outer, data });
+}
+
+/** One response for each status, which lists the codes that come with it. */
+function errorResponses(codes: readonly ErrorCode[]): Record<string, object> {
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
+  const sorted = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    sorted.map(([status, names]) => [
+      String(status),
+      {
+        description: names.map((name) => `\`${name}\`: ${ERRORS[name].about}`).join(' '),
+        content: {
+          'application/json': {
+            schema: {
+              allOf: [
+                { $ref: '#/components/schemas/ErrorEnvelope' },
+                { properties: { code: { enum: names } } },
+              ],
+            },
+          },
+        },
+      },
+    ]),
+  );
+}
+
+export type ErrorResponses = typeof errorResponses;
+
+const ERROR_ENVELOPE = {
+  type: 'object',
+  description: 'Every answer that is not a success.',
+  required: ['code', 'message', 'data', 'error'],
+  properties: {
+    code: { type: 'string' },
+    message: { type: 'string' },
+    data: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'object',
+          required: ['retry_after_seconds'],
+          properties: { retry_after_seconds: { type: 'integer' } },
+        },
+      ],
+    },
+    error: {
+      type: 'object',
+      required: ['code', 'status_code', 'category', 'retryable', 'owner', 'user_message'],
+      properties: {
+        code: { type: 'string' },
+        status_code: { type: 'integer' },
+        category: { enum: ['request', 'auth', 'state', 'limit', 'dependency', 'internal'] },
+        retryable: { type: 'boolean' },
+        owner: { enum: ['client', 'operator', 'platform', 'provider'] },
+        user_message: { type: 'string' },
+        details: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['pointer', 'message'],
+            properties: { pointer: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+        request_id: { type: 'string' },
+      },
+    },
+  },
+};

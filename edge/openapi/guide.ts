@@ -1,0 +1,31 @@
+import { STREAM_PATH } from '../routes/stream.ts';
+import { TRIGGER_PATH } from '../routes/trigger.ts';
+import { ROUTES } from '../routes.ts';
+import { API } from '../serve.ts';
+
+/** A short guide for language models (https://llmstxt.org). */
+export function renderGuide(origin: string): string {
+  const operations = ROUTES.map(({ method, path, summary }) => `- \`${method} ${API}${path}\`: ${summary}`);
+  return `# Agent Hosting Service
+
+> Hosts Agents. A conversation or a signed webhook starts a Session, in which an Agent works turn by turn. Everything
+> it does is an event in the Session's journal.
+
+- Base URL: ${origin}${API}
+- Every JSON answer is \`{"code", "message", "data"}\`; errors have \`error\` with \`code\`, \`retryable\` and \`owner\`.
+- Lists have \`page.next_cursor\`; hand it over as \`cursor\`.
+- [Full description](${origin}/openapi.json): OpenAPI 3.1
+
+## Operations
+
+${operations.join('\n')}
+- \`GET ${API}${STREAM_PATH}\`: Follow a session's events (Server-Sent Events; join again with Last-Event-ID)
+- \`POST ${API}${TRIGGER_PATH}\`: Start a session with a signed webhook
+
+## To begin
+
+1. \`POST ${API}/agents\` with \`{"name": "Echo", "model": "rehearsal/echo"}\` gives \`data.agent_id\`.
+2. \`POST ${API}/agents/{agent_id}/conversations\` with \`{"message": "Hello"}\` gives \`data.session_id\`.
+3. \`GET ${API}/sessions/{session_id}/events/stream\` shows what happens, until \`session.status_idle\`.
+`;
+}

@@ -1,0 +1,169 @@
+import { list, ok } from '../envelope.ts';
+import { idempotencyKey, ifMatch } from '../input/headers.ts';
+import { route } from '../route.ts';
+import {
+  AgentCreation,
+  AgentPatch,
+  AgentShape,
+  AgentVersionShape,
+  shownAgent,
+  shownVersion,
+} from '../schemas/agents.ts';
+import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
+import { replayed } from './replayed.ts';
+
+const DEFAULT_MAX_STEPS = 32;
+const EXAMPLE = { name: 'Echo', model: 'rehearsal/echo', system: 'Say what you hear.' };
+const etag = (version: number | undefined) => ({ etag: `"${version ?? 0}"` });
+const budgetOf = (budget: { max_tokens?: number; max_turn_seconds?: number } | null | undefined) => ({
+  maxTokens: budget?.max_tokens,
+  maxTurnSeconds: budget?.max_turn_seconds,
+});
+
+export const agentRoutes = [
+  route({
+    method: 'POST',
+    path: '/agents',
+    operationId: 'createAgent',
+    tag: 'Agents',
+    summary: 'Create an agent',
+    headers: ['Idempotency-Key'],
+    body: AgentCreation,
+    example: EXAMPLE,
+    success: { status: 201, description: 'The new agent.', data: AgentShape },
+    errors: [],
+    async answer({ clients, call, body, request }) {
+      const { agent, replayed: again } = await clients.agents.createAgent(
+        {
+          name: body.name,
+          description: body.description ?? '',
+          runtime: {
+            model: body.model,
+            modelOptionsJson: JSON.stringify(body.model_options ?? {}),
+            system: body.system ?? '',
+            environmentId: body.environment_id ?? '',
+            tools: body.tools ?? [],
+            maxSteps: body.max_steps ?? DEFAULT_MAX_STEPS,
+            budget: budgetOf(body.budget),
+          },
+          metadata: body.metadata ?? {},
+          enabled: body.enabled ?? true,
+          visibility: body.visibility ?? 'private',
+          idempotencyKey: idempotencyKey(request.raw),
+        },
+        call,
+      );
+      return ok(shownAgent(agent), { ...etag(agent?.version), ...replayed(again) });
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/agents',
+    operationId: 'listAgents',
+    tag: 'Agents',
+    summary: 'List the agents you can see',
+    description: 'Newest first.',
+    query: closed({ ...paging, q: search('A part of the name or description, or an id.') }),
+    success: { status: 200, description: 'A page of agents.', data: AgentShape, list: true },
+    errors: ['INVALID_CURSOR'],
+    async answer({ clients, call, query }) {
+      const { agents, page } = await clients.agents.listAgents(
+        { page: pageRequest(query), q: query.q ?? '' },
+        call,
+      );
+      return list(agents.map(shownAgent), page);
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/agents/{agent_id}',
+    operationId: 'getAgent',
+    tag: 'Agents',
+    summary: 'Read an agent',
+    description: 'The ETag is its version, for If-Match.',
+    success: { status: 200, description: 'The agent.', data: AgentShape },
+    errors: ['AGENT_NOT_FOUND'],
+    async answer({ clients, call, param }) {
+      const { agent } = await clients.agents.getAgent({ agentId: param('agent_id') }, call);
+      return ok(shownAgent(agent), etag(agent?.version));
+    },
+  }),
+
+  route({
+    method: 'PATCH',
+    path: '/agents/{agent_id}',
+    operationId: 'updateAgent',
+    tag: 'Agents',
+    summary: 'Change an agent',
+    description:
+      'An absent member stays as it is, null clears it. A change of what turns run with makes a new version; ' +
+      'sessions keep the version they started with. With If-Match the change happens only to that version.',
+    headers: ['If-Match'],
+    body: AgentPatch,
+    example: { system: 'Say it twice.' },
+    success: { status: 200, description: 'The agent as it is now.', data: AgentShape },
+    errors: ['AGENT_NOT_FOUND', 'VERSION_CONFLICT'],
+    async answer({ clients, call, param, body, request }) {
+      const { agent } = await clients.agents.updateAgent(
+        {
+          agentId: param('agent_id'),
+          ifVersion: ifMatch(request.raw),
+          name: body.name,
+          description: cleared(body.description, ''),
+          model: body.model,
+          modelOptionsJson:
+            body.model_options === undefined ? undefined : JSON.stringify(body.model_options ?? {}),
+          system: cleared(body.system, ''),
+          environmentId: cleared(body.environment_id, ''),
+          tools: body.tools === undefined ? undefined : { tools: body.tools ?? [] },
+          maxSteps: body.max_steps,
+          budget: body.budget === undefined ? undefined : budgetOf(body.budget),
+          metadata: body.metadata === undefined ? undefined : { entries: body.metadata ?? {} },
+          enabled: body.enabled,
+          visibility: body.visibility,
+        },
+        call,
+      );
+      return ok(shownAgent(agent), etag(agent?.version));
+    },
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/agents/{agent_id}',
+    operationId: 'deleteAgent',
+    tag: 'Agents',
+    summary: 'Delete an agent',
+    description: 'It starts nothing any more. Sessions it has started stay readable.',
+    success: { status: 200, description: 'It is gone.', data: deleted('agent', id('agt', 'the agent')) },
+    errors: ['AGENT_NOT_FOUND'],
+    async answer({ clients, call, param }) {
+      await clients.agents.deleteAgent({ agentId: param('agent_id') }, call);
+      return ok({ agent_id: param('agent_id'), deleted: true });
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/agents/{agent_id}/versions',
+    operationId: 'listAgentVersions',
+    tag: 'Agents',
+    summary: 'List the versions of an agent',
+    description: 'Newest first.',
+    query: closed(paging),
+    success: { status: 200, description: 'A page of versions.', data: AgentVersionShape, list: true },
+    errors: ['AGENT_NOT_FOUND', 'INVALID_CURSOR'],
+    async answer({ clients, call, param, query }) {
+      const asked = { agentId: param('agent_id'), page: pageRequest(query) };
+      const { versions, page } = await clients.agents.listAgentVersions(asked, call);
+      return list(versions.map(shownVersion), page);
+    },
+  }),
+];
+
+/** Null becomes the value that stands for nothing; an absent member stays absent. */
+function cleared<Value>(value: Value | null | undefined, nothing: Value): Value | undefined {
+  return value === null ? nothing : value;
+}

@@ -1,0 +1,69 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { renderOpenApi } from '../openapi/document.ts';
+import { renderGuide } from '../openapi/guide.ts';
+
+const IMMUTABLE = 'public, max-age=86400';
+/** The reference draws itself with styles of its own making; scripts come from us alone. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const CONFIGURATION = {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  hideClientButton: true,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+};
+
+const attribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Agent Hosting Service API</title>
+  </head>
+  <body>
+    <script id="api-reference" type="application/json" data-configuration="${attribute(JSON.stringify(CONFIGURATION))}"></script>
+    <script src="/docs/reference.js"></script>
+  </body>
+</html>
+`;
+
+/** The reference for people, for programs and for language models, all made from the same routes. */
+export function serveDocs(app: FastifyInstance, origin: () => string): void {
+  let bundle: Promise<Buffer> | undefined;
+
+  app.get('/', async (_, reply) => reply.redirect('/docs'));
+  app.get('/docs', async (_, reply) => {
+    reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
+    return PAGE;
+  });
+  app.get('/docs/reference.js', async (_, reply) => {
+    bundle ??= loadBundle();
+    reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
+    return bundle;
+  });
+  app.get('/openapi.json', async (_, reply) => {
+    reply.type('application/json; charset=utf-8');
+    return JSON.stringify(renderOpenApi(origin()));
+  });
+  app.get('/llms.txt', async (_, reply) => {
+    reply.type('text/plain; charset=utf-8');
+    return renderGuide(origin());
+  });
+}
+
+/** The package keeps its script inside a plugin of several megabytes: it is loaded when somebody looks, and asked once. */
+async function loadBundle(): Promise<Buffer> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  await using app = Fastify();
+  await app.register(scalar, { routePrefix: '/', configuration: { content: {} } });
+  const { rawPayload, statusCode } = await app.inject('/js/scalar.js');
+  if (statusCode !== 200) throw new Error(`the API reference answered ${statusCode} for its script`);
+  return rawPayload;
+}

@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { refuse } from '../../lib/errors.ts';
+import type { EdgeContext } from '../context.ts';
+import { ok } from '../envelope.ts';
+import { createQueryReader, type RawQuery } from '../input/query.ts';
+import { closed, optional } from '../schemas/common.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const ReadyQuery = closed({ verbose: optional(Type.String()) });
+
+/** What machines ask a process: is it there, can it work, how much has it done. */
+export function serveOperations(app: FastifyInstance, { readiness, standIns, metrics }: EdgeContext): void {
+  const readQuery = createQueryReader(ReadyQuery);
+
+  app.get('/livez', async (_, reply) => {
+    reply.type(JSON_TYPE);
+    return ok({ status: 'alive' }).text;
+  });
+
+  for (const url of ['/readyz', '/healthz']) {
+    app.get(url, async (request, reply) => {
+      const { verbose } = readQuery(request.query as RawQuery);
+      const checks = await readiness();
+      const broken = checks.filter((check) => !check.ok);
+      if (broken.length > 0) {
+        const message = broken.map(({ name, problem }) => `${name}: ${problem}`).join('; ');
+        throw refuse('DEPENDENCY_UNAVAILABLE', message, { retryAfterSeconds: 1 });
+      }
+      reply.type(JSON_TYPE);
+      if (verbose === undefined) return ok({ status: 'ready' }).text;
+      return ok({
+        status: 'ready',
+        checks: checks.map(({ name, latencyMs }) => ({
+          name,
+          status: 'ok',
+          latency_ms: Math.round(latencyMs * 100) / 100,
+        })),
+        in_force: standIns.map(({ role, inForce }) => ({ role, in_force: inForce })),
+      }).text;
+    });
+  }
+
+  app.get('/metrics', async (_, reply) => {
+    reply.type(metrics.contentType);
+    return metrics.metrics();
+  });
+}

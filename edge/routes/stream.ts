@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { Type } from 'typebox';
+import { Refusal } from '../../lib/errors.ts';
+import { childSpan } from '../../lib/trace.ts';
+import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { EdgeContext } from '../context.ts';
+import { EventWriter } from '../event-writer.ts';
+import { lastEventId } from '../input/headers.ts';
+import { createQueryReader, type RawQuery } from '../input/query.ts';
+import { identify } from '../plugins/identity.ts';
+import { closed, optional } from '../schemas/common.ts';
+import { afterSeq, types, typesOf } from '../schemas/events.ts';
+import { API } from '../serve.ts';
+
+export const STREAM_PATH = '/sessions/{session_id}/events/stream';
+
+export const StreamQuery = closed({
+  after_seq: afterSeq,
+  from: optional(Type.Enum(['now'], { description: 'Begin at the newest event instead of the first.' })),
+  types,
+});
+
+/** Live streams of this process. */
+export interface Streams {
+  /** Tells all followers to come back elsewhere, and ends their streams. */
+  drain(): void;
+}
+
+/**
+ * Events as they happen, as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * Only events of the journal carry an id, so whoever joins again with the last one misses nothing.
+ */
+export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): Streams {
+  const readQuery = createQueryReader(StreamQuery);
+  const live = new Set<EventWriter>();
+
+  async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
+    const call = await identify(clients, reply, childSpan(request.trace));
+    const query = readQuery(request.query as RawQuery);
+    const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
+    // Until the first chunk is there the answer can still be an error with a status.
+    const first = await chunks.next();
+    if (first.done) return reply.code(204).send();
+    reply.hijack();
+    const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
+    live.add(writer);
+    try {
+      if (query.from === 'now') writer.place((first.value as FollowResponse).seq);
+      await copy(chunks, writer);
+    } finally {
+      live.delete(writer);
+      await chunks.return?.();
+    }
+  }
+
+  app.route({ method: 'GET', url: API + STREAM_PATH.replace(/\{(\w+)\}/g, ':$1'), handler: handle });
+  return {
+    drain() {
+      for (const writer of live) writer.drain();
+    },
+  };
+}
+
+function startOf(
+  request: FastifyRequest<{ Params: { session_id: string } }>,
+  query: Static<typeof StreamQuery>,
+) {
+  const last = lastEventId(request.raw);
+  return {
+    sessionId: request.params.session_id,
+    afterSeq: last ?? query.after_seq ?? 0,
+    fromNow: last === undefined && query.from === 'now',
+    types: typesOf(query.types),
+  };
+}
+
+async function copy(chunks: AsyncIterator<FollowResponse>, writer: EventWriter): Promise<void> {
+  try {
+    while (writer.open) {
+      const { done, value } = await chunks.next();
+      if (done) break;
+      for (const event of value.events) writer.event(event);
+      if (value.caughtUp) writer.caughtUp(value.seq);
+      await writer.flushed();
+    }
+    writer.end();
+  } catch (error) {
+    // The head is out: what happened can only be said by sending the client elsewhere.
+    if (error instanceof Refusal && error.code === 'CANCELLED') writer.end();
+    else writer.drain();
+  }
+}

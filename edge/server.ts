@@ -1,0 +1,122 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { refuse } from '../lib/errors.ts';
+import type { Module } from '../lib/modules.ts';
+import { childSpan, parseTraceparent, startTrace, type Trace, traceparent } from '../lib/trace.ts';
+import type { EdgeConfig } from './config.ts';
+import type { EdgeContext } from './context.ts';
+import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
+import { type BrowserRules, browserFault, browserRules } from './plugins/browser.ts';
+import { answerMalformed } from './plugins/malformed.ts';
+import { measureRequests } from './plugins/metrics.ts';
+import { SECURITY_HEADERS } from './plugins/security.ts';
+import { refuseUnknown } from './plugins/unknown.ts';
+import { serveDocs } from './routes/docs.ts';
+import { serveOperations } from './routes/operations.ts';
+import { serveStream } from './routes/stream.ts';
+import { serveTrigger } from './routes/trigger.ts';
+import { ROUTES } from './routes.ts';
+import { API, serve } from './serve.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace: Trace;
+  }
+}
+
+export interface Edge extends Module {
+  /** The origin under which clients reach it. */
+  url: string;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const SWEEP_MS = 1_000;
+const KEEP_ALIVE_MS = 65_000;
+const MAX_PARAM_CHARS = 200;
+const TRIGGER_URL = `${API}/deployments/:deployment_id/trigger`;
+
+/** Opens the HTTP side of the service. */
+export async function openEdge(context: EdgeContext, config: EdgeConfig): Promise<Edge> {
+  const requestTimeout = config.requestTimeoutSeconds * 1_000;
+  const app = Fastify({
+    logger: false,
+    genReqId: () => context.ids('req'),
+    requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
+      connectionsCheckingInterval: SWEEP_MS,
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: false },
+    forceCloseConnections: 'idle',
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, context.ids('req')),
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply),
+    return503OnClosing: false,
+  });
+  let rules: BrowserRules | undefined;
+
+  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const refusal = asRefusal(error);
+    if (refusal.code === 'INTERNAL') {
+      const facts = { request_id: request.id, trace_id: request.trace?.traceId, err: refusal.cause ?? error };
+      context.log.error(facts, 'a request failed unexpectedly');
+    }
+    if (request.trace === undefined) begin(request, reply);
+    reply.code(statusOf(refusal)).headers(errorHeaders(refusal)).type('application/json; charset=utf-8');
+    void reply.send(errorText(refusal, request.id));
+  }
+
+  app.setErrorHandler(sendError);
+  app.removeAllContentTypeParsers();
+  // Routes read their bodies themselves, after they have looked at who sends them.
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onRequest', async (request, reply) => {
+    begin(request, reply);
+    const { url } = request.routeOptions;
+    if (url === TRIGGER_URL || !rules) return;
+    const fault = browserFault(rules, request.method, request.url, request.headers);
+    if (fault) throw fault;
+  });
+  refuseUnknown(app);
+  measureRequests(app, context.metrics);
+  for (const route of ROUTES) serve(app, route, context);
+  serveTrigger(app, context, config.maxWebhookBytes);
+  const streams = serveStream(app, context, config.streamStallSeconds * 1_000);
+  serveOperations(app, context);
+  const origin = { value: '' };
+  serveDocs(app, () => origin.value);
+
+  const listening = new URL(await listen(app, config));
+  origin.value = config.publicUrl ? new URL(config.publicUrl).origin : listening.origin;
+  rules = browserRules(listening, config.publicUrl, config.allowedHosts);
+  return {
+    name: 'edge',
+    url: origin.value,
+    drain: () => streams.drain(),
+    stop: () => app.close(),
+  };
+}
+
+/** What stands on every answer, errors included. */
+function begin(request: FastifyRequest, reply: FastifyReply): void {
+  // A sender of webhooks traces its own work, not ours.
+  const given =
+    request.routeOptions?.url === TRIGGER_URL
+      ? undefined
+      : parseTraceparent(request.headers.traceparent?.toString());
+  request.trace = given ? childSpan(given) : startTrace();
+  reply.headers(SECURITY_HEADERS);
+  reply.header('cache-control', 'no-store');
+  reply.header('traceparent', traceparent(request.trace));
+  reply.header('x-request-id', request.id);
+}
+
+async function listen(app: FastifyInstance, { host, port }: EdgeConfig): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw refuse('DEPENDENCY_UNAVAILABLE', `cannot listen on ${host}:${port}`, { cause: error });
+  }
+  const address = app.server.address();
+  const actual = typeof address === 'object' && address ? address.port : port;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+}

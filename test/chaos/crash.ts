@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Api, createApi, type Webhook } from '../support/api.ts';
+import { freePort, type Program, runProgram } from '../support/program.ts';
+import { until } from '../support/wait.ts';
+
+export interface CrashFigures {
+  rounds: number;
+  seed: number;
+  /** Triggers that were answered with 200. */
+  acknowledged: number;
+  /** Acknowledged sessions that are not there afterwards. */
+  lost: number;
+  /** Sessions whose events are not 1..n, or whose turn has not exactly one end. */
+  broken: string[];
+  /** From the last start until nothing was left to do. */
+  secondsToDrain: number;
+}
+
+const FINAL = new Set(['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']);
+const SENDERS = 8;
+
+/** A small generator, so that a seed gives the same rounds again (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Kills the program with -9 while webhooks arrive, again and again, and then compares what was promised with what is there. */
+export async function crashRounds(rounds: number, seed: number): Promise<CrashFigures> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ahs-crash-'));
+  const port = await freePort();
+  const env = {
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_PORT: String(port),
+    SERVICE_LOG_LEVEL: 'warn',
+    SERVICE_TURN_LEASE_SECONDS: '2',
+  };
+  const api = createApi(`http://127.0.0.1:${port}`);
+  const random = seeded(seed);
+  const acknowledged: string[] = [];
+  let program = await start(env, api);
+  try {
+    const webhook = await api.createWebhook(await api.createAgent(AGENT));
+    for (let round = 0; round < rounds; round++) {
+      const killed = new AbortController();
+      const senders = Array.from({ length: SENDERS }, () =>
+        sendUntil(killed.signal, api, webhook, acknowledged),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 900));
+      program.kill('SIGKILL');
+      await program.exited;
+      killed.abort();
+      await Promise.all(senders);
+      program = await start(env, api);
+    }
+    const startedAt = performance.now();
+    await until('nothing is left to do', () => isDrained(api), 120_000);
+    const secondsToDrain = (performance.now() - startedAt) / 1_000;
+    const { lost, broken } = await examine(api, acknowledged);
+    return { rounds, seed, acknowledged: acknowledged.length, lost, broken, secondsToDrain };
+  } finally {
+    program.kill('SIGTERM');
+    await program.exited;
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const AGENT = {
+  model: 'rehearsal/script',
+  model_options: { steps: [{ text: 'one two three four {{input}}', chunk_chars: 4, delay_ms: 15 }] },
+};
+
+async function start(env: Record<string, string>, api: Api): Promise<Program> {
+  const program = runProgram(env);
+  await until(
+    `the program is ready; it says: ${program.output()}`,
+    async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok,
+    30_000,
+  );
+  return program;
+}
+
+async function sendUntil(
+  signal: AbortSignal,
+  api: Api,
+  webhook: Webhook,
+  acknowledged: string[],
+): Promise<void> {
+  while (!signal.aborted) {
+    const answer = await api.trigger(webhook, 'crash test').catch(() => undefined);
+    if (answer?.status === 200) acknowledged.push(String(answer.body.data.session_id));
+    else await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function isDrained(api: Api): Promise<boolean> {
+  for (const status of ['pending', 'running', 'rescheduling']) {
+    const { body } = await api.get(`/sessions?status=${status}&limit=1`);
+    if (body.data.length > 0) return false;
+  }
+  return true;
+}
+
+async function examine(api: Api, sessionIds: string[]): Promise<{ lost: number; broken: string[] }> {
+  let lost = 0;
+  const broken: string[] = [];
+  for (const sessionId of sessionIds) {
+    const { status, body } = await api.get(`/sessions/${sessionId}/events?limit=100`);
+    if (status !== 200) {
+      lost++;
+      continue;
+    }
+    const events = body.data as unknown as { seq: number; type: string }[];
+    const gapless = events.every((event, index) => event.seq === index + 1);
+    const ends = events.filter((event) => FINAL.has(event.type)).length;
+    if (!gapless || ends !== 1 || events.at(-1)?.type !== 'session.status_idle') broken.push(sessionId);
+  }
+  return { lost, broken };
+}

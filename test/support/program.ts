@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
+
+/** The program as an operator runs it, in a process of its own. */
+export interface Program {
+  pid: number;
+  /** Everything it has printed so far. */
+  output(): string;
+  exited: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export function runProgram(env: Record<string, string>, args: string[] = []): Program {
+  const child: ChildProcess = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  return { pid: child.pid ?? 0, output: () => output, exited, kill: (signal) => void child.kill(signal) };
+}
+
+/** A port that was free a moment ago, below the range from which the system gives out ports by itself. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
