@@ -41,7 +41,7 @@ export interface HeldOptions {
 
 /** All turns of one runner. */
 export class Held {
-  readonly #turns = new Set<HeldTurn>();
+  readonly #turns = new Map<string, HeldTurn>();
   readonly #options: HeldOptions;
   #whenEmpty: (() => void)[] = [];
 
@@ -58,7 +58,7 @@ export class Held {
   }
 
   has(turn: HeldTurn): boolean {
-    return this.#turns.has(turn);
+    return this.#turns.get(turn.claimed.turnId) === turn;
   }
 
   [Symbol.iterator](): IterableIterator<HeldTurn> {
@@ -67,15 +67,17 @@ export class Held {
 
   /** A turn that is claimed again while an older lease of it is still held: the older one is lost. */
   add(claimed: ClaimedTurn, leaseUntil: number, now: number): HeldTurn {
-    for (const other of this.#turns) if (other.claimed.turnId === claimed.turnId) this.lose(other);
+    const older = this.#turns.get(claimed.turnId);
+    if (older) this.lose(older);
     const turn = new HeldTurn(claimed, new Outbox(claimed, this.#options.intervalMs, now), leaseUntil);
-    this.#turns.add(turn);
+    this.#turns.set(claimed.turnId, turn);
     return turn;
   }
 
   /** Its outcome is appended. */
   release(turn: HeldTurn): void {
-    if (!this.#turns.delete(turn)) return;
+    if (!this.has(turn)) return;
+    this.#turns.delete(turn.claimed.turnId);
     this.#options.onFree();
     if (this.#turns.size === 0) for (const done of this.#whenEmpty.splice(0)) done();
   }

@@ -25,6 +25,8 @@ export interface ReporterOptions {
 }
 
 export interface Reporter {
+  /** Turns are held: from here on their events go out every interval. */
+  watch(): void;
   /** The turn has its outcome: it is reported at once, together with others that end just now. */
   ended(turn: HeldTurn): void;
   /** Sends nothing any more. */
@@ -47,10 +49,15 @@ export function createReporter(options: ReporterOptions): Reporter {
   const stopping = new AbortController();
   let scheduled = false;
   let busy = false;
-  let cancelTick = () => {};
+  let cancelTick: (() => void) | undefined;
+
+  function schedule(): void {
+    if (!stopping.signal.aborted && held.size > 0) cancelTick = clock.after(options.intervalMs, tick);
+  }
 
   function tick(): void {
-    cancelTick = clock.after(options.intervalMs, tick);
+    cancelTick = undefined;
+    schedule();
     const now = clock.now().getTime();
     for (const turn of held) if (turn.outbox.due(now)) ready.add(turn);
     void flush();
@@ -131,8 +138,10 @@ export function createReporter(options: ReporterOptions): Reporter {
     held.lose(turn);
   }
 
-  tick();
   return {
+    watch() {
+      if (!cancelTick) schedule();
+    },
     ended(turn) {
       ready.add(turn);
       if (scheduled) return;
@@ -144,7 +153,7 @@ export function createReporter(options: ReporterOptions): Reporter {
     },
     stop() {
       stopping.abort();
-      cancelTick();
+      cancelTick?.();
     },
   };
 }

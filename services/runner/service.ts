@@ -51,6 +51,7 @@ export async function openRunner(
     accept(turns, leaseUntil, leaseMs) {
       for (const claimed of turns) void run(claimed, leaseUntil);
       leases.watch(leaseMs);
+      reporter.watch();
     },
   });
   const unsubscribe = bus.subscribe('turns.ready', () => dispatcher.hint());

@@ -50,7 +50,7 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
     textBegins: () => blocks.push(''),
     text(piece) {
       firstTextAt ??= clock.now().getTime();
-      blocks[blocks.length - 1] += piece;
+      blocks.push((blocks.pop() ?? '') + piece);
       outbox.text(piece, firstTextAt);
     },
     thinking: (text) => outbox.thinking(text),

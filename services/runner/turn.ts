@@ -82,14 +82,11 @@ async function messagesOf({ claimed, signal }: HeldTurn, { sessions }: TurnOptio
 
 function unexpected(turn: HeldTurn, error: unknown, { log }: TurnOptions): Outcome {
   const { turnId } = turn.claimed;
-  if (turn.stopped) {
-    turn.outbox.discard('runner_stopping');
-    return handBack();
-  }
   if (error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE') {
     turn.outbox.discard('model_output_too_large');
     return failed('model_output_too_large', 'The model said more than one message can hold.');
   }
+  if (turn.stopped) return handBack();
   if (error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL')) {
     log.warn({ err: error, turnId }, 'a turn needs a part of the service that does not answer');
     return retry('dependency_unavailable', 'A part of the service cannot be reached at the moment.');

@@ -1,0 +1,60 @@
+import { APICallError } from '@ai-sdk/provider';
+import { describe, expect, it } from 'vitest';
+import { modelFailure } from '../../../services/runner/models/failure.ts';
+
+const now = new Date('2026-01-01T00:00:00.000Z');
+
+function answered(statusCode: number | undefined, retryAfter?: string, message = 'no') {
+  const error = new APICallError({
+    message,
+    statusCode,
+    url: 'https://provider.test',
+    requestBodyValues: {},
+    responseHeaders: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+    isRetryable: statusCode === undefined ? true : undefined,
+  });
+  return modelFailure(error, now);
+}
+
+describe('what a provider answers', () => {
+  it.each([
+    [429, 'model_rate_limited', true],
+    [500, 'model_overloaded', true],
+    [503, 'model_overloaded', true],
+    [529, 'model_overloaded', true],
+    [undefined, 'model_overloaded', true],
+    [400, 'model_bad_request', false],
+    [413, 'model_bad_request', false],
+    [401, 'model_unauthorized', false],
+    [403, 'model_unauthorized', false],
+  ])('%s is %s', (status, code, mayPass) => {
+    expect(answered(status)).toMatchObject({ code, mayPass });
+  });
+
+  it.each([
+    ['3', 3_000],
+    ['0.25', 250],
+    ['Thu, 01 Jan 2026 00:00:20 GMT', 20_000],
+    ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
+    ['86400', 3_600_000],
+    ['soon', 0],
+    ['-5', 0],
+  ])('with retry-after %s asks to wait %i ms', (header, delayMs) => {
+    expect(answered(429, header).delayMs).toBe(delayMs);
+  });
+
+  it('keeps to itself what concerns keys, and tells only the first line of the rest', () => {
+    expect(answered(401, undefined, 'wrong key sk-123').message).not.toContain('sk-123');
+    expect(answered(400, undefined, `prompt is too long\n  at stack`).message).toBe('prompt is too long');
+    expect(answered(400, undefined, 'x'.repeat(10_000)).message.length).toBeLessThan(400);
+  });
+
+  it('is an unknown failure when it is no answer at all', () => {
+    expect(modelFailure(new TypeError('x is not a function'), now)).toEqual({
+      code: 'model_error',
+      message: 'The model failed in an unexpected way.',
+      mayPass: false,
+      delayMs: 0,
+    });
+  });
+});
