@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { renderOpenApi } from '../edge/openapi/document.ts';
 import { type Documents, drift, readTree, settle } from './drift.ts';
 import { renderErrors } from './reference/errors.ts';
 import { renderSettings } from './reference/settings.ts';
@@ -17,9 +18,13 @@ interface Document {
   render(): string | Promise<string>;
 }
 
+/** Where the service listens when nothing is set. */
+const ORIGIN = 'http://127.0.0.1:8080';
+
 const DOCUMENTS: Document[] = [
   { path: 'errors.md', render: renderErrors },
   { path: 'settings.md', render: renderSettings },
+  { path: 'openapi.json', render: () => `${JSON.stringify(renderOpenApi(ORIGIN), null, 2)}\n` },
 ];
 
 const folder = join(root, 'docs', 'reference');

@@ -1,14 +1,14 @@
 import { type TSchema, Type } from 'typebox';
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { Page } from '../schemas/common.ts';
 import { API } from '../serve.ts';
 import { type Components, collect } from './components.ts';
+import { ERROR_ENVELOPE, errorResponses } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
 import { streamOperation, triggerOperation } from './special.ts';
-
-const VERSION = '0.1.0';
 
 /** Any operation may answer with these. */
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -37,13 +37,13 @@ export function renderOpenApi(origin: string): object {
     paths[path][method.toLowerCase()] = operation;
   };
   for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
-  add(...streamOperation(components, errorResponses));
-  add(...triggerOperation(components, errorResponses));
+  add(...streamOperation(components));
+  add(...triggerOperation());
   return {
     openapi: '3.1.0',
     info: {
       title: 'Agent Hosting Service',
-      version: VERSION,
+      version: packageJson.version,
       description:
         'Hosts Agents: conversations and signed webhooks start Sessions, in which an Agent works turn by turn. ' +
         'Everything it does is an event of the Session. In local mode no credential is needed.',
@@ -102,70 +102,3 @@ function envelope(data: TSchema, list: boolean): TSchema {
     ? Type.Object({ ...outer, data: Type.Array(data), page: Page })
     : Type.Object({ ...outer, data });
 }
-
-/** One response for each status, which lists the codes that come with it. */
-function errorResponses(codes: readonly ErrorCode[]): Record<string, object> {
-  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
-  const sorted = [...byStatus].sort(([a], [b]) => a - b);
-  return Object.fromEntries(
-    sorted.map(([status, names]) => [
-      String(status),
-      {
-        description: names.map((name) => `\`${name}\`: ${ERRORS[name].about}`).join(' '),
-        content: {
-          'application/json': {
-            schema: {
-              allOf: [
-                { $ref: '#/components/schemas/ErrorEnvelope' },
-                { properties: { code: { enum: names } } },
-              ],
-            },
-          },
-        },
-      },
-    ]),
-  );
-}
-
-export type ErrorResponses = typeof errorResponses;
-
-const ERROR_ENVELOPE = {
-  type: 'object',
-  description: 'Every answer that is not a success.',
-  required: ['code', 'message', 'data', 'error'],
-  properties: {
-    code: { type: 'string' },
-    message: { type: 'string' },
-    data: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'object',
-          required: ['retry_after_seconds'],
-          properties: { retry_after_seconds: { type: 'integer' } },
-        },
-      ],
-    },
-    error: {
-      type: 'object',
-      required: ['code', 'status_code', 'category', 'retryable', 'owner', 'user_message'],
-      properties: {
-        code: { type: 'string' },
-        status_code: { type: 'integer' },
-        category: { enum: ['request', 'auth', 'state', 'limit', 'dependency', 'internal'] },
-        retryable: { type: 'boolean' },
-        owner: { enum: ['client', 'operator', 'platform', 'provider'] },
-        user_message: { type: 'string' },
-        details: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['pointer', 'message'],
-            properties: { pointer: { type: 'string' }, message: { type: 'string' } },
-          },
-        },
-        request_id: { type: 'string' },
-      },
-    },
-  },
-};

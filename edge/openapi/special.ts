@@ -3,13 +3,13 @@ import { EventShape } from '../routes/events.ts';
 import { STREAM_PATH, StreamQuery } from '../routes/stream.ts';
 import { TRIGGER_PATH } from '../routes/trigger.ts';
 import { type Components, collect } from './components.ts';
-import type { ErrorResponses } from './document.ts';
+import { errorResponses } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
 
 type Operation = [path: string, method: string, operation: object];
 
 /** The two operations that do not answer with a plain JSON envelope, or do not take one. */
-export function streamOperation(components: Components, errors: ErrorResponses): Operation {
+export function streamOperation(components: Components): Operation {
   const event = collect(EventShape, components);
   for (const [type, data] of Object.entries(EVENT_DATA)) {
     components[`data of ${type}`.replace(/[^\w]+/g, '_')] = collect(data, components);
@@ -35,7 +35,7 @@ export function streamOperation(components: Components, errors: ErrorResponses):
           description: 'The stream. Each `data` line is an event.',
           content: { 'text/event-stream': { schema: event } },
         },
-        ...errors([
+        ...errorResponses([
           'INVALID_REQUEST',
           'INVALID_CURSOR',
           'UNAUTHENTICATED',
@@ -55,7 +55,7 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 });
 
-export function triggerOperation(_: Components, errors: ErrorResponses): Operation {
+export function triggerOperation(): Operation {
   return [
     TRIGGER_PATH,
     'POST',
@@ -77,7 +77,7 @@ export function triggerOperation(_: Components, errors: ErrorResponses): Operati
           description: 'The session was created. The agent works on.',
           content: { 'application/json': { schema: ACCEPTED } },
         },
-        ...errors([
+        ...errorResponses([
           'DEPLOYMENT_NOT_FOUND',
           'PAYLOAD_TOO_LARGE',
           'DEPLOYMENT_UNAUTHORIZED',
