@@ -19,6 +19,20 @@ describe('agent.message_delta', () => {
     ]);
   });
 
+  it('is not needed by a message that begins late and is complete soon', async () => {
+    await using world = await open();
+    world.ask(
+      script({ text: 'late ', delay_ms: 100 }, { text: 'but quick', delay_ms: 25 }),
+      asked('trn_1', ''),
+    );
+    await world.passTime('the turn has ended', () => world.book.of('trn_1').outcomes.length > 0, 1);
+    expect(typesOf(world.book.of('trn_1'))).toEqual([
+      'model.request_started',
+      'agent.message',
+      'model.request_finished',
+    ]);
+  });
+
   it('gathers what was said in an interval, and is counted from 0', async () => {
     await using world = await open();
     world.ask(script({ text: 'abcdefghijklmnopqrst', chunk_chars: 1, delay_ms: 10 }), asked('trn_1', ''));

@@ -21,18 +21,11 @@ describe('claiming', () => {
 
   it('hears a hint that comes while it asks', async () => {
     await using world = await open();
-    const version = world.agents.add({});
     await until('it has asked once', () => world.book.claims.length === 1);
-    let late = true;
-    world.book.after = {};
-    world.book.before.claim = async () => {
-      if (!late) return;
-      late = false;
-      // The answer to this claim is made before the turn is queued.
-      setImmediate(() => {
-        world.book.queue({ ...asked('trn_late', 'late'), agentVersion: version });
-        world.context.bus.publish('turns.ready', '');
-      });
+    // The answer to this claim is made before the turn is queued, and arrives after the hint.
+    world.book.after.claim = () => {
+      world.book.after.claim = undefined;
+      world.ask({}, asked('trn_late', 'late'));
     };
     world.context.bus.publish('turns.ready', '');
     expect(textOf(await world.ended('trn_late'))).toBe('late');

@@ -38,6 +38,58 @@ describe.each(TRANSPORTS)('the leases of a runner, %s', (transport) => {
     expect(last?.reports.find(({ turnId }) => turnId === 'trn_1')?.outcome).toBeUndefined();
   });
 
+  it('when a silent turn loses its lease, its slot is free for another', async () => {
+    await using world = await open({ transport, leaseMs: 3_000, slots: 1 });
+    world.ask(script({ text: 'x', delay_ms: 600_000 }), asked('trn_1', ''));
+    await until('it is claimed', () => world.book.running === 1);
+    await world.passTime('it is renewed', () => world.book.renewals.length > 0, 50);
+    world.book.takeAway('trn_1');
+    world.ask({}, asked('trn_2', 'next'));
+    await world.passTime('the other one is done', () => world.book.of('trn_2').outcomes.length > 0, 50);
+  });
+
+  it('when one is lost while reports wait, they are dropped', async () => {
+    await using world = await open({ transport, leaseMs: 3_000 });
+    world.ask(slow, asked('trn_1', ''), asked('trn_2', ''));
+    await world.passTime(
+      'both speak',
+      () => world.book.of('trn_1').appended > 0 && world.book.of('trn_2').appended > 0,
+    );
+    world.book.before.report = isAway;
+    const tries = world.book.reports.length;
+    await world.passTime('reports wait', () => world.book.reports.length > tries);
+    world.book.takeAway('trn_1');
+    const renewals = world.book.renewals.length;
+    await world.passTime('it hears of it', () => world.book.renewals.length > renewals + 1, 50);
+    const before = world.book.reports.length;
+    world.book.before.report = undefined;
+    await world.passTime('reports go on', () => world.book.reports.length > before + 2);
+    for (const { reports } of world.book.reports.slice(before)) {
+      expect(reports.map(({ turnId }) => turnId)).toEqual(['trn_2']);
+    }
+  });
+
+  it('when one is lost while a report is under way, the next one leaves it out', async () => {
+    await using world = await open({ transport, leaseMs: 3_000 });
+    world.ask(slow, asked('trn_1', ''), asked('trn_2', ''));
+    await world.passTime(
+      'both speak',
+      () => world.book.of('trn_1').appended > 0 && world.book.of('trn_2').appended > 0,
+    );
+    const underWay = Promise.withResolvers<void>();
+    world.book.before.report = () => underWay.promise;
+    const before = world.book.reports.length;
+    await world.passTime('a report is under way', () => world.book.reports.length > before);
+    world.book.takeAway('trn_1');
+    const renewals = world.book.renewals.length;
+    await world.passTime('it hears of it', () => world.book.renewals.length > renewals + 1, 20);
+    underWay.resolve();
+    await world.passTime('reports go on', () => world.book.reports.length > before + 3);
+    for (const { reports } of world.book.reports.slice(before + 1)) {
+      expect(reports.map(({ turnId }) => turnId)).toEqual(['trn_2']);
+    }
+  });
+
   it('when a report is refused, the turn stops at once', async () => {
     await using world = await open({ transport });
     world.ask(slow, asked('trn_1', ''));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
 import { dataOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
 import { asked } from './sessions.ts';
 
@@ -56,20 +57,21 @@ describe.each(TRANSPORTS)('a report, %s', (transport) => {
     ).toEqual(['trn_5', 'trn_6', 'trn_7', 'trn_8']);
   });
 
-  it('is not one of many calls at a time', async () => {
+  it('goes out when the one before is answered, with all that has gathered', async () => {
     await using world = await open({ transport, slots: 16 });
-    let underWay = 0;
-    let most = 0;
-    world.book.before.report = async () => {
-      most = Math.max(most, ++underWay);
-      await new Promise((resolve) => setImmediate(resolve));
-      underWay--;
-    };
-    const turns = Array.from({ length: 60 }, (_, n) => asked(`trn_${n}`, `turn ${n}`));
-    world.ask({}, ...turns);
-    for (const { turnId } of turns) await world.ended(turnId);
-    expect(most).toBe(1);
-    expect(world.book.reports.length).toBeLessThan(30);
+    const underWay = Promise.withResolvers<void>();
+    world.book.before.report = () => underWay.promise;
+    world.ask({}, asked('trn_1', 'first'));
+    await until('a report is under way', () => world.book.reports.length === 1);
+    world.ask({}, ...[2, 3, 4].map((n) => asked(`trn_${n}`, `turn ${n}`)));
+    await world.passTime('much time', () => world.book.claims.length > 3, 100);
+    expect(world.book.reports.length).toBe(1);
+    underWay.resolve();
+    for (const n of [1, 2, 3, 4]) await world.ended(`trn_${n}`);
+    expect(world.book.reports.map(({ reports }) => reports.map(({ turnId }) => turnId))).toEqual([
+      ['trn_1'],
+      ['trn_2', 'trn_3', 'trn_4'],
+    ]);
   });
 
   it('holds no more than a message between services can hold', async () => {

@@ -27,7 +27,7 @@ export interface TurnBook {
   /** Called before each call is carried out; may fail it, or hold it up. */
   before: { [K in 'claim' | 'renew' | 'report']?: (request: Requests[K]) => void | Promise<void> };
   /** Called after each call was carried out; may still lose its answer. */
-  after: { report?: (request: ReportTurnsRequest) => void | Promise<void> };
+  after: { [K in 'claim' | 'report']?: (request: Requests[K]) => void | Promise<void> };
   claims: ClaimTurnsRequest[];
   renewals: RenewLeasesRequest[];
   reports: ReportTurnsRequest[];
@@ -143,7 +143,9 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     async claimTurns(request) {
       book.claims.push(request);
       await book.before.claim?.(request);
-      return { turns: queue.splice(0, request.slots).map(claimed), leaseMs };
+      const turns = queue.splice(0, request.slots).map(claimed);
+      await book.after.claim?.(request);
+      return { turns, leaseMs };
     },
     async renewLeases(request) {
       book.renewals.push(request);
