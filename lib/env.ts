@@ -64,6 +64,11 @@ function wholeNumber(text: string, min: number, max: number): number {
   return value;
 }
 
+function longEnough(secret: string, minLength: number): string {
+  if (secret.length < minLength) throw new Error(`has a secret of only ${secret.length} characters`);
+  return secret;
+}
+
 export const setting = {
   text: (variable: string, common: Common<string>) => make(variable, 'a text', common, (text) => text),
 
@@ -128,13 +133,23 @@ export const setting = {
     secret: true,
   }),
 
-  optionalSecret: (variable: string, minBytes: number, about: string): Setting<string | undefined> =>
+  optionalSecret: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
     make<string | undefined>(
       variable,
-      `a secret of at least ${minBytes} characters, for example from: openssl rand -base64 32`,
+      `a secret of at least ${minLength} characters, for example from: openssl rand -base64 32`,
+      { about },
+      (text) => longEnough(text, minLength),
+      { secret: true, optional: true },
+    ),
+
+  /** Several secrets in one text, separated by commas. */
+  optionalSecrets: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
+    make<string | undefined>(
+      variable,
+      `secrets of at least ${minLength} characters separated by commas, each for example from: openssl rand -base64 32`,
       { about },
       (text) => {
-        if (text.length < minBytes) throw new Error(`has only ${text.length} characters`);
+        for (const one of text.split(',')) longEnough(one.trim(), minLength);
         return text;
       },
       { secret: true, optional: true },

@@ -32,7 +32,7 @@ export const settings = {
     32,
     'With it services prove to each other who they are. Generated at the first start in target all.',
   ),
-  sealingKey: setting.optionalSecret(
+  sealingKey: setting.optionalSecrets(
     'SERVICE_SEALING_KEY',
     32,
     'Seals secrets before they are stored; several keys separated by commas, of which the first seals and all open. ' +

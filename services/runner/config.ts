@@ -3,8 +3,11 @@ import { setting } from '../../lib/env.ts';
 export const settings = {
   slots: setting.integer(
     'SERVICE_RUNNER_SLOTS',
-    { min: 1, max: 1_000, unit: 'turns' },
-    { fallback: 64, about: 'Turns one runner carries out at the same time.' },
+    { min: 0, max: 1_000, unit: 'turns' },
+    {
+      fallback: 64,
+      about: 'Turns one runner carries out at the same time; with 0 it leaves them to other runners.',
+    },
   ),
   reportIntervalMs: setting.integer(
     'SERVICE_RUNNER_REPORT_INTERVAL_MS',
