@@ -1,7 +1,7 @@
 import { type Session, statement } from '../../../lib/db/database.ts';
 import type { Change } from '../domain/change.ts';
 import type { SessionState } from '../domain/state.ts';
-import { columns } from './columns.ts';
+import { columns, JSON_TEXTS, joined } from './columns.ts';
 import type { Entry } from './journal.ts';
 
 /** A decision about a locked session, with its events already in place. */
@@ -28,7 +28,7 @@ const APPLY = statement(
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
      select session_id, first_seq, last_seq, string_to_array(types, ','), bytes, events
-     from unnest($14::text[], $15::bigint[], $16::bigint[], $17::text[], $18::integer[], $19::json[])
+     from unnest($14::text[], $15::bigint[], $16::bigint[], $17::text[], $18::integer[], ${JSON_TEXTS('$19')})
        as i (session_id, first_seq, last_seq, types, bytes, events)
    ),
    changed as (
@@ -96,18 +96,13 @@ function heads(decided: readonly Decided[]) {
 
 function entries(decided: readonly Decided[]) {
   const rows = decided.flatMap(({ state, entry }) => (entry ? [{ sessionId: state.sessionId, entry }] : []));
-  return columns(
+  const texts = joined(rows.map(({ entry }) => entry.events));
+  const values = columns(
     rows,
-    ({ sessionId, entry }) => [
-      sessionId,
-      entry.firstSeq,
-      entry.lastSeq,
-      entry.types.join(),
-      entry.bytes,
-      entry.events,
-    ],
-    6,
+    ({ sessionId, entry }) => [sessionId, entry.firstSeq, entry.lastSeq, entry.types.join(), entry.bytes],
+    5,
   );
+  return [...values, texts];
 }
 
 function turns(decided: readonly Decided[]) {

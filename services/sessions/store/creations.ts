@@ -3,20 +3,22 @@ import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { type Beginning, begin } from '../domain/begin.ts';
-import { columns } from './columns.ts';
+import type { NewTurn } from '../domain/change.ts';
+import type { SessionStatus } from '../domain/state.ts';
+import { columns, JSON_TEXTS, joined } from './columns.ts';
 import type { Hints } from './hints.ts';
-import { compose } from './journal.ts';
+import { compose, type Entry } from './journal.ts';
 
 /** All rows of any number of new sessions. A session that exists already is left as it is. */
 const CREATE = statement(
   'sessions.create',
   `with input as (
      select * from unnest(
-       $1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::json[], $8::bigint[], $9::text[],
-       $10::bigint[], $11::text[], $12::text[], $13::integer[], $14::json[],
-       $15::text[], $16::smallint[], $17::text[], $18::timestamptz[])
-     as i (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address,
-           last_seq, status, types, bytes, events, turn_id, priority, traceparent, created_at)
+       ${JSON_TEXTS('$1')}, $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::json[],
+       $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::integer[], $15::text[], $16::smallint[],
+       $17::text[], $18::timestamptz[])
+     as i (events, session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address,
+           last_seq, status, types, bytes, turn_id, priority, traceparent, created_at)
    ),
    made as (
      insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes,
@@ -63,36 +65,12 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
   });
 
   async function insert(session: Session, items: Beginning[]): Promise<void> {
-    await session.rows(CREATE, [
-      ...columns(
-        items,
-        (item) => {
-          const { drafts, newTurn, status } = begin(item);
-          const entry = compose(item.sessionId, 0, drafts, ids, item.createdAt);
-          return [
-            item.sessionId,
-            item.ownerId,
-            item.agentId,
-            item.agentVersion,
-            item.deploymentId ?? null,
-            item.title ?? null,
-            JSON.stringify(item.metadata),
-            item.bodyBytes ?? null,
-            item.sourceAddress ?? null,
-            entry.lastSeq,
-            status,
-            entry.types.join(),
-            entry.bytes,
-            entry.events,
-            newTurn?.turnId ?? null,
-            item.priority,
-            item.traceparent ?? null,
-            item.createdAt,
-          ];
-        },
-        18,
-      ),
-    ]);
+    const beginnings = items.map((item) => {
+      const { drafts, newTurn, status } = begin(item);
+      return { item, newTurn, status, entry: compose(item.sessionId, 0, drafts, ids, item.createdAt) };
+    });
+    const texts = joined(beginnings.map(({ entry }) => entry.events));
+    await session.rows(CREATE, [texts, ...columns(beginnings, rowOf, WIDTH)]);
   }
 
   function hint(item: Beginning): void {
@@ -114,4 +92,35 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
       return outcome;
     },
   };
+}
+
+interface BegunSession {
+  item: Beginning;
+  newTurn: NewTurn | undefined;
+  status: SessionStatus;
+  entry: Entry;
+}
+
+const WIDTH = 17;
+
+function rowOf({ item, newTurn, status, entry }: BegunSession): unknown[] {
+  return [
+    item.sessionId,
+    item.ownerId,
+    item.agentId,
+    item.agentVersion,
+    item.deploymentId ?? null,
+    item.title ?? null,
+    JSON.stringify(item.metadata),
+    item.bodyBytes ?? null,
+    item.sourceAddress ?? null,
+    entry.lastSeq,
+    status,
+    entry.types.join(),
+    entry.bytes,
+    newTurn?.turnId ?? null,
+    item.priority,
+    item.traceparent ?? null,
+    item.createdAt,
+  ];
 }
