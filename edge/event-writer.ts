@@ -6,6 +6,13 @@ const RETRY_MS = 2_000;
 /** Bytes a follower may lag behind before the journal waits for it. */
 const LAG_BYTES = 1024 * 1024;
 
+/** What a stream has besides the headers of every answer. */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
+
 /** Writes one event stream. A follower who reads too slowly waits for itself alone, and is sent away when it stalls. */
 export class EventWriter {
   readonly #response: ServerResponse;
@@ -19,12 +26,7 @@ export class EventWriter {
   ) {
     this.#response = response;
     this.#stallMs = stallMs;
-    response.writeHead(200, {
-      ...headers,
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-    });
+    response.writeHead(200, { ...headers, ...STREAM_HEADERS });
     response.write(`retry: ${RETRY_MS}\n\n`);
     this.#heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS);
     response.once('close', () => clearInterval(this.#heartbeat));
@@ -58,6 +60,7 @@ export class EventWriter {
       };
       const timer = setTimeout(() => {
         this.drain();
+        this.#cutUnlessRead();
         done();
       }, this.#stallMs);
       this.#response.once('drain', done).once('close', done);
@@ -73,6 +76,12 @@ export class EventWriter {
   end(): void {
     clearInterval(this.#heartbeat);
     if (this.open) this.#response.end();
+  }
+
+  /** Who does not even read its farewell is cut off: what waits for it would be kept for ever. */
+  #cutUnlessRead(): void {
+    const timer = setTimeout(() => this.#response.destroy(), this.#stallMs);
+    this.#response.once('close', () => clearTimeout(timer));
   }
 
   #write(text: string): void {

@@ -21,10 +21,11 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
   const readJson = route.body ? createJsonReader(route) : undefined;
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const params = request.params as Record<string, string>;
+    if (Object.values(params).includes('')) throw refuse('ROUTE_NOT_FOUND', 'there is no such path');
     const call = await identify(clients, reply, childSpan(request.trace));
     const body = readJson ? await readJson(request) : undefined;
     const query = readQuery(request.query as RawQuery);
-    const params = request.params as Record<string, string>;
     const exchange: Exchange = {
       clients,
       call,

@@ -5,8 +5,8 @@ import { childSpan, parseTraceparent, startTrace, type Trace, traceparent } from
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
 import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
-import { type BrowserRules, browserFault, browserRules } from './plugins/browser.ts';
-import { answerMalformed } from './plugins/malformed.ts';
+import { type BrowserRules, browserFault, browserRules, originForm } from './plugins/browser.ts';
+import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
 import { measureRequests } from './plugins/metrics.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { refuseUnknown } from './plugins/unknown.ts';
@@ -32,23 +32,29 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const SWEEP_MS = 1_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_PARAM_CHARS = 200;
+/** Nobody can be reached under these; a port published on loopback can be reached there. */
+const EVERY_ADDRESS = new Set(['0.0.0.0', '::']);
 const TRIGGER_URL = `${API}/deployments/:deployment_id/trigger`;
 
 /** Opens the HTTP side of the service. */
 export async function openEdge(context: EdgeContext, config: EdgeConfig): Promise<Edge> {
   const requestTimeout = config.requestTimeoutSeconds * 1_000;
+  const exchanges: Exchanges = new WeakMap();
   const app = Fastify({
     logger: false,
     genReqId: () => context.ids('req'),
     requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
+      // A request without Host is refused by our rules, in our words.
+      requireHostHeader: false,
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
       connectionsCheckingInterval: SWEEP_MS,
     },
     routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, context.ids('req')),
+    rewriteUrl: originForm,
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, exchanges, context.ids('req')),
     frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     return503OnClosing: false,
   });
@@ -70,12 +76,20 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   // Routes read their bodies themselves, after they have looked at who sends them.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request, reply) => {
+    const { raw } = request;
+    exchanges.set(raw.socket, { request: raw, response: reply.raw });
     begin(request, reply);
+    // A Content-Type that the framework cannot parse is for the route to judge, or to ignore.
+    raw.headers['content-type'] = 'application/octet-stream';
     const { url } = request.routeOptions;
-    if (url === TRIGGER_URL || !rules) return;
-    const fault = browserFault(rules, request.method, request.url, request.headers);
+    if (url === TRIGGER_URL) return;
+    if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'the service is starting');
+    const isPage = url !== undefined && !url.startsWith(API);
+    const fault = browserFault(rules, request.method, isPage, request.headers);
     if (fault) throw fault;
   });
+  // An expectation we do not know may be ignored; the answer Node would give is not one of ours.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   refuseUnknown(app);
   measureRequests(app, context.metrics);
   for (const route of ROUTES) serve(app, route, context);
@@ -118,5 +132,6 @@ async function listen(app: FastifyInstance, { host, port }: EdgeConfig): Promise
   }
   const address = app.server.address();
   const actual = typeof address === 'object' && address ? address.port : port;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+  const name = EVERY_ADDRESS.has(host) ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${actual}`;
 }

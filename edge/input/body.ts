@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { refuse } from '../../lib/errors.ts';
+import { occurrences } from './headers.ts';
 
 /** A body that is longer than it may be. The rest of it is read and forgotten, so that the client hears the answer. */
 export const OVERSIZE = Symbol('oversize');
@@ -56,11 +57,15 @@ export function readBody(
 
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?$/i;
 
-/** Refuses every media type but JSON in UTF-8. */
-export function requireJson(request: IncomingMessage): void {
-  const type = request.headers['content-type'];
-  if (type !== undefined && JSON_TYPE.test(type)) return;
-  throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the Content-Type must be application/json');
+/** Refuses everything but JSON in UTF-8, named once and not compressed. */
+export function requireJson({ rawHeaders, headers }: IncomingMessage): void {
+  const [type = '', ...more] = occurrences(rawHeaders, 'content-type');
+  if (!JSON_TYPE.test(type) || more.length > 0) {
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the Content-Type must be application/json');
+  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the body must not have a Content-Encoding');
+  }
 }
 
 /** Whether bytes follow the headers. */

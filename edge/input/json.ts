@@ -12,9 +12,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * differently: the text must be UTF-8, a member may stand in its object once, and none may be named
  * `__proto__`. Refused with INVALID_REQUEST, and with INVALID_TEXT for a text that cannot be stored.
  */
-export function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes);
-  const value = parse(text);
+export function parseJson(bytes: Buffer): unknown {
+  const { text, value } = read(bytes);
   const problem = findAmbiguity(text);
   if (problem) throw malformed(`${problem.pointer || 'the body'} ${problem.message}`, [problem]);
   const { texts, numbers } = findUnkeepable(value);
@@ -25,20 +24,45 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-function decode(bytes: Uint8Array): string {
+interface Reading {
+  text: string;
+  value: unknown;
+}
+
+function read(bytes: Buffer): Reading {
+  const text = decode(bytes);
+  const reading = parse(text) ?? parse(decode(escapeUnkeepable(bytes)));
+  if (reading) return reading;
+  throw malformed(text === undefined ? 'the body is not UTF-8' : 'the body is not valid JSON');
+}
+
+function decode(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw malformed('the body is not UTF-8');
+    return undefined;
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string | undefined): Reading | undefined {
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(text);
+    return { text, value: JSON.parse(text) };
   } catch {
-    throw malformed('the body is not valid JSON');
+    return undefined;
   }
+}
+
+/**
+ * Writes NUL bytes and encoded surrogates as JSON can write them, so that a body in which nothing else is
+ * wrong is refused with the place where they stand.
+ */
+function escapeUnkeepable(bytes: Buffer): Buffer {
+  const escaped = bytes
+    .toString('latin1')
+    .replaceAll('\0', '\\u0000')
+    .replace(/\xed[\xa0-\xbf][\x80-\xbf]/g, '\\ud800');
+  return Buffer.from(escaped, 'latin1');
 }
 
 function malformed(message: string, details: FieldProblem[] = []): Refusal {

@@ -39,18 +39,18 @@ function isWrongType(error: SchemaError, union: SchemaError): boolean {
   return error.keyword === 'type' && error.instancePath === union.instancePath;
 }
 
-function explain({ keyword, instancePath, params, message }: SchemaError): FieldProblem[] {
+function explain({ keyword, schemaPath, instancePath, params, message }: SchemaError): FieldProblem[] {
   const said = params as Params;
-  const at = (text: string) => [{ pointer: instancePath, message: text }];
+  const subject = schemaPath.endsWith('/propertyNames') ? 'the name ' : '';
+  const at = (text: string) => [{ pointer: instancePath, message: subject + text }];
   switch (keyword) {
-    // Says once more what additionalProperties says.
+    // Only where nothing more is allowed does a member fail for being there.
     case 'boolean':
-      return [];
+      return at('is not a known member');
+    // Say once more, for the object, what is said of its members.
     case 'additionalProperties':
-      return names(said.additionalProperties).map((name) => ({
-        pointer: instancePath + step(name),
-        message: 'is not a known member',
-      }));
+    case 'propertyNames':
+      return [];
     case 'required':
       return names(said.requiredProperties).map((name) => ({
         pointer: instancePath + step(name),

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
+import { isStorable } from '../../lib/text.ts';
 import { step } from './pointer.ts';
-import { createCheck, refuseProblems } from './schema.ts';
-import { isStorable } from './text.ts';
+import { createInspection, refuseProblems } from './schema.ts';
 
 export type RawQuery = Record<string, string | string[]>;
 
@@ -14,7 +14,7 @@ const WHOLE = /^-?\d{1,15}$/;
  * Unknown members and repeated ones are refused with INVALID_REQUEST, like everything else that does not fit.
  */
 export function createQueryReader<S extends TObject>(schema: S): (raw: RawQuery) => Static<S> {
-  const check = createCheck(schema);
+  const inspect = createInspection(schema);
   const members = new Map<string, TSchema>(Object.entries(schema.properties));
   return (raw) => {
     const query: Record<string, unknown> = {};
@@ -31,8 +31,9 @@ export function createQueryReader<S extends TObject>(schema: S): (raw: RawQuery)
     if (unstorable.length > 0) {
       throw refuse('INVALID_TEXT', 'a query parameter holds a NUL character', { details: unstorable });
     }
+    problems.push(...inspect(query));
     if (problems.length > 0) throw refuseProblems(problems);
-    return check(query);
+    return query as Static<S>;
   };
 }
 

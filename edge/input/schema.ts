@@ -7,12 +7,23 @@ import { problemsOf } from './problems.ts';
 /** Report what is wrong with a request at once, and not only its first few mistakes. */
 Settings.Set({ maxErrors: 200 });
 
-/** Checks a value against a schema. Nothing is converted. Refused with INVALID_REQUEST, naming every member. */
-export function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+const NONE: FieldProblem[] = [];
+
+/** Finds what is wrong with a value by a schema, one problem for each member. Nothing is converted. */
+export function createInspection(schema: TSchema): (value: unknown) => FieldProblem[] {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
     compiled ??= Compile(schema);
-    if (!compiled.Check(value)) throw refuseProblems(problemsOf(compiled.Errors(value)));
+    return compiled.Check(value) ? NONE : problemsOf(compiled.Errors(value));
+  };
+}
+
+/** Checks a value against a schema. Refused with INVALID_REQUEST, naming every member. */
+export function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  const inspect = createInspection(schema);
+  return (value) => {
+    const problems = inspect(value);
+    if (problems.length > 0) throw refuseProblems(problems);
     return value as Static<S>;
   };
 }

@@ -1,12 +1,8 @@
 import type { FieldProblem } from '../../lib/errors.ts';
+import { isStorable } from '../../lib/text.ts';
 import { step } from './pointer.ts';
 
 const MAX_PROBLEMS = 20;
-
-/** Whether a text can become a text column of the database. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
 
 export interface Unkeepable {
   /** Texts and names with NUL or a lone surrogate. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../../lib/errors.ts';
 import { startTrace, traceparent } from '../../lib/trace.ts';
@@ -9,14 +10,40 @@ const REASONS: Record<number, string> = {
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 };
+/** How long a client may take to read the answer before its connection is cut. */
+const LINGER_MS = 1_000;
 
-/** Answers on a connection whose request could not be read as HTTP at all, and closes it. */
-export function answerMalformed(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+/** The newest exchange of every connection that has had one. */
+export type Exchanges = WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>;
+
+/** Answers on a connection whose request could not be read as HTTP, and closes it. */
+export function answerMalformed(
+  error: Error & { code?: string },
+  socket: Socket,
+  exchanges: Exchanges,
+  requestId: string,
+): void {
+  // Answered already; more of the same has come since.
+  if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error);
     return;
   }
-  const refusal = refusalOf(error.code);
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
+  if (mayAnswer(exchanges.get(socket))) socket.end(answerTo(error.code, requestId));
+  else socket.end();
+}
+
+/** Nothing may be written into another answer, or be taken for the answer to another request. */
+function mayAnswer(exchange: ReturnType<Exchanges['get']>): boolean {
+  if (!exchange) return true;
+  const { request, response } = exchange;
+  return request.complete ? response.writableFinished : !response.headersSent;
+}
+
+function answerTo(code: string | undefined, requestId: string): string {
+  const refusal = refusalOf(code);
   const status = statusOf(refusal);
   const body = errorText(refusal, requestId);
   const headers = {
@@ -29,9 +56,7 @@ export function answerMalformed(error: Error & { code?: string }, socket: Socket
     'x-request-id': requestId,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end(
-    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
-  );
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 function refusalOf(code: string | undefined): Refusal {

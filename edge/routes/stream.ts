@@ -5,7 +5,7 @@ import { Refusal } from '../../lib/errors.ts';
 import { childSpan } from '../../lib/trace.ts';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { EdgeContext } from '../context.ts';
-import { EventWriter } from '../event-writer.ts';
+import { EventWriter, STREAM_HEADERS } from '../event-writer.ts';
 import { lastEventId } from '../input/headers.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
 import { identify } from '../plugins/identity.ts';
@@ -34,19 +34,25 @@ export interface Streams {
 export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): Streams {
   const readQuery = createQueryReader(StreamQuery);
   const live = new Set<EventWriter>();
+  let draining = false;
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = await identify(clients, reply, childSpan(request.trace));
+    const call = { ...(await identify(clients, reply, childSpan(request.trace))), signal: endOf(reply) };
     const query = readQuery(request.query as RawQuery);
     const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
     // Until the first chunk is there the answer can still be an error with a status.
     const first = await chunks.next();
     if (first.done) return reply.code(204).send();
+    if (request.method === 'HEAD') {
+      await chunks.return?.();
+      return reply.headers(STREAM_HEADERS).send();
+    }
     reply.hijack();
     const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
     live.add(writer);
     try {
-      if (query.from === 'now') writer.place((first.value as FollowResponse).seq);
+      if (query.from === 'now') writer.place(first.value.seq);
+      if (draining) writer.drain();
       await copy(chunks, writer);
     } finally {
       live.delete(writer);
@@ -57,9 +63,17 @@ export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stal
   app.route({ method: 'GET', url: API + STREAM_PATH.replace(/\{(\w+)\}/g, ':$1'), handler: handle });
   return {
     drain() {
+      draining = true;
       for (const writer of live) writer.drain();
     },
   };
+}
+
+/** Aborts when the stream is over, by whichever side: whoever follows the journal for it can stop. */
+function endOf({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function startOf(

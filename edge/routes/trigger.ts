@@ -16,10 +16,6 @@ export function serveTrigger(app: FastifyInstance, { clients }: EdgeContext, max
   app.route<{ Params: { deployment_id: string } }>({
     method: 'POST',
     url: API + TRIGGER_PATH.replace(/\{(\w+)\}/g, ':$1'),
-    async onRequest({ raw }) {
-      // A Content-Type that cannot be parsed must not keep a signed request out.
-      raw.headers['content-type'] = 'application/octet-stream';
-    },
     async handler(request, reply) {
       const { raw } = request;
       const body = await receive(request, maxBytes);

@@ -5,7 +5,7 @@ export interface Frame {
   data: string | undefined;
 }
 
-/** Reads an event stream frame by frame until `enough` says so or it ends; comments are left out. */
+/** Reads an event stream until `enough` says so, asked after every frame, or it ends; comments are left out. */
 export async function readStream(
   url: string,
   enough: (frames: Frame[]) => boolean,
@@ -20,13 +20,14 @@ export async function readStream(
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const parts = (rest + chunk).split('\n\n');
     rest = parts.pop() ?? '';
-    for (const part of parts) {
-      const frame = frameOf(part);
-      if (frame) frames.push(frame);
+    for (const frame of parts.map(frameOf)) {
+      if (!frame) continue;
+      frames.push(frame);
+      if (!enough(frames)) continue;
+      leave.abort();
+      return frames;
     }
-    if (enough(frames)) break;
   }
-  leave.abort();
   return frames;
 }
 

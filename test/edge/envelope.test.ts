@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, createApi } from '../support/api.ts';
+import { exchange, openRaw, parseAnswer } from '../support/raw.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { expectHeaders, expectRefusal, expectSuccess, see } from './envelope.ts';
+
+const ABSENT = 'agt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+
+describe('every answer of the edge', () => {
+  let system: System;
+  let api: Api;
+  let host: string;
+  beforeAll(async () => {
+    // Short, so that the test of a slow sender is.
+    system = await startSystem({ SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
+    api = createApi(system.url);
+    host = new URL(system.url).host;
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const ask = async (path: string, init: RequestInit = {}) => see(await fetch(system.url + path, init));
+  const wire = (lines: string[], body = '') =>
+    exchange(system.url, `${[...lines, `Host: ${host}`, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+
+  it.each([
+    ['GET', '/api/v1/agents', undefined],
+    ['GET', '/api/v1/sessions', undefined],
+    ['POST', '/api/v1/agents', { name: 'A', model: 'rehearsal/echo' }],
+    ['GET', '/livez', undefined],
+    ['GET', '/readyz', undefined],
+    ['GET', '/readyz?verbose', undefined],
+    ['GET', '/healthz', undefined],
+  ])('%s %s succeeds in the envelope', async (method, path, body) => {
+    const json = { 'Content-Type': 'application/json' };
+    expectSuccess(await ask(path, body ? { method, headers: json, body: JSON.stringify(body) } : { method }));
+  });
+
+  it.each(['/', '/docs', '/docs/reference.js', '/openapi.json', '/llms.txt', '/metrics'])(
+    'GET %s has the headers of every answer',
+    async (path) => {
+      const seen = await ask(path, { redirect: 'manual' });
+      expectHeaders(seen);
+      expect([200, 302]).toContain(seen.status);
+    },
+  );
+
+  it.each([
+    '/nowhere',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/agents/',
+    '/api/v1//agents',
+    '/api/v1/agents//sessions',
+    '/api/v1/admin/agents//deployments',
+    '/api/v2/agents',
+    '/API/v1/agents',
+    '/api/v1/agents;x=1',
+    '/docs/',
+    '/docs/../etc/passwd',
+    '/.env',
+  ])('GET %s is refused as not found', async (path) => {
+    const seen = await wire([`GET ${path} HTTP/1.1`]);
+    expect(seen.status).toBe(404);
+    expectRefusal(seen);
+  });
+
+  it.each([
+    ['PUT', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['DELETE', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['OPTIONS', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['TRACE', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['PROPFIND', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['QUERY', '/api/v1/agents', 'GET, HEAD, POST'],
+    ['POST', `/api/v1/agents/${ABSENT}`, 'DELETE, GET, HEAD, PATCH'],
+    ['GET', `/api/v1/agents/${ABSENT}/conversations`, 'POST'],
+    ['GET', '/api/v1/deployments/dep_1/trigger', 'POST'],
+    ['POST', '/livez', 'GET, HEAD'],
+  ])('%s %s is refused with the methods that are allowed', async (method, path, allow) => {
+    for (const type of ['application/json', ';;;']) {
+      const seen = await wire([`${method} ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Content-Length: 0']);
+      expectRefusal(seen, 'METHOD_NOT_ALLOWED');
+      expect(seen.headers.get('allow')).toBe(allow);
+    }
+  });
+
+  it.each([
+    ['bad percent-encoding', '/api/v1/agents/%zz', 'INVALID_REQUEST'],
+    ['an over-long parameter', `/api/v1/agents/${'x'.repeat(5_000)}`, 'URI_TOO_LONG'],
+    ['NUL in a parameter', '/api/v1/agents/%00', 'AGENT_NOT_FOUND'],
+    ['a slash in a parameter', '/api/v1/agents/..%2f..', 'AGENT_NOT_FOUND'],
+    ['text that is not ASCII', '/api/v1/agents/%F0%9F%91%8B', 'AGENT_NOT_FOUND'],
+    ['no form of UTF-8', '/api/v1/agents/%ff', 'INVALID_REQUEST'],
+  ] as const)('%s in the path', async (_, path, code) => {
+    expectRefusal(await wire([`GET ${path} HTTP/1.1`]), code);
+  });
+
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 'INVALID_REQUEST'],
+    ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 'INVALID_REQUEST'],
+    ['a TLS handshake', Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 3]), 'INVALID_REQUEST'],
+    ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 'INVALID_REQUEST'],
+    ['a folded header', 'GET / HTTP/1.1\r\nHost: x\r\n y\r\n\r\n', 'INVALID_REQUEST'],
+    ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'INVALID_REQUEST'],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'INVALID_REQUEST',
+    ],
+    ['too many header bytes', `GET / HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
+    ['an endless path', `GET /${'y'.repeat(200_000)}`, 'HEADERS_TOO_LARGE'],
+  ] as const)('what is not HTTP is answered and the connection closed: %s', async (_, bytes, code) => {
+    const seen = await exchange(system.url, bytes as string);
+    expectRefusal(seen, code);
+    expect(seen.headers.get('connection')).toBe('close');
+  });
+
+  it('a request without Host is refused like one for another host', async () => {
+    for (const version of ['HTTP/1.1', 'HTTP/1.0'])
+      expectRefusal(
+        await exchange(system.url, `GET /livez ${version}\r\nConnection: close\r\n\r\n`),
+        'HOST_NOT_ALLOWED',
+      );
+  });
+
+  it('an expectation that nobody knows is ignored', async () => {
+    expectSuccess(await wire(['GET /livez HTTP/1.1', 'Expect: the-unexpected']));
+  });
+
+  it.each(['POST /api/v1/agents', 'POST /api/v1/deployments/dep_1/trigger', 'POST /nowhere'])(
+    'a body that only drips in is not waited for: %s',
+    async (line) => {
+      const connection = openRaw(system.url);
+      const head = [line, `Host: ${host}`, 'Content-Type: application/json', 'Content-Length: 1000'];
+      connection.send(`${head.join('\r\n').replace(line, `${line} HTTP/1.1`)}\r\n\r\n{`);
+      const drip = setInterval(() => connection.send(' '), 50);
+      const answer = parseAnswer(await connection.rest());
+      clearInterval(drip);
+      // Where nobody reads the body, the answer was there before.
+      expectRefusal(answer, line.endsWith('nowhere') ? 'ROUTE_NOT_FOUND' : 'REQUEST_TIMEOUT');
+    },
+  );
+
+  it('headers that only drip in are not waited for', async () => {
+    const connection = openRaw(system.url);
+    connection.send('GET /livez HTTP/1.1\r\n');
+    const drip = setInterval(() => connection.send('X: y\r\n'), 50);
+    const answer = parseAnswer(await connection.rest());
+    clearInterval(drip);
+    expectRefusal(answer, 'REQUEST_TIMEOUT');
+  });
+
+  it('rubbish after a request is never answered inside or as the answer to that request', async () => {
+    const connection = openRaw(system.url);
+    connection.send(`GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\nrubbish rubbish\r\n\r\n`);
+    const text = await connection.rest();
+    if (text !== '') expect(parseAnswer(text).status).toBe(200);
+  });
+
+  it('HEAD is GET without the body', async () => {
+    const session = await api.post(`/agents/${await api.createAgent()}/conversations`);
+    const stream = `/api/v1/sessions/${session.body.data.session_id}/events/stream`;
+    for (const path of ['/api/v1/agents', '/readyz', '/openapi.json', stream]) {
+      const seen = await wire([`HEAD ${path} HTTP/1.1`]);
+      expect(seen).toMatchObject({ status: 200, text: '' });
+      expectHeaders(seen);
+    }
+  });
+
+  it('a trace goes on, and one that is malformed is replaced', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const given = { traceparent: `00-${trace}-b7ad6b7169203331-01` };
+    const seen = await ask('/livez', { headers: given });
+    expect(seen.headers.get('traceparent')).toMatch(new RegExp(`^00-${trace}-(?!b7ad6b7169203331)`));
+    for (const traceparent of ['nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`, `ff-${trace}-x-01`])
+      expectHeaders(await ask('/livez', { headers: { traceparent } }));
+  });
+
+  it('checks in the promised order: path, method, media type, body, existence, precondition', async () => {
+    const agent = await api.createAgent();
+    const text = { 'Content-Type': 'text/plain', 'If-Match': '"9"' };
+    const json = { ...text, 'Content-Type': 'application/json' };
+    const send = (method: string, path: string, headers: Record<string, string>, body: string) =>
+      ask(`/api/v1${path}`, { method, headers, body });
+    expectRefusal(await send('PUT', '/nowhere', text, '{'), 'ROUTE_NOT_FOUND');
+    expectRefusal(await send('PUT', `/agents/${ABSENT}`, text, '{'), 'METHOD_NOT_ALLOWED');
+    expectRefusal(await send('PATCH', `/agents/${ABSENT}`, text, '{'), 'UNSUPPORTED_MEDIA_TYPE');
+    expectRefusal(await send('PATCH', `/agents/${ABSENT}`, json, '{'), 'INVALID_REQUEST');
+    expectRefusal(await send('PATCH', `/agents/${ABSENT}`, json, '{"name": "B"}'), 'AGENT_NOT_FOUND');
+    expectRefusal(await send('PATCH', `/agents/${agent}`, json, '{"name": "B"}'), 'VERSION_CONFLICT');
+  });
+
+  it('many requests on one connection leave nothing behind on it', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const connection = openRaw(system.url);
+    const body = '{"name": "A", "model": "rehearsal/echo"}';
+    const head = `POST /api/v1/agents HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json`;
+    for (let i = 0; i < 40; i++) connection.send(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    connection.send(`GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    const text = await connection.rest();
+    process.off('warning', note);
+    expect(text.split('HTTP/1.1 201 Created').length - 1).toBe(40);
+    expect(warnings).toEqual([]);
+  });
+});
