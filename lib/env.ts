@@ -18,6 +18,8 @@ export interface Setting<Value> {
   parse(text: string): Value;
   fallback: Value | undefined;
   optional: boolean;
+  /** How to mend a value that will not do. */
+  fix: string;
 }
 
 export type Declaration = Record<string, Setting<unknown>>;
@@ -43,18 +45,21 @@ function make<Value>(
   expected: string,
   common: Common<Value>,
   parse: (text: string) => Value,
-  more: { secret?: boolean; optional?: boolean } = {},
+  more: { secret?: boolean; optional?: boolean; fix?: string } = {},
 ): Setting<Value> {
   const { fallback } = common;
+  const shown = fallback === undefined ? undefined : String(fallback);
+  const unset = shown ? `or unset it for the default (${shown})` : 'or unset it';
   return {
     variable,
     about: common.about,
     expected,
-    shownDefault: fallback === undefined ? undefined : String(fallback),
+    shownDefault: shown,
     secret: more.secret ?? false,
     parse,
     fallback,
     optional: more.optional ?? false,
+    fix: more.fix ?? `correct it, ${unset}`,
   };
 }
 
@@ -69,11 +74,16 @@ function longEnough(secret: string, minLength: number): string {
   return secret;
 }
 
+const ADDRESS = 'host:port';
+
+function parseAddress(text: string): string {
+  const [, port] = /^(?:\[[0-9a-f:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/i.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw new Error('is not such an address');
+  return text;
+}
+
 export const setting = {
   text: (variable: string, common: Common<string>) => make(variable, 'a text', common, (text) => text),
-
-  optionalText: (variable: string, expected: string, about: string): Setting<string | undefined> =>
-    make<string | undefined>(variable, expected, { about }, (text) => text, { optional: true }),
 
   integer: (variable: string, range: { min: number; max: number; unit?: string }, common: Common<number>) =>
     make(
@@ -82,6 +92,12 @@ export const setting = {
       common,
       (text) => wholeNumber(text, range.min, range.max),
     ),
+
+  /** `host:port`; IPv6 in brackets. */
+  address: (variable: string, common: Common<string>) => make(variable, ADDRESS, common, parseAddress),
+
+  optionalAddress: (variable: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(variable, ADDRESS, { about }, parseAddress, { optional: true }),
 
   port: (variable: string, common: Common<number>) =>
     make(variable, 'a port number from 0 (any free one) to 65535', common, (text) =>
@@ -136,10 +152,10 @@ export const setting = {
   optionalSecret: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
     make<string | undefined>(
       variable,
-      `a secret of at least ${minLength} characters, for example from: openssl rand -base64 32`,
+      `a secret of at least ${minLength} characters`,
       { about },
       (text) => longEnough(text, minLength),
-      { secret: true, optional: true },
+      { secret: true, optional: true, fix: 'make one with: openssl rand -base64 32' },
     ),
 
   /** Several secrets in one text, separated by commas. */
@@ -152,7 +168,7 @@ export const setting = {
         for (const one of text.split(',')) longEnough(one.trim(), minLength);
         return text;
       },
-      { secret: true, optional: true },
+      { secret: true, optional: true, fix: 'make one with: openssl rand -base64 32' },
     ),
 };
 
@@ -195,11 +211,8 @@ function readOne(one: Setting<unknown>, env: Environment, problems: SettingProbl
   try {
     return one.parse(text);
   } catch (error) {
-    const shown = one.secret ? '' : ` ("${text}")`;
-    return problem(
-      `${error instanceof Error ? error.message : error}${shown}`,
-      `set ${variable} to ${expected}, or unset it`,
-    );
+    const shown = one.secret ? '' : `("${text}") `;
+    return problem(`${shown}${error instanceof Error ? error.message : error}`, one.fix);
   }
 }
 

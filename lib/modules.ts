@@ -40,11 +40,23 @@ export class House {
     this.#warn = warn;
   }
 
-  /** Starts a module. When one fails, those before it are stopped by whoever called. */
+  /**
+   * Starts a module. When one fails, those before it are stopped by whoever called. One that opens while the
+   * house is already stopping is stopped at once.
+   */
   async start<M extends Module>(opening: Promise<M>): Promise<M> {
     const module = await opening;
-    this.#modules.push(module);
+    if (this.stopping) {
+      await this.#try(module, 'stop', async () => module.stop());
+      throw new Error(`${module.name} is not started, as the process is stopping`);
+    }
+    this.add(module);
     return module;
+  }
+
+  /** Takes in a module that runs already. */
+  add(module: Module): void {
+    this.#modules.push(module);
   }
 
   get stopping(): boolean {

@@ -8,9 +8,10 @@ import {
   Metadata,
   ServerError,
 } from 'nice-grpc';
-import { HealthDefinition, HealthServiceImpl, HealthState } from 'nice-grpc-server-health';
+import { HealthDefinition } from 'nice-grpc-server-health';
 import { Refusal, refuse } from '../errors.ts';
 import type { Contract } from './contract.ts';
+import { askHealth, createHealth } from './health.ts';
 import { decodeRefusal, ERROR_TRAILER, encodeRefusal, grpcStatus, unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
 
@@ -32,23 +33,31 @@ export interface GrpcServer {
   stop(limitMs: number): Promise<void>;
 }
 
-/** Serves endpoints over gRPC, with the standard health service beside them. */
-export async function serveGrpc(address: string, endpoints: Endpoint[]): Promise<GrpcServer> {
+/**
+ * Serves endpoints over gRPC, with the standard health service beside them, which says NOT_SERVING while `check`
+ * fails and from the moment in which the server stops.
+ */
+export async function serveGrpc(
+  address: string,
+  endpoints: Endpoint[],
+  check: () => Promise<void> = async () => {},
+): Promise<GrpcServer> {
   const server = createServer(CHANNEL);
-  const health = HealthState();
   const draining = new AbortController();
-  server.add(HealthDefinition, HealthServiceImpl(health));
+  const health = createHealth(
+    endpoints.map(({ contract }) => contract.fullName),
+    check,
+  );
+  server.add(HealthDefinition, health.service);
   for (const endpoint of endpoints) {
     // The methods are only known at run time here; contract.ts has checked them against the handlers.
     server.add(endpoint.contract, implementation(endpoint, draining.signal) as never);
-    health.setStatus('healthy', endpoint.contract.fullName);
   }
   const port = await server.listen(address);
   return {
     port,
     async stop(limitMs) {
-      health.setStatus('unhealthy');
-      for (const endpoint of endpoints) health.setStatus('unhealthy', endpoint.contract.fullName);
+      health.end();
       draining.abort();
       const timer = setTimeout(() => server.forceShutdown(), limitMs);
       await server.shutdown();
@@ -107,13 +116,24 @@ function asServerError(error: unknown, context: CallContext): ServerError {
 
 export interface GrpcChannel {
   transport(contract: Contract): Transport;
+  /** Fails unless the service at the other end can be reached and says that it can do its work. */
+  check(contract: Contract): Promise<void>;
   close(): void;
 }
 
 /** A connection to `host:port`. It is made when first used and finds a restarted service again by itself. */
 export function openChannel(address: string): GrpcChannel {
   const channel = createChannel(address, undefined, CHANNEL);
-  return { transport: (contract) => networkTransport(channel, contract), close: () => channel.close() };
+  return {
+    transport: (contract) => networkTransport(channel, contract),
+    async check(contract) {
+      const isServing = await askHealth(channel, contract).catch((error: unknown) => {
+        throw asRefusal(error, undefined, contract.name);
+      });
+      if (!isServing) throw refuse('DEPENDENCY_UNAVAILABLE', `${contract.name} cannot do its work now`);
+    },
+    close: () => channel.close(),
+  };
 }
 
 type RawMethod = (

@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { sqlState } from './failure.ts';
+
+const OLDEST = 16;
+const CONNECT_MS = 3_000;
+
+/** What is wrong with a server that was named, and the way out. */
+export interface ServerProblem {
+  problem: string;
+  expected: string;
+  fix: string;
+}
+
+/** Logs in to a PostgreSQL server and looks whether it will do for migrations. Undefined when it will. */
+export async function tryServer(url: string): Promise<ServerProblem | undefined> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<Facts>(FACTS);
+    return judge(rows[0]);
+  } catch (error) {
+    return unusable(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+interface Facts {
+  version: number;
+  login: string;
+  may_create: boolean;
+  is_ready: boolean;
+}
+
+/** A login that may not create roles still serves where the roles and schemas of every service are there. */
+const FACTS = `
+  select current_setting('server_version_num')::integer / 10000 as version, current_user as login,
+    (rolsuper or rolcreaterole) and has_database_privilege(current_database(), 'create') as may_create,
+    exists (select from pg_namespace where nspname = 'sessions') as is_ready
+  from pg_roles where rolname = current_user`;
+
+function judge(facts: Facts | undefined): ServerProblem | undefined {
+  if (!facts) return undefined;
+  if (facts.version < OLDEST)
+    return {
+      problem: `: the server is PostgreSQL ${facts.version}`,
+      expected: `PostgreSQL ${OLDEST} or newer`,
+      fix: 'upgrade that server, or name another',
+    };
+  if (facts.may_create || facts.is_ready) return undefined;
+  return {
+    problem: `: the login ${facts.login} may not create schemas and roles`,
+    expected: 'a login that may, as every service keeps its own schema under a role of its own',
+    fix: `ALTER ROLE ${facts.login} CREATEROLE, and GRANT CREATE on the database to it`,
+  };
+}
+
+function unusable(error: unknown): ServerProblem {
+  const expected = 'a PostgreSQL server that can be reached, and a login it lets in';
+  const state = sqlState(error) ?? '';
+  const message = error instanceof Error ? error.message || state : String(error);
+  if (state === '28P01' || state === '28000')
+    return {
+      problem: `: the server refuses the login (${message})`,
+      expected,
+      fix: 'correct user and password',
+    };
+  if (state === '3D000')
+    return { problem: `: ${message}`, expected, fix: 'create that database, or name another' };
+  return {
+    problem: `: the server cannot be reached (${message})`,
+    expected,
+    fix: 'start that server, or correct host and port',
+  };
+}
