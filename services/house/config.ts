@@ -2,12 +2,10 @@ import { setting } from '../../lib/env.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 const REDIS = ['redis:', 'rediss:'];
-const ADDRESS = 'host:port';
 
 const addressOf = (variable: string, service: string) =>
-  setting.optionalText(
+  setting.optionalAddress(
     variable,
-    ADDRESS,
     `Where the ${service} service listens. Needed when it runs in a process of its own.`,
   );
 
@@ -42,7 +40,7 @@ export const settings = {
     fallback: 'info',
     about: 'What is worth a log line.',
   }),
-  grpcListen: setting.text('SERVICE_GRPC_LISTEN', {
+  grpcListen: setting.address('SERVICE_GRPC_LISTEN', {
     fallback: '127.0.0.1:50051',
     about: 'Where a service in a process of its own listens for the others, as host:port.',
   }),

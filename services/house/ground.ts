@@ -34,7 +34,7 @@ export async function layGround(
       ? await house.start(embeddedDatabase(dataDir, log))
       : undefined;
   const bus = await openBus(redisUrl, clock, log);
-  await house.start(Promise.resolve({ name: 'hints', check: () => bus.check(), stop: () => bus.close() }));
+  house.add({ name: 'hints', check: () => bus.check(), stop: () => bus.close() });
   const secretOf = async (given: string | undefined, name: string) =>
     given ?? (dataDir === undefined ? '' : await keptSecret(dataDir, name));
   return {

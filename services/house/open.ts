@@ -26,6 +26,7 @@ const GRPC_STOP_MS = 1_500;
 export async function openModules(plan: Plan, house: House, ground: Ground): Promise<string | undefined> {
   const { context } = ground;
   const modules = modulesOf(plan.target);
+  const services: OpenService[] = [];
   const endpoints = new Map<ServiceName, Endpoint>();
 
   /** A client of a service: in this process when it runs here, over the network otherwise. */
@@ -34,12 +35,13 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     const endpoint = endpoints.get(service);
     if (endpoint) return createClient({ ...options, transport: localTransport(endpoint) });
     const channel = openChannel(plan.house[`${service}Address`] ?? '');
-    void house.start(Promise.resolve({ name: `channel to ${service}`, stop: async () => channel.close() }));
+    house.add({ name: service, check: () => channel.check(contract), stop: async () => channel.close() });
     return createClient({ ...options, transport: channel.transport(contract) });
   }
 
   async function serve(name: ServiceName, opening: Promise<OpenService>): Promise<void> {
     const service = await house.start(opening);
+    services.push(service);
     endpoints.set(name, service.endpoint);
   }
 
@@ -65,8 +67,9 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     await serve('deployments', openDeployments(context, plan.deployments, clients, sealer, publicUrl));
   }
   if (plan.target !== 'all') {
-    const server = await serveGrpc(plan.house.grpcListen, [...endpoints.values()]);
-    await house.start(Promise.resolve({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) }));
+    const check = async () => void (await Promise.all(services.map((service) => service.check?.())));
+    const server = await serveGrpc(plan.house.grpcListen, [...endpoints.values()], check);
+    house.add({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) });
   }
   if (modules.includes('runner')) {
     const { sessions, agents } = clientsOf('runner');

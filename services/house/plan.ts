@@ -34,9 +34,10 @@ export function readPlan(target: Target, env: Environment, problems: SettingProb
     edge: readSettings(edge, env, problems),
   };
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
-  if (problems.length > 0) return plan;
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(plan.edge));
-  if (target !== 'all') problems.push(...missing(plan));
+  // What was given but cannot be used has been said already; it is not missing as well.
+  const given = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
+  if (target !== 'all') problems.push(...missing(plan).filter(({ variable }) => !given.has(variable)));
   return plan;
 }
 

@@ -1,17 +1,26 @@
 import { createServer } from 'node:net';
+import { tryServer } from '../../lib/db/probe.ts';
 import { DirectoryProblem, type HeldDirectory, holdDirectory } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
 import type { Plan } from './plan.ts';
-import { modulesOf } from './target.ts';
+import { KEEPERS, modulesOf } from './target.ts';
 
-/** Takes the data directory and tries the port, so that whatever is wrong with either stands on the same screen. */
+/**
+ * Takes the data directory, tries the port and asks the database, so that whatever is wrong with any of them
+ * stands on the same screen.
+ */
 export async function preflight(plan: Plan, problems: SettingProblem[]): Promise<HeldDirectory | undefined> {
   const known = (...variables: string[]) => !problems.some(({ variable }) => variables.includes(variable));
-  const wantsDirectory = plan.target === 'all' && known('SERVICE_DATA_DIR');
-  const wantsPort = modulesOf(plan.target).includes('edge') && known('SERVICE_HOST', 'SERVICE_PORT');
+  const modules = modulesOf(plan.target);
+  const keeps = modules.some((name) => KEEPERS.includes(name));
+  const { databaseUrl, dataDir, grpcListen } = plan.house;
   const [directory] = await Promise.all([
-    wantsDirectory ? takeDirectory(plan.house.dataDir, problems) : undefined,
-    wantsPort ? tryPort(plan.edge, problems) : undefined,
+    plan.target === 'all' && known('SERVICE_DATA_DIR') ? takeDirectory(dataDir, problems) : undefined,
+    modules.includes('edge') && known('SERVICE_HOST', 'SERVICE_PORT')
+      ? tryEdge(plan.edge, problems)
+      : undefined,
+    plan.target !== 'all' && known('SERVICE_GRPC_LISTEN') ? tryGrpc(grpcListen, problems) : undefined,
+    keeps && databaseUrl ? tryDatabase(databaseUrl, problems) : undefined,
   ]);
   return directory;
 }
@@ -27,6 +36,37 @@ async function takeDirectory(path: string, problems: SettingProblem[]): Promise<
   }
 }
 
+async function tryDatabase(url: string, problems: SettingProblem[]): Promise<void> {
+  const found = await tryServer(url);
+  if (found) problems.push({ variable: 'SERVICE_DATABASE_URL', ...found });
+}
+
+async function tryEdge({ host, port }: Plan['edge'], problems: SettingProblem[]): Promise<void> {
+  const fault = await tryPort(host, port);
+  if (!fault) return;
+  problems.push({
+    variable: fault.atHost ? 'SERVICE_HOST' : 'SERVICE_PORT',
+    problem: `: ${host}:${port} ${fault.reason}`,
+    expected: fault.atHost ? 'an address of this machine' : 'a free port',
+    fix: fault.atHost
+      ? 'set SERVICE_HOST to 127.0.0.1'
+      : 'stop that process, or set SERVICE_PORT to another port (0 takes any free one)',
+  });
+}
+
+async function tryGrpc(address: string, problems: SettingProblem[]): Promise<void> {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  const fault = await tryPort(host, Number(address.slice(colon + 1)));
+  if (!fault) return;
+  problems.push({
+    variable: 'SERVICE_GRPC_LISTEN',
+    problem: `: ${address} ${fault.reason}`,
+    expected: fault.atHost ? 'an address of this machine' : 'a free port',
+    fix: 'name another, as host:port; every process on a machine needs one of its own',
+  });
+}
+
 const REASONS: Record<string, string> = {
   EADDRINUSE: 'is taken by another process',
   EACCES: 'may not be used by this user',
@@ -34,22 +74,13 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'cannot be resolved',
 };
 
-async function tryPort({ host, port }: Plan['edge'], problems: SettingProblem[]): Promise<void> {
+function tryPort(host: string, port: number): Promise<{ reason: string; atHost: boolean } | undefined> {
   const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = REASONS[error.code ?? ''] ?? `cannot be used (${error.code})`;
-      const hostAtFault = error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND';
-      problems.push({
-        variable: hostAtFault ? 'SERVICE_HOST' : 'SERVICE_PORT',
-        problem: `: ${host}:${port} ${reason}`,
-        expected: hostAtFault ? 'an address of this machine' : 'a free port',
-        fix: hostAtFault
-          ? 'set SERVICE_HOST to 127.0.0.1'
-          : 'stop that process, or set SERVICE_PORT to another port (0 takes any free one)',
-      });
-      resolve();
+  return new Promise((resolve) => {
+    server.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
+      const reason = REASONS[code] ?? `cannot be used (${code})`;
+      resolve({ reason, atHost: code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' });
     });
-    server.listen(port, host, () => server.close(() => resolve()));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }

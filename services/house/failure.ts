@@ -1,0 +1,30 @@
+import { PostgresProblem } from '../../lib/db/embedded.ts';
+import { MigrationProblem } from '../../lib/db/migrations.ts';
+import { DirectoryProblem } from '../../lib/directory.ts';
+import type { SettingProblem } from '../../lib/env.ts';
+
+/** What an operator can mend of a start that failed half-way; undefined when the fault is ours. */
+export function asProblem(error: unknown): SettingProblem | undefined {
+  if (error instanceof PostgresProblem)
+    return {
+      variable: 'The embedded database',
+      problem: `: ${error.message}`,
+      expected: error.expected,
+      fix: error.fix,
+    };
+  if (error instanceof DirectoryProblem)
+    return {
+      variable: 'SERVICE_DATA_DIR',
+      problem: `: ${error.message}`,
+      expected: error.expected,
+      fix: error.fix,
+    };
+  if (error instanceof MigrationProblem)
+    return {
+      variable: 'The database',
+      problem: `: ${error.message}`,
+      expected: 'a database that this release or an older one has made',
+      fix: 'start the release that used it last, or name another database',
+    };
+  return undefined;
+}
