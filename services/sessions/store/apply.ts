@@ -34,8 +34,7 @@ const APPLY = statement(
    changed as (
      update turns t set status = i.status, ready = i.ready, wake_at = i.wake_at, attempt = i.attempt,
        failures = i.failures, fence = i.fence, report_seq = i.report_seq, runner_id = i.runner_id,
-       -- A renewal may have come since the state was read.
-       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end,
+       lease_until = i.lease_until,
        open_message_id = i.open_message_id, input_tokens = i.input_tokens, output_tokens = i.output_tokens,
        steps = i.steps, tool_calls = i.tool_calls, active_ms = i.active_ms, error = i.error,
        started_at = i.started_at, finished_at = i.finished_at

@@ -63,7 +63,10 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
   });
 
   async function changeAll(tx: Session, items: Item[]): Promise<(Changed | Refusal)[]> {
-    const states = await lockStates(tx, items.map((item) => item.sessionId).sort());
+    const states = await lockStates(
+      tx,
+      items.map((item) => item.sessionId),
+    );
     const now = clock.now();
     const updates: SessionUpdate[] = [];
     const outcomes = items.map(({ sessionId, decide }): Decided | Refusal => {

@@ -7,7 +7,7 @@ import { apply, type Decided } from './apply.ts';
 import { columns } from './columns.ts';
 import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
-import { lockStates, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
+import { lockHeads, lockStates, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
 
 /**
  * Takes from the head of the queue what nobody else is taking. Turn and head are locked without
@@ -82,7 +82,10 @@ export function createClaims({ db, hints, clock, ids, leaseMs, maxTurnsPerAgent 
     const full = [...room].filter(([, left]) => left <= 0).map(([agentId]) => agentId);
     const picked = await tx.rows<TurnRow & { session_id: string }>(PICK, [slots, full]);
     if (picked.length === 0) return [];
-    const states = await lockStates(tx, picked.map((row) => row.session_id).sort());
+    const states = await lockStates(
+      tx,
+      picked.map((row) => row.session_id),
+    );
     const now = clock.now();
     const until = new Date(now.getTime() + leaseMs);
     const claimed: Claimed[] = [];
@@ -116,7 +119,13 @@ export function createClaims({ db, hints, clock, ids, leaseMs, maxTurnsPerAgent 
     async renew(runnerId: string, leases: HeldLease[]): Promise<string[]> {
       const until = new Date(clock.now().getTime() + leaseMs);
       const held = columns(leases, (lease) => [lease.sessionId, lease.turnId, lease.fence], 3);
-      const rows = await db.rows<{ turn_id: string }>(RENEW, [runnerId, until, ...held]);
+      const rows = await db.transaction(async (tx) => {
+        await lockHeads(
+          tx,
+          leases.map((lease) => lease.sessionId),
+        );
+        return tx.rows<{ turn_id: string }>(RENEW, [runnerId, until, ...held]);
+      });
       return rows.map((row) => row.turn_id);
     },
 

@@ -33,9 +33,14 @@ const READ = statement(
    where h.session_id = any($1)`,
 );
 
+/** Nobody else changes these sessions, their turns or their journals until the transaction ends. */
+export async function lockHeads(tx: Session, sessionIds: string[]): Promise<void> {
+  await tx.rows(LOCK, [sessionIds]);
+}
+
 /** The states of these sessions, locked until the transaction ends. Those that do not exist are missing. */
 export async function lockStates(tx: Session, sessionIds: string[]): Promise<Map<string, SessionState>> {
-  const [, rows] = await Promise.all([tx.rows(LOCK, [sessionIds]), tx.rows<StateRow>(READ, [sessionIds])]);
+  const [, rows] = await Promise.all([lockHeads(tx, sessionIds), tx.rows<StateRow>(READ, [sessionIds])]);
   return new Map(rows.map((row) => [row.session_id, stateOf(row)]));
 }
 
