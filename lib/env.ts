@@ -162,7 +162,7 @@ export const setting = {
   optionalSecrets: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
     make<string | undefined>(
       variable,
-      `secrets of at least ${minLength} characters separated by commas, each for example from: openssl rand -base64 32`,
+      `secrets of at least ${minLength} characters, separated by commas`,
       { about },
       (text) => {
         for (const one of text.split(',')) longEnough(one.trim(), minLength);
