@@ -1,5 +1,4 @@
-import { openDatabase } from '../../lib/db/database.ts';
-import { migrate } from '../../lib/db/migrations.ts';
+import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
@@ -31,13 +30,8 @@ export async function openAgents(
   config: Settings<typeof settings>,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
-  await migrate(context.databaseUrl, 'agents', new URL('migrations', import.meta.url));
-  const db = openDatabase({
-    url: context.databaseUrl,
-    schema: 'agents',
-    pool: config.pool,
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection failed'),
-  });
+  const migrations = new URL('migrations', import.meta.url);
+  const db = await openSchema({ ...context, schema: 'agents', migrations, pool: config.pool });
   const endSweeping = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys could not be deleted'),
   );

@@ -1,6 +1,5 @@
 import { createCache } from '../../lib/cache.ts';
-import { openDatabase } from '../../lib/db/database.ts';
-import { migrate } from '../../lib/db/migrations.ts';
+import { openSchema } from '../../lib/db/schema.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
@@ -23,13 +22,8 @@ export async function openAuth(
   context: ServiceContext,
   config: Settings<typeof settings>,
 ): Promise<OpenService> {
-  await migrate(context.databaseUrl, 'auth', new URL('migrations', import.meta.url));
-  const db = openDatabase({
-    url: context.databaseUrl,
-    schema: 'auth',
-    pool: config.pool,
-    onIdleError: (error) => context.log.warn({ err: error }, 'a database connection failed'),
-  });
+  const migrations = new URL('migrations', import.meta.url);
+  const db = await openSchema({ ...context, schema: 'auth', migrations, pool: config.pool });
   const users = createCache<User | undefined>(context.clock, USER_AGE_MS);
   const forget = context.bus.subscribe('users.changed', (userId) => users.drop(userId));
   return {

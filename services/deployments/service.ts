@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openDatabase } from '../../lib/db/database.ts';
-import { migrate } from '../../lib/db/migrations.ts';
+import { openSchema } from '../../lib/db/schema.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
@@ -51,13 +50,8 @@ export async function openDeployments(
   publicUrl: () => string,
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
-  await migrate(context.databaseUrl, 'deployments', new URL('migrations', import.meta.url));
-  const db = openDatabase({
-    url: context.databaseUrl,
-    schema: 'deployments',
-    pool: config.pool,
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection failed'),
-  });
+  const migrations = new URL('migrations', import.meta.url);
+  const db = await openSchema({ ...context, schema: 'deployments', migrations, pool: config.pool });
   const store = { ...createDeploymentStore(db), ...createRefusalStore(db) };
   const admission = createAdmission({ store, sealer, agents, auth, bus, clock });
   const refusals = createRefusalLog({ clock, ids, log, write: store.add });

@@ -1,5 +1,4 @@
-import { openDatabase } from '../../lib/db/database.ts';
-import { migrate } from '../../lib/db/migrations.ts';
+import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
@@ -51,13 +50,8 @@ export async function openSessions(
   clients: { agents: Client<AgentsServiceDefinition> },
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
-  await migrate(context.databaseUrl, 'sessions', new URL('migrations', import.meta.url));
-  const db = openDatabase({
-    url: context.databaseUrl,
-    schema: 'sessions',
-    pool: config.pool,
-    onIdleError: (error) => log.warn({ err: error }, 'a database connection failed'),
-  });
+  const migrations = new URL('migrations', import.meta.url);
+  const db = await openSchema({ ...context, schema: 'sessions', migrations, pool: config.pool });
   const leaseMs = config.leaseSeconds * 1_000;
   const limits = { maxFailures: config.maxFailures, maxAttempts: MAX_ATTEMPTS };
   const hints = {
