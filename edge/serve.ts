@@ -5,6 +5,7 @@ import { childSpan } from '../lib/trace.ts';
 import type { EdgeContext } from './context.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
 import { parseJson } from './input/json.ts';
+import { checkPath } from './input/path.ts';
 import { createQueryReader, type RawQuery } from './input/query.ts';
 import { createCheck } from './input/schema.ts';
 import { identify } from './plugins/identity.ts';
@@ -22,10 +23,10 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const params = request.params as Record<string, string>;
-    if (Object.values(params).includes('')) throw refuse('ROUTE_NOT_FOUND', 'there is no such path');
     const call = await identify(clients, reply, childSpan(request.trace));
     const body = readJson ? await readJson(request) : undefined;
     const query = readQuery(request.query as RawQuery);
+    checkPath(params, route.errors);
     const exchange: Exchange = {
       clients,
       call,

@@ -1,32 +1,15 @@
 import { type TSchema, Type } from 'typebox';
-import type { ErrorCode } from '../../lib/errors.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { Page } from '../schemas/common.ts';
 import { API } from '../serve.ts';
 import { type Components, collect } from './components.ts';
-import { ERROR_ENVELOPE, errorResponses } from './errors.ts';
+import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
+import { exampleOf } from './example.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
+import { probePaths } from './probes.ts';
 import { streamOperation, triggerOperation } from './special.ts';
-
-/** Any operation may answer with these. */
-const EVERYWHERE: readonly ErrorCode[] = [
-  'INVALID_REQUEST',
-  'UNAUTHENTICATED',
-  'CSRF_REJECTED',
-  'HOST_NOT_ALLOWED',
-  'INTERNAL',
-  'DEPENDENCY_UNAVAILABLE',
-  'DEADLINE_EXCEEDED',
-];
-const WITH_BODY: readonly ErrorCode[] = [
-  'INVALID_TEXT',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'STORAGE_FULL',
-];
-const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
 
 /** The OpenAPI 3.1 document of this release, made from the routes and their schemas. */
 export function renderOpenApi(origin: string): object {
@@ -39,6 +22,7 @@ export function renderOpenApi(origin: string): object {
   for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
   add(...streamOperation(components));
   add(...triggerOperation());
+  Object.assign(paths, probePaths(origin, components));
   return {
     openapi: '3.1.0',
     info: {
@@ -49,7 +33,15 @@ export function renderOpenApi(origin: string): object {
         'Everything it does is an event of the Session. In local mode no credential is needed.',
     },
     servers: [{ url: `${origin}${API}` }],
-    tags: ['Agents', 'Conversations', 'Sessions', 'Events', 'Deployments', 'Webhook trigger'].map((name) => ({
+    tags: [
+      'Agents',
+      'Conversations',
+      'Sessions',
+      'Events',
+      'Deployments',
+      'Webhook trigger',
+      'Operations',
+    ].map((name) => ({
       name,
     })),
     security: [{}],
@@ -60,12 +52,7 @@ export function renderOpenApi(origin: string): object {
 
 function operationOf(route: Route, components: Components): object {
   const { success, body, headers = [] } = route;
-  const codes = [
-    ...EVERYWHERE,
-    ...(body ? WITH_BODY : []),
-    ...(headers.includes('Idempotency-Key') ? WITH_KEY : []),
-    ...route.errors,
-  ];
+  const answer = envelope(success.data, success.list ?? false);
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -88,10 +75,10 @@ function operationOf(route: Route, components: Components): object {
       [success.status]: {
         description: success.description,
         content: {
-          'application/json': { schema: collect(envelope(success.data, success.list ?? false), components) },
+          'application/json': { schema: collect(answer, components), example: exampleOf(answer) },
         },
       },
-      ...errorResponses(codes),
+      ...errorResponses([...impliedErrors(route), ...route.errors]),
     },
   };
 }

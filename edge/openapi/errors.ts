@@ -1,4 +1,40 @@
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { RequestHeader } from '../input/headers.ts';
+
+/** What an operation takes, as far as its refusals follow from it. */
+interface Taken {
+  path: string;
+  query?: object | undefined;
+  body?: object | undefined;
+  headers?: readonly RequestHeader[] | undefined;
+}
+
+/** Whoever sends it and whatever it is, a request may be answered with these. */
+export const ANY_REQUEST: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+  'DEPENDENCY_UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'STORAGE_FULL',
+];
+/** Of everything but what is signed: a browser may have sent it. */
+const ANY_CALLER: readonly ErrorCode[] = ['UNAUTHENTICATED', 'CSRF_REJECTED', 'HOST_NOT_ALLOWED'];
+const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
+
+/** The refusals that follow from what an operation takes. */
+export function impliedErrors({ path, query, body, headers }: Taken): ErrorCode[] {
+  return [
+    ...ANY_REQUEST,
+    ...ANY_CALLER,
+    ...(path.includes('{') ? (['URI_TOO_LONG'] as const) : []),
+    ...(query ? (['INVALID_TEXT'] as const) : []),
+    ...(body ? WITH_BODY : []),
+    ...(headers?.includes('Idempotency-Key') ? WITH_KEY : []),
+  ];
+}
 
 /** One response for each status, which lists the codes that come with it. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, object> {

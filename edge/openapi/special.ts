@@ -2,9 +2,16 @@ import { EVENT_DATA } from '../../lib/events.ts';
 import { EventShape } from '../routes/events.ts';
 import { STREAM_PATH, StreamQuery } from '../routes/stream.ts';
 import { TRIGGER_PATH } from '../routes/trigger.ts';
+import { id } from '../schemas/common.ts';
 import { type Components, collect } from './components.ts';
-import { errorResponses } from './errors.ts';
+import { ANY_REQUEST, errorResponses, impliedErrors } from './errors.ts';
+import { exampleOf } from './example.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
+
+const [EVENT] = EventShape.examples;
+const FRAMES =
+  `id: ${EVENT?.seq}\nevent: ${EVENT?.type}\ndata: ${JSON.stringify(EVENT)}\n\n` +
+  `event: stream.caught_up\ndata: {"seq":${EVENT?.seq}}\n\n`;
 
 type Operation = [path: string, method: string, operation: object];
 
@@ -33,14 +40,12 @@ export function streamOperation(components: Components): Operation {
       responses: {
         200: {
           description: 'The stream. Each `data` line is an event.',
-          content: { 'text/event-stream': { schema: event } },
+          content: { 'text/event-stream': { schema: event, example: FRAMES } },
         },
         ...errorResponses([
-          'INVALID_REQUEST',
+          ...impliedErrors({ path: STREAM_PATH, query: StreamQuery }),
           'INVALID_CURSOR',
-          'UNAUTHENTICATED',
           'SESSION_NOT_FOUND',
-          'DEPENDENCY_UNAVAILABLE',
         ]),
       },
     },
@@ -75,18 +80,16 @@ export function triggerOperation(): Operation {
       responses: {
         200: {
           description: 'The session was created. The agent works on.',
-          content: { 'application/json': { schema: ACCEPTED } },
+          content: { 'application/json': { schema: ACCEPTED, example: exampleOf(ACCEPTED) } },
         },
         ...errorResponses([
+          ...ANY_REQUEST,
+          'URI_TOO_LONG',
           'DEPLOYMENT_NOT_FOUND',
           'PAYLOAD_TOO_LARGE',
           'DEPLOYMENT_UNAUTHORIZED',
           'DEPLOYMENT_CANNOT_START',
           'RATE_LIMITED',
-          'INTERNAL',
-          'DEPENDENCY_UNAVAILABLE',
-          'DEADLINE_EXCEEDED',
-          'STORAGE_FULL',
         ]),
       },
     },
@@ -103,8 +106,8 @@ const ACCEPTED = {
       type: 'object',
       required: ['deployment_id', 'session_id', 'status'],
       properties: {
-        deployment_id: { type: 'string', description: 'The trigger that accepted the request.' },
-        session_id: { type: 'string', description: 'The new session.' },
+        deployment_id: id('dep', 'the trigger that accepted the request'),
+        session_id: id('ses', 'the new session'),
         status: { const: 'accepted' },
       },
     },

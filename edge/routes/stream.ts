@@ -7,6 +7,7 @@ import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts
 import type { EdgeContext } from '../context.ts';
 import { EventWriter, STREAM_HEADERS } from '../event-writer.ts';
 import { lastEventId } from '../input/headers.ts';
+import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
 import { identify } from '../plugins/identity.ts';
 import { closed, optional } from '../schemas/common.ts';
@@ -39,6 +40,7 @@ export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stal
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
     const call = { ...(await identify(clients, reply, childSpan(request.trace))), signal: endOf(reply) };
     const query = readQuery(request.query as RawQuery);
+    checkPath(request.params);
     const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
     // Until the first chunk is there the answer can still be an error with a status.
     const first = await chunks.next();

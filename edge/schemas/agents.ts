@@ -7,6 +7,7 @@ import {
   flag,
   id,
   Metadata,
+  NULL,
   nullable,
   optional,
   shownTime,
@@ -33,11 +34,15 @@ const Budget = closed(
       Type.Integer({ minimum: 1, maximum: INT32, description: 'Seconds of one turn.' }),
     ),
   },
-  { title: 'Budget', description: 'Limits of one turn. An absent member sets none.' },
+  {
+    title: 'Budget',
+    description: 'Limits of one turn. An absent member sets none.',
+    examples: [{ max_turn_seconds: 600 }],
+  },
 );
 
-const name = text('What people call it.', { minLength: 1, maxLength: 200 });
-const description = text('What it is for.', { maxLength: 2_000 });
+const name = text('What people call it.', { minLength: 1, maxLength: 200, examples: ['Echo'] });
+const description = text('What it is for.', { maxLength: 2_000, examples: ['Says what it hears.'] });
 const model = text(
   '`<provider>/<model id>`. Built in: `rehearsal/echo` and `rehearsal/script`, which need no key.',
   {
@@ -47,10 +52,18 @@ const model = text(
   },
 );
 const modelOptions = AnyObject('Options for the model, handed over as they are.');
-const system = text('The system prompt.', { maxLength: 262_144 });
-const environment = nullable(text('The environment to run in; null is the default one.', { maxLength: 100 }));
-const tools = Type.Array(Tool, { maxItems: 200 });
-const maxSteps = Type.Integer({ minimum: 1, maximum: 1_000, description: 'Model steps one turn may take.' });
+const system = text('The system prompt.', { maxLength: 262_144, examples: ['Say what you hear.'] });
+const environment = nullable(
+  text('The environment to run in; null is the default one.', { maxLength: 100 }),
+  NULL,
+);
+const tools = Type.Array(Tool, { maxItems: 200, examples: [[]] });
+const maxSteps = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description: 'Model steps one turn may take.',
+  examples: [32],
+});
 const enabled = flag('Whether new sessions may start.');
 const visibility = Type.Enum(['private', 'public', 'allowlist'], { description: 'Who may see it.' });
 

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, type TSchemaOptions, Type } from 'typebox';
 
 /** Schemas with a `title` become components of the OpenAPI document under that name. */
 
@@ -6,18 +6,26 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 export const closed = <Members extends TProperties>(members: Members, options: object = {}) =>
   Type.Object(members, { additionalProperties: false, ...options });
 
-export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const nullable = <S extends TSchema>(schema: S, options: TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
 export const optional = Type.Optional;
+/** For what is null as a rule. */
+export const NULL = { examples: [null] };
 
 export const text = (description: string, options: object = {}) => Type.String({ description, ...options });
-export const count = (description: string) => Type.Integer({ minimum: 0, description });
-export const flag = (description: string) => Type.Boolean({ description });
+export const count = (description: string, example = 1) =>
+  Type.Integer({ minimum: 0, description, examples: [example] });
+export const flag = (description: string, example = true) =>
+  Type.Boolean({ description, examples: [example] });
 export const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-01T12:00:00.000Z'] });
 
 /** What an id looks like. Ids are opaque: the form is for readers, and nothing is checked by it. */
 export const id = (prefix: string, description: string) =>
-  Type.String({ description: `${prefix}_…: ${description}` });
+  Type.String({
+    description: `${prefix}_…: ${description}`,
+    examples: [`${prefix}_01KAK3V9Q6W1X2Y3Z4A5B6C7D8`],
+  });
 
 export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',
@@ -34,19 +42,22 @@ export const AnyObject = (description: string) =>
 
 export const Usage = Type.Object(
   {
-    input_tokens: count('Tokens sent to models.'),
-    output_tokens: count('Tokens written by models.'),
+    input_tokens: count('Tokens sent to models.', 12),
+    output_tokens: count('Tokens written by models.', 7),
     steps: count('Model steps taken.'),
-    tool_calls: count('Tools called.'),
-    active_seconds: Type.Number({ minimum: 0, description: 'Seconds in progress.' }),
+    tool_calls: count('Tools called.', 0),
+    active_seconds: Type.Number({ minimum: 0, description: 'Seconds in progress.', examples: [0.25] }),
   },
   { title: 'Usage', description: 'What was used so far.' },
 );
 
 export const Page = Type.Object(
   {
-    next_cursor: nullable(Type.String({ description: 'Hand it over as `cursor` to get the next page.' })),
-    has_more: flag('Whether there is a next page.'),
+    next_cursor: nullable(
+      Type.String({ description: 'Hand it over as `cursor` to get the next page.' }),
+      NULL,
+    ),
+    has_more: flag('Whether there is a next page.', false),
   },
   { title: 'Page', description: 'Where a page of a list ends.' },
 );

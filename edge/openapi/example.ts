@@ -1,0 +1,38 @@
+/** The parts of JSON Schema that our schemas are made of. */
+interface Schema {
+  type?: string;
+  examples?: unknown[];
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  minimum?: number;
+}
+
+/** A value that fits a schema: its own example where it has one, else what its members make up. */
+export function exampleOf(schema: Schema): unknown {
+  const { examples, anyOf, properties, items } = schema;
+  if (examples) return examples[0];
+  const fixed = schema.const ?? schema.default ?? schema.enum?.[0];
+  if (fixed !== undefined) return fixed;
+  if (anyOf) return exampleOf(anyOf[0] ?? {});
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(properties ?? {}).map(([name, member]) => [name, exampleOf(member)]),
+      );
+    case 'array':
+      return items ? [exampleOf(items)] : [];
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 0;
+    case 'boolean':
+      return true;
+    case 'string':
+      return '…';
+    default:
+      return null;
+  }
+}
