@@ -24,8 +24,11 @@ export type Follower = ReturnType<typeof createFollower>;
  */
 export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: (error: unknown) => void) {
   const watched = new Map<string, Set<Watch>>();
-  const reads = new Map<string, Promise<JournalEvent[]>>();
+  /** Reads under way, by session and place. */
+  const reads = new Map<string, Map<number, Promise<JournalEvent[]>>>();
   const unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
+    // A read that began before the hint may miss what it is about: whoever comes now begins another.
+    reads.delete(sessionId);
     for (const watch of watched.get(sessionId) ?? []) watch.wake();
   });
   let cancelProbe = clock.after(PROBE_MS, probe);
@@ -47,11 +50,14 @@ export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: 
   }
 
   function read(sessionId: string, afterSeq: number): Promise<JournalEvent[]> {
-    const key = `${sessionId} ${afterSeq}`;
-    const known = reads.get(key);
+    const ofSession = reads.get(sessionId) ?? new Map<number, Promise<JournalEvent[]>>();
+    const known = ofSession.get(afterSeq);
     if (known !== undefined) return known;
-    const reading = store.after(sessionId, afterSeq, ROWS).finally(() => reads.delete(key));
-    reads.set(key, reading);
+    const reading = store.after(sessionId, afterSeq, ROWS).finally(() => {
+      ofSession.delete(afterSeq);
+      if (ofSession.size === 0 && reads.get(sessionId) === ofSession) reads.delete(sessionId);
+    });
+    reads.set(sessionId, ofSession.set(afterSeq, reading));
     return reading;
   }
 
