@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** A directory or a file in it cannot be used as it is; the start screen lists it with its way out. */
@@ -62,15 +62,26 @@ export async function holdDirectory(wanted: string): Promise<HeldDirectory> {
   return { path, release, [Symbol.asyncDispose]: release };
 }
 
-async function usable(wanted: string): Promise<string> {
+async function usable(given: string): Promise<string> {
+  const wanted = resolve(given);
   try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 });
+    await create(wanted);
     const path = await realpath(wanted);
     if (!(await stat(path)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return path;
   } catch (error) {
     throw unusable(wanted, error);
+  }
+}
+
+async function create(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // Of some failures, such as a read-only disk, the recursive form only says that the directory is not there.
+    if (codeOf(error) === 'ENOENT') await mkdir(path, { mode: 0o700 });
+    throw error;
   }
 }
 
