@@ -62,7 +62,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   if (modules.includes('deployments')) {
     const { agents, sessions, auth } = clientsOf('deployments');
     const clients = { agents: agents(), sessions: sessions(), auth: auth() };
-    const publicUrl = () => (plan.edge.publicUrl ?? url ?? '').replace(/\/$/, '');
+    const publicUrl = () => (plan.edge.publicUrl ? new URL(plan.edge.publicUrl).origin : (url ?? ''));
     const sealer = createSealer(ground.sealingKey);
     await serve('deployments', openDeployments(context, plan.deployments, clients, sealer, publicUrl));
   }

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { checkConfig, type EdgeConfig } from '../../edge/config.ts';
+
+const safe: EdgeConfig = {
+  host: '127.0.0.1',
+  port: 8080,
+  publicUrl: undefined,
+  allowedHosts: [],
+  publishedOnLoopback: false,
+  maxWebhookBytes: 1,
+  requestTimeoutSeconds: 60,
+  streamStallSeconds: 30,
+};
+const faults = (changed: Partial<EdgeConfig>) =>
+  checkConfig({ ...safe, ...changed }).map((problem) => problem.variable);
+
+describe('checkConfig', () => {
+  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('lets local mode listen on %s', (host) => {
+    expect(faults({ host })).toEqual([]);
+  });
+
+  it.each([
+    '0.0.0.0',
+    '::',
+    '192.168.1.5',
+    '10.0.0.1',
+    '',
+    'localhost.example.com',
+    '127.0.0.1.nip.io',
+    '128.0.0.1',
+    '::ffff:127.0.0.1',
+  ])('does not let local mode listen on %j, unless it is published on loopback', (host) => {
+    expect(faults({ host })).toEqual(['SERVICE_HOST']);
+    expect(faults({ host, publishedOnLoopback: true })).toEqual([]);
+  });
+
+  it.each(['agents.example.com', 'a', '10.0.0.1', '[::1]', '[fd00::1]'])('takes %s as a host', (name) => {
+    expect(faults({ allowedHosts: [name] })).toEqual([]);
+  });
+
+  it.each([
+    '*',
+    '*.example.com',
+    'https://a.example.com',
+    'a.example.com:8080',
+    'a/b',
+    '.a',
+    'a.',
+    'a b',
+    '::1',
+    'u@a',
+    '',
+  ])('does not take %j as a host', (name) => {
+    expect(faults({ allowedHosts: ['a.example.com', name] })).toEqual(['SERVICE_ALLOWED_HOSTS']);
+  });
+
+  it.each([
+    'http://localhost:8080',
+    'https://agents.example.com',
+    'https://agents.example.com/',
+    'https://a:8443',
+  ])('takes %s as an origin', (publicUrl) => {
+    expect(faults({ publicUrl })).toEqual([]);
+  });
+
+  it.each([
+    'https://a.example.com/base',
+    'https://a.example.com/?q',
+    'https://a.example.com?',
+    'https://a.example.com/#f',
+    'https://u@a.example.com',
+    'https://u:p@a.example.com',
+    'https://:p@a.example.com',
+  ])('does not take %s as an origin', (publicUrl) => {
+    expect(faults({ publicUrl })).toEqual(['SERVICE_PUBLIC_URL']);
+  });
+
+  it('names every problem at once, with what to do about it', () => {
+    const problems = checkConfig({
+      ...safe,
+      host: '0.0.0.0',
+      allowedHosts: ['*', 'x y'],
+      publicUrl: 'https://a/b',
+    });
+    expect(problems).toHaveLength(4);
+    for (const { problem, expected, fix } of problems)
+      for (const text of [problem, expected, fix]) expect(text).not.toBe('');
+  });
+});
