@@ -4,22 +4,21 @@ import { join } from 'node:path';
 import { type Api, createApi, type Webhook } from '../support/api.ts';
 import { freePort, type Program, runProgram } from '../support/program.ts';
 import { until } from '../support/wait.ts';
+import { embeddedUrl, judge, type Verdict } from './oracle.ts';
 
-export interface CrashFigures {
+export interface CrashFigures extends Verdict {
   rounds: number;
   seed: number;
   /** Triggers that were answered with 200. */
   acknowledged: number;
-  /** Acknowledged sessions that are not there afterwards. */
-  lost: number;
-  /** Sessions whose events are not 1..n, or whose turn has not exactly one end. */
-  broken: string[];
+  /** Sessions that were acknowledged to more than one sender. */
+  repeated: number;
   /** From the last start until nothing was left to do. */
   secondsToDrain: number;
 }
 
-const FINAL = new Set(['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']);
 const SENDERS = 8;
+const BODY = 'crash test';
 
 /** A small generator, so that a seed gives the same rounds again (mulberry32). */
 function seeded(seed: number): () => number {
@@ -63,8 +62,9 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
     const startedAt = performance.now();
     await until('nothing is left to do', () => isDrained(api), 120_000);
     const secondsToDrain = (performance.now() - startedAt) / 1_000;
-    const { lost, broken } = await examine(api, acknowledged);
-    return { rounds, seed, acknowledged: acknowledged.length, lost, broken, secondsToDrain };
+    const repeated = acknowledged.length - new Set(acknowledged).size;
+    const verdict = await judge(await embeddedUrl(dataDir), acknowledged, `one two three four ${BODY}`);
+    return { rounds, seed, acknowledged: acknowledged.length, repeated, ...verdict, secondsToDrain };
   } finally {
     program.kill('SIGTERM');
     await program.exited;
@@ -94,7 +94,7 @@ async function sendUntil(
   acknowledged: string[],
 ): Promise<void> {
   while (!signal.aborted) {
-    const answer = await api.trigger(webhook, 'crash test').catch(() => undefined);
+    const answer = await api.trigger(webhook, BODY).catch(() => undefined);
     if (answer?.status === 200) acknowledged.push(String(answer.body.data.session_id));
     else await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -106,21 +106,4 @@ async function isDrained(api: Api): Promise<boolean> {
     if (body.data.length > 0) return false;
   }
   return true;
-}
-
-async function examine(api: Api, sessionIds: string[]): Promise<{ lost: number; broken: string[] }> {
-  let lost = 0;
-  const broken: string[] = [];
-  for (const sessionId of sessionIds) {
-    const { status, body } = await api.get(`/sessions/${sessionId}/events?limit=100`);
-    if (status !== 200) {
-      lost++;
-      continue;
-    }
-    const events = body.data as unknown as { seq: number; type: string }[];
-    const gapless = events.every((event, index) => event.seq === index + 1);
-    const ends = events.filter((event) => FINAL.has(event.type)).length;
-    if (!gapless || ends !== 1 || events.at(-1)?.type !== 'session.status_idle') broken.push(sessionId);
-  }
-  return { lost, broken };
 }

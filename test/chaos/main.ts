@@ -11,4 +11,4 @@ const { values } = parseArgs({
 });
 const figures = await crashRounds(Number(values.rounds), Number(values.seed));
 console.log(figures);
-if (figures.lost > 0 || figures.broken.length > 0) process.exitCode = 1;
+if (figures.lost > 0 || figures.repeated > 0 || figures.broken.length > 0) process.exitCode = 1;

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+
+export interface Verdict {
+  /** Sessions in the database, the ones whose answer never arrived included. */
+  stored: number;
+  /** Acknowledged sessions that are not there. */
+  lost: number;
+  /** Turns that were begun more than once, which is what a crash leaves. */
+  resumed: number;
+  /** Sessions that broke a promise, with what is wrong. */
+  broken: string[];
+}
+
+interface Row {
+  session_id: string;
+  events: number;
+  lowest: number;
+  highest: number;
+  head: number;
+  ends: number;
+  last_type: string;
+  answers: string[];
+  turns: number;
+  completed: number;
+  attempts: number;
+}
+
+/** One row for each session: its journal, its head and its turns side by side. */
+const STATE = `
+  with event as (
+    select journal.session_id, (one ->> 'seq')::integer as seq, one ->> 'type' as type,
+      one -> 'data' -> 'content' -> 0 ->> 'text' as text
+    from sessions.journal, json_array_elements(journal.events) as one
+  ), told as (
+    select session_id, count(*)::integer as events, min(seq) as lowest, max(seq) as highest,
+      count(*) filter (where type in ('turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled'))::integer as ends,
+      (array_agg(type order by seq desc))[1] as last_type,
+      coalesce(array_agg(text) filter (where type = 'agent.message'), '{}') as answers
+    from event group by session_id
+  ), worked as (
+    select session_id, count(*)::integer as turns, count(*) filter (where status = 'completed')::integer as completed,
+      max(attempt) as attempts
+    from sessions.turns group by session_id
+  )
+  select session_id, events, lowest, highest, last_seq::integer as head, ends, last_type, answers, turns, completed, attempts
+  from sessions.sessions
+    left join sessions.heads using (session_id) left join told using (session_id) left join worked using (session_id)`;
+
+/** Compares what senders were told with what the database holds. `answer` is what the agent says in each session. */
+export async function judge(
+  databaseUrl: string,
+  acknowledged: readonly string[],
+  answer: string,
+): Promise<Verdict> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Row>(STATE);
+    const stored = new Set(rows.map((row) => row.session_id));
+    return {
+      stored: rows.length,
+      lost: acknowledged.filter((sessionId) => !stored.has(sessionId)).length,
+      resumed: rows.filter((row) => row.attempts > 1).length,
+      broken: rows.flatMap((row) => {
+        const faults = faultsOf(row, answer);
+        return faults.length > 0 ? [`${row.session_id}: ${faults.join(', ')}`] : [];
+      }),
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+function faultsOf(row: Row, answer: string): string[] {
+  const promises: [boolean, string][] = [
+    [row.lowest === 1 && row.events === row.highest && row.head === row.highest, 'its events are not 1..n'],
+    [row.turns === 1 && row.completed === 1, `${row.completed} of ${row.turns} turns completed`],
+    [row.ends === 1, `${row.ends} ends of its turn`],
+    [row.last_type === 'session.status_idle', `its last event is ${row.last_type}`],
+    [row.answers?.length === 1 && row.answers[0] === answer, `the agent said ${JSON.stringify(row.answers)}`],
+  ];
+  return promises.filter(([kept]) => !kept).map(([, fault]) => fault);
+}
+
+/** The embedded PostgreSQL that runs over a data directory. */
+export async function embeddedUrl(dataDir: string): Promise<string> {
+  const cluster = join(dataDir, 'postgres/cluster');
+  const password = await readFile(join(cluster, 'password'), 'utf8');
+  const [, , , port] = (await readFile(join(cluster, 'data/postmaster.pid'), 'utf8')).split('\n');
+  return `postgres://service:${password}@127.0.0.1:${port}/postgres`;
+}
