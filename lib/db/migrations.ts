@@ -49,7 +49,8 @@ async function prepare(client: pg.Client, schema: string): Promise<void> {
   await client.query(`
     do $$ begin
       if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
-      if not pg_has_role(current_user, '${role}', 'member') then grant ${role} to current_user; end if;
+      -- Whoever creates a role may administer it, which is not yet to act as it.
+      if not pg_has_role(current_user, '${role}', 'set') then grant ${role} to current_user; end if;
     exception when duplicate_object or unique_violation then null;
     end $$;
     create schema if not exists ${schema};

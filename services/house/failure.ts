@@ -1,7 +1,10 @@
 import { PostgresProblem } from '../../lib/db/embedded.ts';
+import { sqlState } from '../../lib/db/failure.ts';
 import { MigrationProblem } from '../../lib/db/migrations.ts';
 import { DirectoryProblem } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** What an operator can mend of a start that failed half-way; undefined when the fault is ours. */
 export function asProblem(error: unknown): SettingProblem | undefined {
@@ -25,6 +28,13 @@ export function asProblem(error: unknown): SettingProblem | undefined {
       problem: `: ${error.message}`,
       expected: 'a database that this release or an older one has made',
       fix: 'start the release that used it last, or name another database',
+    };
+  if (sqlState(error) === INSUFFICIENT_PRIVILEGE && error instanceof Error)
+    return {
+      variable: 'SERVICE_DATABASE_URL',
+      problem: `: the login is not allowed what migrations need (${error.message})`,
+      expected: 'a login that may create schemas and roles, and owns those there are',
+      fix: 'use the login of the first start, or one that is a superuser',
     };
   return undefined;
 }

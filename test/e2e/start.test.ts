@@ -1,7 +1,10 @@
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startPostgres } from '../../lib/db/embedded.ts';
+import { createDatabase, runOn } from '../support/database.ts';
 import { isAlive } from '../support/processes.ts';
 import { cleanUpPlaces, createPlace, type Place } from '../support/programs.ts';
 import { type Frame, readStream } from '../support/stream.ts';
@@ -279,6 +282,44 @@ describe('a start that cannot succeed', () => {
       expect(program.output()).toContain('make one with: openssl rand -base64 32');
     },
   );
+});
+
+describe('a PostgreSQL of the operator', () => {
+  cleanUpPlaces();
+
+  it('serves with a login that is no superuser, as long as it may create schemas and roles', async () => {
+    // Roles belong to a whole server, and those of the shared one have been made by a superuser.
+    const directory = await mkdtemp(join(tmpdir(), 'ahs-start-'));
+    await using removal = new AsyncDisposableStack();
+    removal.defer(() => rm(directory, { recursive: true, force: true }));
+    await using server = await startPostgres({ directory, log: () => {} });
+    await runOn(
+      server.url,
+      `create role modest login createrole password 'words'; grant create on database postgres to modest`,
+    );
+    const url = Object.assign(new URL(server.url), { username: 'modest', password: 'words' });
+    const place = await createPlace();
+    const program = await place.start({ SERVICE_DATABASE_URL: url.href });
+    await place.api.createAgent();
+    program.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it.each([
+    ['another password', { password: 'wrong' }, 'the server refuses the login'],
+    ['an absent database', { pathname: '/absent' }, 'database "absent" does not exist'],
+    ['nobody there', { port: '1' }, 'the server cannot be reached'],
+  ])('is explained when it does not let us in: %s', async (_, change, explanation) => {
+    await using database = await createDatabase();
+    const place = await createPlace();
+    const url = Object.assign(new URL(database.url), change);
+    const program = place.run({ SERVICE_DATABASE_URL: url.href });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toContain('SERVICE_DATABASE_URL');
+    expect(entry?.title).toContain(explanation);
+    expect(program.output()).not.toContain(url.password);
+  });
 });
 
 /** The entries of the screen: a title, perhaps over several lines, then two lines with a label each. */

@@ -19,7 +19,8 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-async function runOn(url: string, sql: string): Promise<void> {
+/** Runs SQL on a server, as the user of the URL. */
+export async function runOn(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
