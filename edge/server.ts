@@ -31,6 +31,8 @@ export interface Edge extends Module {
 const HEADERS_TIMEOUT_MS = 10_000;
 const SWEEP_MS = 1_000;
 const KEEP_ALIVE_MS = 65_000;
+/** What is being answered may be finished for this long. */
+const STOP_MS = 1_000;
 const MAX_PARAM_CHARS = 200;
 /** Nobody can be reached under these; a port published on loopback can be reached there. */
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::']);
@@ -106,7 +108,12 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
     name: 'edge',
     url: origin.value,
     drain: () => streams.drain(),
-    stop: () => app.close(),
+    async stop() {
+      // A connection on which nothing was asked yet is not idle to Node, and would be waited for.
+      const cancel = context.clock.after(STOP_MS, () => app.server.closeAllConnections());
+      await app.close();
+      cancel();
+    },
   };
 }
 

@@ -6,6 +6,8 @@ export interface Wire extends AsyncDisposable {
   port: number;
   /** From here on the connections there are carry nothing, in either direction; new ones do. */
   silence(): void;
+  /** Ends every connection there is; new ones work. */
+  cut(): void;
 }
 
 export async function openWire(serverPort: number): Promise<Wire> {
@@ -30,6 +32,9 @@ export async function openWire(serverPort: number): Promise<Wire> {
     port: (server.address() as AddressInfo).port,
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

@@ -1,0 +1,258 @@
+import { EventSource } from 'eventsource';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_TYPES } from '../../lib/events.ts';
+import { type Api, createApi } from '../support/api.ts';
+import { openRaw, parseAnswer } from '../support/raw.ts';
+import { type Frame, readStream } from '../support/stream.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/wait.ts';
+import { openWire } from '../support/wire.ts';
+import { expectHeaders, expectRefusal, see } from './envelope.ts';
+
+const caughtUp = (frames: Frame[]) => frames.at(-1)?.event === 'stream.caught_up';
+const seqs = (frames: Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+describe('GET /sessions/{session_id}/events/stream', () => {
+  let system: System;
+  let api: Api;
+  /** A session with a turn that has ended. */
+  let session: string;
+  let last: number;
+  beforeAll(async () => {
+    system = await startSystem({ SERVICE_STREAM_STALL_SECONDS: '1' });
+    api = createApi(system.url);
+    session = await begin();
+    last = await ended(session);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const streamOf = (id: string, query = '') => `${system.url}/api/v1/sessions/${id}/events/stream${query}`;
+  const read = (query: string, enough: (frames: Frame[]) => boolean, headers = {}) =>
+    readStream(streamOf(session, query), enough, headers);
+  /** How many follows of journals have ended, in this process. */
+  const followsEnded = async () => {
+    const metrics = await (await fetch(`${system.url}/metrics`)).text();
+    const counts = metrics.matchAll(/ahs_rpc_duration_seconds_count\{[^}]*method="follow"[^}]*\} (\d+)/g);
+    return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+  };
+
+  async function begin(message?: string): Promise<string> {
+    const agent = await api.createAgent();
+    const { body } = await api.post(`/agents/${agent}/conversations`, {
+      message: message ?? 'one two three',
+    });
+    return String(body.data.session_id);
+  }
+  const ended = (id: string) =>
+    until('the turn has ended', async () => {
+      const { body } = await api.get(`/sessions/${id}`);
+      return body.data.status === 'idle' ? Number(body.data.last_seq) : undefined;
+    });
+
+  it('begins with retry, has the headers of every answer, and is never kept', async () => {
+    const connection = openRaw(system.url);
+    connection.send(`GET ${new URL(streamOf(session)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    let text = '';
+    connection.socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await until('the first frame is there', () => text.includes('event: '));
+    connection.socket.destroy();
+    const answer = parseAnswer(text);
+    expectHeaders(answer);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('x-accel-buffering')).toBe('no');
+    expect(answer.text).toMatch(/^[0-9a-f]+\r\nretry: 2000\n\n/);
+  });
+
+  it('shows every event once, with its seq as id, its type and its JSON; control frames have no id', async () => {
+    const frames = await read('', caughtUp);
+    const { body } = await api.get(`/sessions/${session}/events?limit=100`);
+    const events = body.data as unknown as { seq: number; type: string }[];
+    expect(frames.filter((frame) => frame.id !== undefined)).toEqual(
+      events.map((event) => ({ id: String(event.seq), event: event.type, data: JSON.stringify(event) })),
+    );
+    expect(frames.filter((frame) => frame.id === undefined)).toEqual([
+      { id: undefined, event: 'stream.caught_up', data: `{"seq":${last}}` },
+    ]);
+  });
+
+  it('goes on after Last-Event-ID, which counts for more than after_seq and from', async () => {
+    expect(seqs(await read('?after_seq=2', caughtUp))).toEqual(upTo(last, 3));
+    expect(seqs(await read('?after_seq=2', caughtUp, { 'Last-Event-ID': '4' }))).toEqual(upTo(last, 5));
+    expect(seqs(await read('?after_seq=2', caughtUp, { 'Last-Event-ID': '0' }))).toEqual(upTo(last));
+    expect(seqs(await read('?after_seq=2', caughtUp, { 'Last-Event-ID': '' }))).toEqual(upTo(last, 3));
+    expect(seqs(await read(`?after_seq=${last}`, caughtUp))).toEqual([]);
+    const resumed = await read('?from=now', caughtUp, { 'Last-Event-ID': '4' });
+    expect(seqs(resumed.filter((frame) => frame.event !== undefined))).toEqual(upTo(last, 5));
+  });
+
+  it('from=now begins with a frame that only says where, and goes on with what comes', async () => {
+    const id = await begin();
+    const before = await ended(id);
+    let sent = false;
+    const frames = await readStream(streamOf(id, '?from=now'), (seen) => {
+      if (!sent && caughtUp(seen)) {
+        sent = true;
+        void api.post(`/sessions/${id}/messages`, { content: 'more' });
+      }
+      return seen.at(-1)?.event === 'session.status_idle';
+    });
+    expect(frames[0]).toEqual({ id: String(before), event: undefined, data: undefined });
+    expect(frames[1]).toEqual({ id: undefined, event: 'stream.caught_up', data: `{"seq":${before}}` });
+    const after = await ended(id);
+    expect(seqs(frames.slice(1))).toEqual(upTo(after, before + 1));
+  });
+
+  it('shows only the types that are asked for, and says how far it has come', async () => {
+    const frames = await read('?types=user.message,agent.message', caughtUp);
+    expect(frames.map((frame) => frame.event)).toEqual(['user.message', 'agent.message', 'stream.caught_up']);
+    expect(frames.at(-1)?.data).toBe(`{"seq":${last}}`);
+  });
+
+  it('is refused before its first byte, with a status', async () => {
+    const ask = async (url: string, headers = {}) => see(await fetch(url, { headers }));
+    expectRefusal(await ask(streamOf(session, `?after_seq=${last + 1}`)), 'INVALID_CURSOR');
+    expectRefusal(await ask(streamOf(session), { 'Last-Event-ID': String(last + 1) }), 'INVALID_CURSOR');
+    for (const id of ['x', '-1', '1.5', '1e3', '9'.repeat(20)])
+      expectRefusal(await ask(streamOf(session), { 'Last-Event-ID': id }), 'INVALID_REQUEST');
+    for (const query of [
+      '?after_seq=-1',
+      '?after_seq=x',
+      '?from=then',
+      '?types=',
+      '?types=no.such',
+      '?limit=1',
+    ])
+      expectRefusal(await ask(streamOf(session, query)), 'INVALID_REQUEST');
+    expectRefusal(await ask(streamOf(`ses_${'7Z'.repeat(13)}`)), 'SESSION_NOT_FOUND');
+    expectRefusal(await ask(streamOf('ses_x')), 'SESSION_NOT_FOUND');
+  });
+
+  it('ends after session.deleted, and is gone from then on', async () => {
+    const id = await begin();
+    const before = await ended(id);
+    let deleted = false;
+    const frames = await readStream(streamOf(id), (seen) => {
+      if (!deleted && caughtUp(seen)) {
+        deleted = true;
+        void api.send('DELETE', `/sessions/${id}`);
+      }
+      return false;
+    });
+    expect(frames.at(-1)).toMatchObject({ id: String(before + 1), event: 'session.deleted' });
+    expectRefusal(await see(await fetch(streamOf(id))), 'SESSION_NOT_FOUND');
+  });
+
+  it('a stock EventSource comes back by itself after a cut, and misses and repeats nothing', async () => {
+    const agent = await api.createAgent({
+      model: 'rehearsal/script',
+      model_options: { steps: [{ text: 'a long story '.repeat(30), chunk_chars: 4, delay_ms: 20 }] },
+    });
+    await using wire = await openWire(Number(new URL(system.url).port));
+    const started = await api.post(`/agents/${agent}/conversations`, { message: 'tell' });
+    const { pathname } = new URL(streamOf(String(started.body.data.session_id)));
+    const source = new EventSource(`http://127.0.0.1:${wire.port}${pathname}`);
+    const seen: number[] = [];
+    let opened = 0;
+    let idle = false;
+    source.addEventListener('open', () => opened++);
+    for (const type of EVENT_TYPES) source.addEventListener(type, note);
+    source.addEventListener('session.status_idle', () => {
+      idle = true;
+    });
+    function note(event: MessageEvent): void {
+      const seq = Number(event.lastEventId);
+      seen.push(seq);
+    }
+    await until('half of the story is told', () => seen.length > 10);
+    wire.cut();
+    await until('the story is told', () => idle, 20_000);
+    source.close();
+    expect(opened).toBe(2);
+    expect(seen).toEqual(upTo(seen.length));
+  });
+
+  it('who reads too slowly is sent away, and finds the rest when it comes back', async () => {
+    const id = await begin('short');
+    await ended(id);
+    await api.send('POST', `/sessions/${id}/messages`, { content: 'x'.repeat(9_000_000) });
+    await api.send('POST', `/sessions/${id}/messages`, { content: 'y'.repeat(9_000_000) });
+    const all = await until(
+      'all turns have ended',
+      async () => {
+        const { body } = await api.get(`/sessions/${id}`);
+        return body.data.status === 'idle' && body.data.queued_turns === 0
+          ? Number(body.data.last_seq)
+          : undefined;
+      },
+      25_000,
+    );
+    const endedBefore = await followsEnded();
+    const connection = openRaw(system.url);
+    connection.socket.pause();
+    connection.send(`GET ${new URL(streamOf(id)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until('it is sent away', async () => (await followsEnded()) > endedBefore);
+    connection.socket.resume();
+    let text = '';
+    connection.socket.on('data', (chunk) => {
+      text += chunk;
+      if (text.endsWith('0\r\n\r\n')) connection.socket.destroy();
+    });
+    await connection.rest();
+    const ids = Array.from(text.matchAll(/^id: (\d+)$/gm), ([, seq]) => Number(seq));
+    // What is complete has its empty line; who was cut inside an event asks for that one again.
+    const whole = ids.filter((seq) => new RegExp(`^id: ${seq}\\n[^]*?\\n\\n`, 'm').test(text));
+    const rest = await readStream(streamOf(id), caughtUp, { 'Last-Event-ID': String(whole.at(-1) ?? 0) });
+    expect([...whole, ...seqs(rest)]).toEqual(upTo(all));
+    expect(whole.length).toBeLessThan(all);
+  });
+
+  it('who leaves is followed no longer', async () => {
+    const before = await followsEnded();
+    await Promise.all(Array.from({ length: 5 }, () => read('', caughtUp)));
+    await until('all of them are forgotten', async () => (await followsEnded()) === before + 5);
+  });
+
+  it('many streams on the way leave no listeners behind', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    for (let i = 0; i < 15; i++) await read('', caughtUp);
+    await Promise.all(Array.from({ length: 30 }, () => read('', caughtUp)));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a service that stops', () => {
+  it('sends its followers away and closes every connection', async () => {
+    const system = await startSystem();
+    const api = createApi(system.url);
+    const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
+    const url = `${system.url}/api/v1/sessions/${body.data.session_id}/events/stream`;
+    let following = 0;
+    const streams = Array.from({ length: 5 }, () =>
+      readStream(url, (frames) => {
+        if (caughtUp(frames)) following++;
+        return false;
+      }),
+    );
+    await until('all of them follow', () => following === 5);
+    // A browser opens connections ahead of time; they hold nothing up.
+    const silent = openRaw(system.url);
+    await until('it is connected', () => silent.socket.readyState === 'open');
+    await system[Symbol.asyncDispose]();
+    expect(await silent.rest()).toBe('');
+    for (const frames of await Promise.all(streams)) {
+      expect(frames.at(-1)).toEqual({
+        id: undefined,
+        event: 'stream.draining',
+        data: '{"reconnect_after_ms":2000}',
+      });
+    }
+  });
+});
