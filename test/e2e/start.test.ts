@@ -126,6 +126,17 @@ describe('SIGTERM and SIGINT', () => {
     },
   );
 
+  it.each(['start', 'dev'])('are obeyed when npm run %s gets one', async (script) => {
+    const place = await createPlace();
+    const npm = place.runScript(script);
+    await until('the program is ready', () => place.isReady(), 30_000);
+    const postgres = await place.postgresPid();
+    npm.kill('SIGTERM');
+    expect(await npm.exited).toBe(0);
+    expect(isAlive(postgres)).toBe(false);
+    await place.start();
+  });
+
   it('are obeyed while a client takes its time to send', async () => {
     const place = await createPlace();
     const program = await place.start();

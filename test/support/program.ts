@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = join(ROOT, 'services/main.ts');
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The program as an operator runs it, in a process of its own. */
 export interface Program {
@@ -15,10 +19,17 @@ export interface Program {
 }
 
 export function runProgram(env: Record<string, string>, args: string[] = []): Program {
-  const child: ChildProcess = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return observe(process.execPath, [MAIN, ...args], { PATH, ...env });
+}
+
+/** An npm script, run by the npm of the host; the process is npm's. */
+export function runScript(name: string, env: Record<string, string>): Program {
+  const path = process.env.PATH ?? PATH;
+  return observe('npm', ['run', name, '--prefix', ROOT], { PATH: path, HOME: homedir(), ...env });
+}
+
+function observe(command: string, args: string[], env: Record<string, string>): Program {
+  const child: ChildProcess = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'close').then(([code]) => code as number | null);

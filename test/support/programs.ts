@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { type Api, createApi } from './api.ts';
 import { isAlive } from './processes.ts';
-import { freePort, type Program, runProgram } from './program.ts';
+import { freePort, type Program, runProgram, runScript } from './program.ts';
 import { until } from './wait.ts';
 
 /** Where a program keeps its data and listens, over several starts. */
@@ -14,6 +14,8 @@ export interface Place {
   api: Api;
   /** Starts the program there, without waiting for it. */
   run(env?: Record<string, string>, args?: string[]): Program;
+  /** Has npm run a script there. */
+  runScript(name: string): Program;
   /** Starts it and waits until it is ready. */
   start(env?: Record<string, string>): Promise<Program>;
   /** The embedded PostgreSQL that runs there, or ran there last. */
@@ -57,6 +59,7 @@ export async function createPlace(): Promise<Place> {
     port,
     api,
     run,
+    runScript: (name) => track(runScript(name, settings)),
     isReady,
     postgresPid: () => postgresIn(dataDir),
     async start(env) {
