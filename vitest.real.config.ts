@@ -19,7 +19,7 @@ const real = mergeConfig(
 // mergeConfig joins lists; these two replace what the first lane says.
 real.test = {
   ...real.test,
-  include: ['test/real/**/*.test.ts'],
+  include: ['test/real/**/*.test.ts', 'test/e2e/{journey,webhook}.test.ts', 'test/edge/stream.test.ts'],
   exclude: ['test/{bench,chaos,support}/**'],
 };
 

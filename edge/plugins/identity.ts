@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { refuse } from '../../lib/errors.ts';
 import type { Caller } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { Clients } from '../clients.ts';
@@ -8,6 +9,7 @@ import { presenceOf } from './presence.ts';
 export async function identify(clients: Clients, reply: FastifyReply, trace: Trace) {
   const signal = presenceOf(reply);
   const { user } = await clients.auth.identify({}, { signal, trace });
-  const caller: Caller = { userId: user?.userId ?? '', roles: user?.roles ?? [] };
+  if (!user) throw refuse('UNAUTHENTICATED', 'nobody is known to have sent this request');
+  const caller: Caller = { userId: user.userId, roles: user.roles };
   return { caller, signal, trace };
 }

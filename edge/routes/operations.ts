@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { refuse } from '../../lib/errors.ts';
+import { type FieldProblem, refuse } from '../../lib/errors.ts';
+import type { Readiness } from '../../lib/modules.ts';
 import type { EdgeContext } from '../context.ts';
 import { ok } from '../envelope.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
@@ -25,7 +26,8 @@ export function serveOperations(app: FastifyInstance, { readiness, standIns, met
       const broken = checks.filter((check) => !check.ok);
       if (broken.length > 0) {
         const message = broken.map(({ name, problem }) => `${name}: ${problem}`).join('; ');
-        throw refuse('DEPENDENCY_UNAVAILABLE', message, { retryAfterSeconds: 1 });
+        const details = verbose === undefined ? [] : checks.map(detailOf);
+        throw refuse('DEPENDENCY_UNAVAILABLE', message, { retryAfterSeconds: 1, details });
       }
       reply.type(JSON_TYPE);
       if (verbose === undefined) return ok({ status: 'ready' }).text;
@@ -34,7 +36,7 @@ export function serveOperations(app: FastifyInstance, { readiness, standIns, met
         checks: checks.map(({ name, latencyMs }) => ({
           name,
           status: 'ok',
-          latency_ms: Math.round(latencyMs * 100) / 100,
+          latency_ms: shownLatency(latencyMs),
         })),
         in_force: standIns.map(({ role, inForce }) => ({ role, in_force: inForce })),
       }).text;
@@ -45,4 +47,13 @@ export function serveOperations(app: FastifyInstance, { readiness, standIns, met
     reply.type(metrics.contentType);
     return metrics.metrics();
   });
+}
+
+function shownLatency(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+/** When one part is broken, the others are listed beside it. */
+function detailOf({ name, problem, latencyMs }: Readiness): FieldProblem {
+  return { pointer: `/checks/${name}`, message: `${problem ?? 'ok'} (${shownLatency(latencyMs)} ms)` };
 }

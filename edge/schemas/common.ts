@@ -31,7 +31,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: 50,
   propertyNames: { minLength: 1, maxLength: 64 },
-  additionalProperties: { type: 'string', maxLength: 512 },
+  additionalProperties: { type: 'string', maxLength: 500 },
   description: 'Texts of your own by name, at most 50. The service keeps them and does not read them.',
   examples: [{ team: 'support' }],
 });

@@ -6,6 +6,8 @@ import { layGround } from '../../services/house/ground.ts';
 import { openModules } from '../../services/house/open.ts';
 import { readPlan } from '../../services/house/plan.ts';
 import { createDatabase } from './database.ts';
+import { realLane } from './lane.ts';
+import { startRedis } from './redis.ts';
 
 export interface System extends AsyncDisposable {
   /** Where the edge listens, without a slash at the end. */
@@ -18,15 +20,20 @@ const SECRETS = {
   SERVICE_SEALING_KEY: 'a sealing key for tests that is long enough too',
 };
 
-/** The whole system, target all, in this process, on a database of its own and a free port. */
+/**
+ * The whole system, target all, in this process, on a database of its own and a free port. In the lane of
+ * real backends its hints go through a Redis of its own.
+ */
 export async function startSystem(settings: Record<string, string> = {}): Promise<System> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
+  const redis = realLane ? stack.use(await startRedis()) : undefined;
   const problems: SettingProblem[] = [];
   const env = {
     SERVICE_PORT: '0',
     SERVICE_DATABASE_URL: database.url,
     SERVICE_LOG_LEVEL: 'warn',
+    ...(redis ? { SERVICE_REDIS_URL: redis.url } : {}),
     ...SECRETS,
     ...settings,
   };
