@@ -30,13 +30,18 @@ export async function embeddedDatabase(dataDir: string, log: Log): Promise<Datab
   }
 
   async function restart(): Promise<void> {
+    let told: string | undefined;
     while (!stopping) {
       try {
         server = await start(port);
+        log.info('the embedded database serves again');
         watch(server);
         return;
       } catch (error) {
-        log.error({ err: error }, 'the embedded database does not start yet');
+        // Twice a second the same would hide what else is in the log.
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== told) log.error({ err: error }, 'the embedded database does not start yet');
+        told = reason;
         await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
       }
     }
