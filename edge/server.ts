@@ -98,15 +98,15 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   serveTrigger(app, context, config.maxWebhookBytes);
   const streams = serveStream(app, context, config.streamStallSeconds * 1_000);
   serveOperations(app, context);
-  const origin = { value: '' };
-  serveDocs(app, () => origin.value);
+  const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
+  // The Host header is one of our names: others were refused before.
+  serveDocs(app, ({ headers }) => published ?? `http://${headers.host}`);
 
   const listening = new URL(await listen(app, config));
-  origin.value = config.publicUrl ? new URL(config.publicUrl).origin : listening.origin;
   rules = browserRules(listening, config.publicUrl, config.allowedHosts);
   return {
     name: 'edge',
-    url: origin.value,
+    url: published ?? listening.origin,
     drain: () => streams.drain(),
     async stop() {
       // A connection on which nothing was asked yet is not idle to Node, and would be waited for.

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { renderOpenApi } from '../openapi/document.ts';
 import { renderGuide } from '../openapi/guide.ts';
 
@@ -26,6 +26,7 @@ const PAGE = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Agent Hosting Service API</title>
+    <link rel="icon" href="data:,">
   </head>
   <body>
     <script id="api-reference" type="application/json" data-configuration="${attribute(JSON.stringify(CONFIGURATION))}"></script>
@@ -34,8 +35,11 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The reference for people, for programs and for language models, all made from the same routes. */
-export function serveDocs(app: FastifyInstance, origin: () => string): void {
+/**
+ * The reference for people, for programs and for language models, all made from the same routes. `origin` is
+ * the one under which whoever asks reaches us.
+ */
+export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest) => string): void {
   let bundle: Promise<Buffer> | undefined;
 
   app.get('/', async (_, reply) => reply.redirect('/docs'));
@@ -48,13 +52,13 @@ export function serveDocs(app: FastifyInstance, origin: () => string): void {
     reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
     return bundle;
   });
-  app.get('/openapi.json', async (_, reply) => {
+  app.get('/openapi.json', async (request, reply) => {
     reply.type('application/json; charset=utf-8');
-    return JSON.stringify(renderOpenApi(origin()));
+    return JSON.stringify(renderOpenApi(origin(request)));
   });
-  app.get('/llms.txt', async (_, reply) => {
+  app.get('/llms.txt', async (request, reply) => {
     reply.type('text/plain; charset=utf-8');
-    return renderGuide(origin());
+    return renderGuide(origin(request));
   });
 }
 

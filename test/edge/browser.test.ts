@@ -190,6 +190,13 @@ describe('what a page of somebody else makes a browser send', () => {
     },
   );
 
+  it('the documents name us as whoever asks does', async () => {
+    const seen = await get(['Host: localhost:9000'], '/openapi.json');
+    expect(JSON.parse(seen.text.slice(seen.text.indexOf('{'))).servers).toEqual([
+      { url: 'http://localhost:9000/api/v1' },
+    ]);
+  });
+
   it('no answer allows another origin anything', async () => {
     const own = [
       '/api/v1/agents',
