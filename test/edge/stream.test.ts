@@ -195,7 +195,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     const connection = openRaw(system.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(streamOf(id)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is sent away', async () => (await followsEnded()) > endedBefore);
+    await until('it is sent away', async () => (await followsEnded()) > endedBefore, 30_000);
     connection.socket.resume();
     let text = '';
     connection.socket.on('data', (chunk) => {
@@ -203,18 +203,21 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       if (text.endsWith('0\r\n\r\n')) connection.socket.destroy();
     });
     await connection.rest();
-    const ids = Array.from(text.matchAll(/^id: (\d+)$/gm), ([, seq]) => Number(seq));
     // What is complete has its empty line; who was cut inside an event asks for that one again.
-    const whole = ids.filter((seq) => new RegExp(`^id: ${seq}\\n[^]*?\\n\\n`, 'm').test(text));
+    const whole = text
+      .split('\n\n')
+      .slice(0, -1)
+      .flatMap((frame) => /^id: (\d+)$/m.exec(frame)?.[1] ?? [])
+      .map(Number);
     const rest = await readStream(streamOf(id), caughtUp, { 'Last-Event-ID': String(whole.at(-1) ?? 0) });
     expect([...whole, ...seqs(rest)]).toEqual(upTo(all));
     expect(whole.length).toBeLessThan(all);
-  });
+  }, 90_000);
 
   it('who leaves is followed no longer', async () => {
     const before = await followsEnded();
     await Promise.all(Array.from({ length: 5 }, () => read('', caughtUp)));
-    await until('all of them are forgotten', async () => (await followsEnded()) === before + 5);
+    await until('all of them are forgotten', async () => (await followsEnded()) >= before + 5);
   });
 
   it('many streams on the way leave no listeners behind', async () => {
