@@ -128,6 +128,13 @@ export const ERRORS = {
     'A part of the service cannot be reached at the moment.',
     again,
   ),
+  PEER_REJECTED: kind(
+    503,
+    'dependency',
+    'operator',
+    'One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.',
+    again,
+  ),
   DEADLINE_EXCEEDED: kind(
     504,
     'dependency',

@@ -49,7 +49,8 @@ export function createInspector(secret: string, clock: Clock) {
     const now = clock.now().getTime();
     const known = seen.get(text);
     const passport = known ?? open(secret, text);
-    if (passport.expiresAt <= now) throw refuse('UNAUTHENTICATED', 'the service passport has expired');
+    if (passport.expiresAt <= now)
+      throw refuse('PEER_REJECTED', 'the passport of the calling service has expired');
     if (!known) {
       if (seen.size >= KEPT) seen.clear();
       seen.set(text, passport);
@@ -63,7 +64,7 @@ function open(secret: string, text: string): Passport {
   const expected = Buffer.from(sign(secret, payload));
   const given = Buffer.from(signature);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw refuse('UNAUTHENTICATED', 'the calling service did not prove who it is');
+    throw refuse('PEER_REJECTED', 'the calling service did not prove who it is');
   }
   return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Passport;
 }

@@ -28,12 +28,22 @@ export interface SweeperContext {
 export function startSweeper({ eraser, changes, claims, clock, log, limits, purgeAfterMs }: SweeperContext) {
   let ticks = 0;
   let stopped = false;
+  /** One line for an outage, however long it lasts. */
+  let failing = false;
   let running: Promise<void> = Promise.resolve();
   let cancel = clock.after(TICK_MS, tick);
 
   function tick(): void {
     running = sweep()
-      .catch((error: unknown) => log.warn({ err: error }, 'a sweep failed and will be repeated'))
+      .then(
+        () => {
+          failing = false;
+        },
+        (error: unknown) => {
+          if (!failing) log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds');
+          failing = true;
+        },
+      )
       .finally(() => {
         if (!stopped) cancel = clock.after(TICK_MS, tick);
       });

@@ -164,7 +164,10 @@ describe('six processes', () => {
       const answer = await api.get('/agents');
       return answer.body.code === 'DEPENDENCY_UNAVAILABLE' ? undefined : answer;
     });
-    expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED', data: null } });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { code: 'PEER_REJECTED', error: { owner: 'operator' } },
+    });
     await end('auth', 'SIGTERM');
     run('auth');
     await until('all are ready again', ready, 30_000);

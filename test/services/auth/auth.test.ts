@@ -41,6 +41,6 @@ describe.each(TRANSPORTS)('auth, %s', (transport) => {
 
   it('refuses a peer without the shared secret', async () => {
     const stranger = connection.as('edge', 'another secret of sufficient length');
-    await expect(stranger.identify({})).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(stranger.identify({})).rejects.toMatchObject({ code: 'PEER_REJECTED' });
   });
 });
