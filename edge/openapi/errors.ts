@@ -16,6 +16,7 @@ export const ANY_REQUEST: readonly ErrorCode[] = [
   'HEADERS_TOO_LARGE',
   'INTERNAL',
   'DEPENDENCY_UNAVAILABLE',
+  'PEER_REJECTED',
   'DEADLINE_EXCEEDED',
   'STORAGE_FULL',
 ];

@@ -13,6 +13,13 @@ const caughtUp = (frames: Frame[]) => frames.at(-1)?.event === 'stream.caught_up
 const seqs = (frames: Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
+/** How many follows of journals have ended in a system. */
+async function followsEnded({ url }: System): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const counts = metrics.matchAll(/ahs_rpc_duration_seconds_count\{[^}]*method="follow"[^}]*\} (\d+)/g);
+  return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+}
+
 describe('GET /sessions/{session_id}/events/stream', () => {
   let system: System;
   let api: Api;
@@ -30,17 +37,10 @@ describe('GET /sessions/{session_id}/events/stream', () => {
   const streamOf = (id: string, query = '') => `${system.url}/api/v1/sessions/${id}/events/stream${query}`;
   const read = (query: string, enough: (frames: Frame[]) => boolean, headers = {}) =>
     readStream(streamOf(session, query), enough, headers);
-  /** How many follows of journals have ended, in this process. */
-  const followsEnded = async () => {
-    const metrics = await (await fetch(`${system.url}/metrics`)).text();
-    const counts = metrics.matchAll(/ahs_rpc_duration_seconds_count\{[^}]*method="follow"[^}]*\} (\d+)/g);
-    return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
-  };
-
-  async function begin(message?: string): Promise<string> {
+  async function begin(): Promise<string> {
     const agent = await api.createAgent();
     const { body } = await api.post(`/agents/${agent}/conversations`, {
-      message: message ?? 'one two three',
+      message: 'one two three',
     });
     return String(body.data.session_id);
   }
@@ -177,8 +177,12 @@ describe('GET /sessions/{session_id}/events/stream', () => {
   });
 
   it('who reads too slowly is sent away, and finds the rest when it comes back', async () => {
-    const id = await begin('short');
-    await ended(id);
+    const agent = await api.createAgent({
+      model: 'rehearsal/script',
+      model_options: { steps: [{ text: 'Enough.' }] },
+    });
+    const { body: begun } = await api.post(`/agents/${agent}/conversations`);
+    const id = String(begun.data.session_id);
     await api.send('POST', `/sessions/${id}/messages`, { content: 'x'.repeat(9_000_000) });
     await api.send('POST', `/sessions/${id}/messages`, { content: 'y'.repeat(9_000_000) });
     const all = await until(
@@ -191,11 +195,11 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       },
       25_000,
     );
-    const endedBefore = await followsEnded();
+    const endedBefore = await followsEnded(system);
     const connection = openRaw(system.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(streamOf(id)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is sent away', async () => (await followsEnded()) > endedBefore, 30_000);
+    await until('it is sent away', async () => (await followsEnded(system)) > endedBefore, 30_000);
     connection.socket.resume();
     let text = '';
     connection.socket.on('data', (chunk) => {
@@ -214,12 +218,6 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     expect(whole.length).toBeLessThan(all);
   }, 90_000);
 
-  it('who leaves is followed no longer', async () => {
-    const before = await followsEnded();
-    await Promise.all(Array.from({ length: 5 }, () => read('', caughtUp)));
-    await until('all of them are forgotten', async () => (await followsEnded()) >= before + 5);
-  });
-
   it('many streams on the way leave no listeners behind', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
@@ -228,6 +226,17 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     await Promise.all(Array.from({ length: 30 }, () => read('', caughtUp)));
     process.off('warning', note);
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('a follower who leaves', () => {
+  it('is followed no longer', async () => {
+    await using system = await startSystem();
+    const api = createApi(system.url);
+    const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
+    const url = `${system.url}/api/v1/sessions/${body.data.session_id}/events/stream`;
+    await Promise.all(Array.from({ length: 5 }, () => readStream(url, caughtUp)));
+    await until('all of them are forgotten', async () => (await followsEnded(system)) === 5);
   });
 });
 
