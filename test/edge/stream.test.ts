@@ -176,48 +176,6 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     expect(seen).toEqual(upTo(seen.length));
   });
 
-  it('who reads too slowly is sent away, and finds the rest when it comes back', async () => {
-    const agent = await api.createAgent({
-      model: 'rehearsal/script',
-      model_options: { steps: [{ text: 'Enough.' }] },
-    });
-    const { body: begun } = await api.post(`/agents/${agent}/conversations`);
-    const id = String(begun.data.session_id);
-    await api.send('POST', `/sessions/${id}/messages`, { content: 'x'.repeat(9_000_000) });
-    await api.send('POST', `/sessions/${id}/messages`, { content: 'y'.repeat(9_000_000) });
-    const all = await until(
-      'all turns have ended',
-      async () => {
-        const { body } = await api.get(`/sessions/${id}`);
-        return body.data.status === 'idle' && body.data.queued_turns === 0
-          ? Number(body.data.last_seq)
-          : undefined;
-      },
-      25_000,
-    );
-    const endedBefore = await followsEnded(system);
-    const connection = openRaw(system.url);
-    connection.socket.pause();
-    connection.send(`GET ${new URL(streamOf(id)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is sent away', async () => (await followsEnded(system)) > endedBefore, 30_000);
-    connection.socket.resume();
-    let text = '';
-    connection.socket.on('data', (chunk) => {
-      text += chunk;
-      if (text.endsWith('0\r\n\r\n')) connection.socket.destroy();
-    });
-    await connection.rest();
-    // What is complete has its empty line; who was cut inside an event asks for that one again.
-    const whole = text
-      .split('\n\n')
-      .slice(0, -1)
-      .flatMap((frame) => /^id: (\d+)$/m.exec(frame)?.[1] ?? [])
-      .map(Number);
-    const rest = await readStream(streamOf(id), caughtUp, { 'Last-Event-ID': String(whole.at(-1) ?? 0) });
-    expect([...whole, ...seqs(rest)]).toEqual(upTo(all));
-    expect(whole.length).toBeLessThan(all);
-  }, 90_000);
-
   it('many streams on the way leave no listeners behind', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
@@ -267,4 +225,50 @@ describe('a service that stops', () => {
       });
     }
   });
+});
+
+describe('a follower who reads too slowly', () => {
+  it('is sent away, and finds the rest when it comes back', async () => {
+    await using system = await startSystem({ SERVICE_STREAM_STALL_SECONDS: '1' });
+    const api = createApi(system.url);
+    const agent = await api.createAgent({
+      model: 'rehearsal/script',
+      model_options: { steps: [{ text: 'Enough.' }] },
+    });
+    const { body: begun } = await api.post(`/agents/${agent}/conversations`);
+    const id = String(begun.data.session_id);
+    await api.send('POST', `/sessions/${id}/messages`, { content: 'x'.repeat(9_000_000) });
+    await api.send('POST', `/sessions/${id}/messages`, { content: 'y'.repeat(9_000_000) });
+    const all = await until(
+      'all turns have ended',
+      async () => {
+        const { body } = await api.get(`/sessions/${id}`);
+        return body.data.status === 'idle' && body.data.queued_turns === 0
+          ? Number(body.data.last_seq)
+          : undefined;
+      },
+      25_000,
+    );
+    const url = `${system.url}/api/v1/sessions/${id}/events/stream`;
+    const connection = openRaw(system.url);
+    connection.socket.pause();
+    connection.send(`GET ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until('it is sent away', async () => (await followsEnded(system)) === 1, 30_000);
+    connection.socket.resume();
+    let text = '';
+    connection.socket.on('data', (chunk) => {
+      text += chunk;
+      if (text.endsWith('0\r\n\r\n')) connection.socket.destroy();
+    });
+    await connection.rest();
+    // What is complete has its empty line; who was cut inside an event asks for that one again.
+    const whole = text
+      .split('\n\n')
+      .slice(0, -1)
+      .flatMap((frame) => /^id: (\d+)$/m.exec(frame)?.[1] ?? [])
+      .map(Number);
+    const rest = await readStream(url, caughtUp, { 'Last-Event-ID': String(whole.at(-1) ?? 0) });
+    expect([...whole, ...seqs(rest)]).toEqual(upTo(all));
+    expect(whole.length).toBeLessThan(all);
+  }, 90_000);
 });
