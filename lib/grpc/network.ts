@@ -22,9 +22,10 @@ const CHANNEL = {
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // A service that restarts is found again within a second.
+  // A service that restarts is found again within a second, also under another address, as containers get them.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
 };
 
 export interface GrpcServer {
