@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What a user has made and exported. */
+export const SECRETS = {
+  SERVICE_SECRET: 'uKq0vF3+5cM/9n1bYtXzL2aWgR8dSe4hJmPiOo7TfxE=',
+  SERVICE_SEALING_KEY: 'Z1pQ+x7Lr/0mNwJ4cTgB9kVyDs6UeFhAoIiR2tXlqYM=',
+  POSTGRES_PASSWORD: '8c1f0a6d5b3e92740f6c8ad1e0b7359246d8c0fa1e9b37d5',
+};
+
+export type Variables = Readonly<Record<string, string>>;
+
+export interface Container {
+  image: string;
+  command?: string[];
+  /** Without a value: passed on from the user's environment, as far as it is set there. */
+  environment?: Record<string, string | null>;
+  ports?: string[];
+  container_name?: string;
+  healthcheck?: { test: string[] };
+  profiles?: string[];
+}
+
+export interface Project {
+  services: Record<string, Container>;
+}
+
+/** Reads docker-compose.yml as Compose does: variables of the user filled in, or refused with the file's own words. */
+export function readProject(user: Variables): Project {
+  const raw: unknown = parse(readFileSync(`${ROOT}/docker-compose.yml`, 'utf8'), { merge: true });
+  const project: Project = JSON.parse(JSON.stringify(raw), (_, value: unknown) =>
+    typeof value === 'string' ? fill(value, user) : value,
+  );
+  for (const { environment = {} } of Object.values(project.services)) {
+    for (const [name, value] of Object.entries(environment)) environment[name] = value ?? user[name] ?? null;
+  }
+  return project;
+}
+
+const VARIABLE = /\$\{(\w+)(?::([?-])([^}]*))?\}/g;
+
+function fill(text: string, user: Variables): string {
+  return text.replace(VARIABLE, (_, name: string, operator: string | undefined, rest: string) => {
+    const value = user[name];
+    if (value) return value;
+    if (operator === '?') throw new Error(`${name} is missing: ${rest}`);
+    return operator === '-' ? rest : '';
+  });
+}
+
+export interface TargetContainer {
+  name: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** The containers that run a target of the product, with what its process is handed. */
+export function targetsOf(project: Project): TargetContainer[] {
+  return Object.entries(project.services)
+    .filter(([, { image }]) => image.startsWith('agent-hosting-service'))
+    .map(([name, { command = [], environment = {} }]) => {
+      const given = Object.entries(environment).filter(
+        (entry): entry is [string, string] => entry[1] !== null,
+      );
+      return { name, args: command, env: Object.fromEntries(given) };
+    });
+}
