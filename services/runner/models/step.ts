@@ -1,10 +1,13 @@
-import { AISDKError, type LanguageModelV4, type SharedV4ProviderOptions } from '@ai-sdk/provider';
 import {
-  type FinishReason,
-  type LanguageModelStreamPart,
-  type ModelMessage,
-  experimental_streamLanguageModelCall as streamCall,
-} from 'ai';
+  AISDKError,
+  type LanguageModelV4,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
+  type SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { ModelMessage } from 'ai';
+import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
 import { badRequest, type ModelFailure, modelFailure, streamCut, unknownFailure } from './failure.ts';
 
 /** The library prints warnings of its own unless it is told not to. */
@@ -30,6 +33,8 @@ export interface StepListener {
   thinking(text: string): void;
 }
 
+export type FinishReason = LanguageModelV4FinishReason['unified'];
+
 export type StepEnd =
   | { kind: 'finished'; finishReason: FinishReason; inputTokens: number; outputTokens: number }
   | { kind: 'failed'; failure: ModelFailure; cause: unknown }
@@ -39,9 +44,9 @@ export type StepEnd =
 /**
  * One request to a model and its streamed answer.
  *
- * The library's own agent loop (`streamText`) is left out on purpose: the loop of a turn is durable and
- * therefore ours, retries belong to the queue, and the loop's dozen nested streams cost five to ten times as
- * much CPU as the one call that is needed here.
+ * The library turns the messages into a prompt; the provider's own stream is then read as it is. The library's
+ * agent loop (`streamText`) is left out on purpose: the loop of a turn is durable and therefore ours, retries
+ * belong to the queue, and each of the streams it puts around the provider's costs more than all the rest.
  */
 export async function modelStep(request: StepRequest, listener: StepListener): Promise<StepEnd> {
   const { signal } = request;
@@ -64,20 +69,19 @@ export async function modelStep(request: StepRequest, listener: StepListener): P
   }
 }
 
-function open({ model, system, messages, maxOutputTokens, providerOptions, signal }: StepRequest) {
-  return streamCall({
-    model,
-    instructions: system,
-    messages,
-    maxOutputTokens,
-    providerOptions,
-    abortSignal: signal,
+async function open({ model, system, messages, ...request }: StepRequest) {
+  const prompt = await convertToLanguageModelPrompt({
+    prompt: await standardizePrompt({ instructions: system, messages }),
+    supportedUrls: await model.supportedUrls,
     // Links in a message are handed to the provider as they are: this service fetches nothing for a client.
     download: async (files) => files.map(() => null),
+    provider: model.provider.split('.')[0],
   });
+  const { maxOutputTokens, providerOptions, signal } = request;
+  return model.doStream({ prompt, maxOutputTokens, providerOptions, abortSignal: signal });
 }
 
-type Reader = ReadableStreamDefaultReader<LanguageModelStreamPart>;
+type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
 
 async function read(reader: Reader, { signal, now }: StepRequest, listener: StepListener): Promise<StepEnd> {
   const leave = () => void reader.cancel().catch(() => {});
@@ -94,17 +98,17 @@ async function read(reader: Reader, { signal, now }: StepRequest, listener: Step
           listener.textBegins();
           break;
         case 'text-delta':
-          listener.text(value.text);
+          listener.text(value.delta);
           break;
         case 'reasoning-delta':
-          thought += value.text;
+          thought += value.delta;
           break;
         case 'reasoning-end':
           if (thought !== '') listener.thinking(thought);
           thought = '';
           break;
-        case 'model-call-end':
-          end = finished(value.finishReason, value.usage);
+        case 'finish':
+          end = finished(value.finishReason.unified, value.usage);
           break;
         case 'error':
           leave();
@@ -118,14 +122,11 @@ async function read(reader: Reader, { signal, now }: StepRequest, listener: Step
   }
 }
 
-interface Tokens {
-  inputTokens: number | undefined;
-  outputTokens: number | undefined;
-}
-
-function finished(finishReason: FinishReason, { inputTokens = 0, outputTokens = 0 }: Tokens): StepEnd {
+function finished(finishReason: FinishReason, usage: LanguageModelV4Usage): StepEnd {
   if (finishReason === 'error') return { kind: 'failed', failure: unknownFailure(), cause: undefined };
   if (finishReason === 'interrupted') return cut(undefined);
+  const { total: inputTokens = 0 } = usage.inputTokens;
+  const { total: outputTokens = 0 } = usage.outputTokens;
   return { kind: 'finished', finishReason, inputTokens, outputTokens };
 }
 
