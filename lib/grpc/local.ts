@@ -1,3 +1,4 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Refusal, refuse } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
@@ -47,8 +48,13 @@ export function localTransport(endpoint: Endpoint): Transport {
   };
 }
 
+/** One for all messages, as encoding is done in one go: it has room already where a new one would have to grow. */
+let writer = new BinaryWriter();
+/** What it may hold on to after a long message. */
+const KEPT_BYTES = 1024 * 1024;
+
 function copy(codec: Codec<unknown>, message: unknown): unknown {
-  const bytes = codec.encode(message).finish();
+  const bytes = encode(codec, message);
   if (bytes.length > MAX_MESSAGE_BYTES) {
     throw refuse(
       'PAYLOAD_TOO_LARGE',
@@ -56,6 +62,18 @@ function copy(codec: Codec<unknown>, message: unknown): unknown {
     );
   }
   return codec.decode(bytes);
+}
+
+function encode(codec: Codec<unknown>, message: unknown): Uint8Array {
+  try {
+    const bytes = codec.encode(message, writer).finish();
+    if (bytes.length > KEPT_BYTES) writer = new BinaryWriter();
+    return bytes;
+  } catch (error) {
+    // It still holds half a message.
+    writer = new BinaryWriter();
+    throw error;
+  }
 }
 
 function throughTrailer(error: unknown): Refusal {
