@@ -30,7 +30,7 @@ export interface Database extends Session {
     values?: readonly unknown[],
     options?: ReadOptions,
   ): Promise<Row[]>;
-  /** Commits when `work` resolves. Repeated from the start when the server chose it as a deadlock's victim. */
+  /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
   transaction<Result>(work: (tx: Session) => Promise<Result>): Promise<Result>;
   /** Fails when the database does not answer. */
   check(): Promise<void>;
@@ -64,6 +64,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     search_path: options.schema,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    // Entries of rows that have moved on are marked by plain index scans and skipped from then on; a bitmap scan
+    // of an index over a queue would visit them all until the next vacuum.
+    enable_bitmapscan: 'off',
   };
   const shared = {
     connectionString: options.url,
@@ -133,25 +136,25 @@ export function openDatabase(options: DatabaseOptions): Database {
   const database: Database = {
     async rows(query, values = [], { signal } = {}) {
       try {
-        return signal ? await cancellable(query, values, signal) : await run(pool, query, values);
+        return signal
+          ? await cancellable(query, values, signal)
+          : await repeated(() => run(pool, query, values));
       } catch (error) {
         throw asRefusal(error, signal);
       }
     },
     async change(query, values = []) {
       try {
-        return (await pool.query({ ...query, values: [...values] })).rowCount ?? 0;
+        return await repeated(() => change(pool, query, values));
       } catch (error) {
         throw asRefusal(error);
       }
     },
     async transaction(work) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await attempt(work);
-        } catch (error) {
-          if (tries === ATTEMPTS || !isTransient(error)) throw asRefusal(error);
-        }
+      try {
+        return await repeated(() => attempt(work));
+      } catch (error) {
+        throw asRefusal(error);
       }
     },
     async check() {
@@ -177,11 +180,25 @@ async function run<Row extends object>(
   return (await executor.query<Row>({ ...query, values: [...values] })).rows;
 }
 
+async function change(executor: Executor, query: Statement, values: readonly unknown[]): Promise<number> {
+  return (await executor.query({ ...query, values: [...values] })).rowCount ?? 0;
+}
+
+/** What the server has undone as a whole, because it stood in the way of another, is done again. */
+async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === ATTEMPTS || !isTransient(error)) throw error;
+    }
+  }
+}
+
 function sessionOn(client: pg.PoolClient): Session {
   return {
     rows: (query, values = []) => run(client, query, values),
-    change: async (query, values = []) =>
-      (await client.query({ ...query, values: [...values] })).rowCount ?? 0,
+    change: (query, values = []) => change(client, query, values),
   };
 }
 

@@ -17,6 +17,7 @@ import { createChanges } from './store/changes.ts';
 import { createClaims } from './store/claims.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
+import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
 import { createEraser } from './store/writes.ts';
 import { startSweeper } from './sweeper.ts';
@@ -58,7 +59,7 @@ export async function openSessions(
     appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
     ready: () => bus.publish('turns.ready', ''),
   };
-  const store = { db, hints, clock, ids };
+  const store = { db, hints, clock, ids, known: new Known() };
   const changes = createChanges(store);
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);

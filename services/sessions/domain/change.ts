@@ -61,3 +61,13 @@ export function unchanged(state: SessionState): Change {
     turns: [],
   };
 }
+
+/**
+ * The state that a change leaves behind, when it queues no turn and takes none from the queue. `lastSeq` is that
+ * of its last event.
+ */
+export function after(state: SessionState, { head, turns }: Change, lastSeq: number): SessionState {
+  const { currentTurnId, ...rest } = head;
+  const current = turns.find((turn) => turn.turnId === currentTurnId) ?? state.current;
+  return { ...state, ...rest, lastSeq, current: current?.turnId === currentTurnId ? current : null };
+}

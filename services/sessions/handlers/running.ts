@@ -9,6 +9,7 @@ import type {
 import { type Outcome, type Report, report } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import type { HandlerContext } from './context.ts';
+import { requireJson } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
 
@@ -31,7 +32,7 @@ export function runningHandlers({
     try {
       const one = reportOf(sent);
       const bytes = one.events.reduce((sum, event) => sum + event.dataJson.length, 1_000);
-      await changes.change(sent.sessionId, bytes, (state) => {
+      await changes.progress(sent.sessionId, bytes, (state) => {
         if (!state) throw refuse('LEASE_LOST', `turn ${sent.turnId} no longer exists`);
         return { change: report(state, one, limits, clock.now()) };
       });
@@ -46,16 +47,15 @@ export function runningHandlers({
     async claimTurns({ runnerId, slots }) {
       if (slots < 1 || slots > MAX_SLOTS)
         throw refuse('INVALID_REQUEST', `slots is a number from 1 to ${MAX_SLOTS}`);
-      const claimed = await claims.claim(runnerId, slots);
-      if (claimed.length === 0) return { turns: [], leaseMs };
-      const bytesEach = Math.min(CLAIM_BYTES_EACH, Math.floor(CLAIM_BYTES / claimed.length));
-      const messages = await events.messagesOf(
-        claimed.map(({ state }) => state.sessionId),
-        bytesEach,
-        CLAIM_ROWS_EACH,
+      const { claimed, company: messages } = await claims.claim(runnerId, slots, (sessionIds) =>
+        events.messagesOf(
+          sessionIds,
+          Math.min(CLAIM_BYTES_EACH, Math.floor(CLAIM_BYTES / sessionIds.length)),
+          CLAIM_ROWS_EACH,
+        ),
       );
       const turns = claimed.map(({ state, turn }): ClaimedTurn => {
-        const known = messages.get(state.sessionId);
+        const known = messages?.get(state.sessionId);
         return {
           turnId: turn.turnId,
           sessionId: state.sessionId,
@@ -89,7 +89,10 @@ function reportOf(sent: TurnReport): Report {
     turnId: sent.turnId,
     fence: sent.fence,
     reportSeq: sent.reportSeq,
-    events: sent.events,
+    events: sent.events.map(({ type, dataJson }) => ({
+      type,
+      dataJson: requireJson(dataJson, `the data of ${type}`),
+    })),
     openMessageId: sent.openMessageId,
     usage: sent.usage ?? NO_USAGE,
     outcome: outcomeOf(sent),

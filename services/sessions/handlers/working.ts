@@ -10,10 +10,12 @@ import {
 import { open, owned, sessionNotFound } from '../domain/access.ts';
 import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
-import type { Changed, Decide } from '../store/changes.ts';
+import type { Decided } from '../store/apply.ts';
+import type { Decide } from '../store/changes.ts';
 import { amendment, archival, deletion } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
+import { requireJson } from './json.ts';
 import { sessionOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -38,7 +40,7 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
       throw refuseField('/busy_policy', 'is none of enqueue, reject, interrupt');
     const message = {
       turnId,
-      contentJson,
+      contentJson: requireJson(contentJson, 'the content'),
       busyPolicy: busyPolicy as BusyPolicy,
       actor: actorOf(call),
       traceparent: traceparent(call.trace),
@@ -111,6 +113,6 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
 }
 
 /** The seq of the user.message that a change appended. */
-function seqOf({ change, entry }: Changed): number {
+function seqOf({ change, entry }: Decided): number {
   return (entry?.firstSeq ?? 0) + (change.newTurn?.draft ?? 0);
 }

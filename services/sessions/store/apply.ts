@@ -1,82 +1,120 @@
 import { type Session, statement } from '../../../lib/db/database.ts';
 import type { Change } from '../domain/change.ts';
 import type { SessionState } from '../domain/state.ts';
-import { columns, JSON_TEXTS, joined } from './columns.ts';
+import { columns, joined, TEXTS } from './columns.ts';
 import type { Entry } from './journal.ts';
 
-/** A decision about a locked session, with its events already in place. */
+/** A decision about a session, with its events already in place. */
 export interface Decided {
   state: SessionState;
   change: Change;
   entry: Entry | undefined;
 }
 
+/**
+ * Writes only about sessions that still stand where the decision found them, and says which those are. Heads are
+ * locked in id order, so that two groups never wait for each other in a circle.
+ */
 const APPLY = statement(
   'sessions.apply',
   `with
+   locked as (
+     select session_id
+     from heads h join (select unnest($2::text[]) as session_id, unnest($3::bigint[]) as last_seq) i
+       using (session_id, last_seq)
+     order by session_id for update of h
+   ),
    head as (
      update heads h set last_seq = i.last_seq, status = i.status, stop_reason = i.stop_reason,
        current_turn_id = i.current_turn_id, queued_turns = i.queued_turns, fence = i.fence,
        input_tokens = i.input_tokens, output_tokens = i.output_tokens, steps = i.steps,
        tool_calls = i.tool_calls, active_ms = i.active_ms, updated_at = $1
-     from unnest($2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[], $7::integer[], $8::bigint[],
-                 $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
-       as i (session_id, last_seq, status, stop_reason, current_turn_id, queued_turns, fence,
-             input_tokens, output_tokens, steps, tool_calls, active_ms)
+     from (
+       select unnest($2::text[]) as session_id, unnest($4::bigint[]) as last_seq, unnest($5::text[]) as status,
+         unnest($6::json[]) as stop_reason, unnest($7::text[]) as current_turn_id,
+         unnest($8::integer[]) as queued_turns, unnest($9::bigint[]) as fence,
+         unnest($10::bigint[]) as input_tokens, unnest($11::bigint[]) as output_tokens, unnest($12::bigint[]) as steps,
+         unnest($13::bigint[]) as tool_calls, unnest($14::bigint[]) as active_ms
+     ) i
+     join locked using (session_id)
      where h.session_id = i.session_id
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
-     select session_id, first_seq, last_seq, string_to_array(types, ','), bytes, events
-     from unnest($14::text[], $15::bigint[], $16::bigint[], $17::text[], $18::integer[], ${JSON_TEXTS('$19')})
-       as i (session_id, first_seq, last_seq, types, bytes, events)
+     select session_id, expected + 1, last_seq, string_to_array(types, ','), bytes, events
+     from (
+       select unnest($2::text[]) as session_id, unnest($3::bigint[]) as expected, unnest($4::bigint[]) as last_seq,
+         unnest($15::text[]) as types, unnest($16::integer[]) as bytes, unnest(${TEXTS('$17')}) as events
+     ) i
+     join locked using (session_id)
+     where last_seq > expected
    ),
    changed as (
      update turns t set status = i.status, ready = i.ready, wake_at = i.wake_at, attempt = i.attempt,
        failures = i.failures, fence = i.fence, report_seq = i.report_seq, runner_id = i.runner_id,
-       lease_until = i.lease_until,
+       -- A lease may have been renewed since the turn was read.
+       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end,
        open_message_id = i.open_message_id, input_tokens = i.input_tokens, output_tokens = i.output_tokens,
        steps = i.steps, tool_calls = i.tool_calls, active_ms = i.active_ms, error = i.error,
        started_at = i.started_at, finished_at = i.finished_at
-     from unnest($20::text[], $21::bigint[], $22::text[], $23::boolean[], $24::timestamptz[], $25::integer[],
-                 $26::integer[], $27::bigint[], $28::integer[], $29::text[], $30::timestamptz[], $31::text[],
-                 $32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[], $36::bigint[], $37::json[],
-                 $38::timestamptz[], $39::timestamptz[])
-       as i (session_id, position, status, ready, wake_at, attempt, failures, fence, report_seq, runner_id,
-             lease_until, open_message_id, input_tokens, output_tokens, steps, tool_calls, active_ms, error,
-             started_at, finished_at)
+     from (
+       select unnest($18::text[]) as session_id, unnest($19::bigint[]) as position, unnest($20::text[]) as status,
+         unnest($21::boolean[]) as ready, unnest($22::timestamptz[]) as wake_at, unnest($23::integer[]) as attempt,
+         unnest($24::integer[]) as failures, unnest($25::bigint[]) as fence, unnest($26::integer[]) as report_seq,
+         unnest($27::text[]) as runner_id, unnest($28::timestamptz[]) as lease_until,
+         unnest($29::text[]) as open_message_id, unnest($30::bigint[]) as input_tokens,
+         unnest($31::bigint[]) as output_tokens, unnest($32::bigint[]) as steps, unnest($33::bigint[]) as tool_calls,
+         unnest($34::bigint[]) as active_ms, unnest($35::json[]) as error, unnest($36::timestamptz[]) as started_at,
+         unnest($37::timestamptz[]) as finished_at
+     ) i
+     join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position
    ),
    promoted as (
      update turns t set ready = true
-     from unnest($40::text[], $41::bigint[]) as i (session_id, position)
+     from (select unnest($38::text[]) as session_id, unnest($39::bigint[]) as position) i
+     join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position and t.wake_at is null
+   ),
+   queued as (
+     insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
+                        traceparent, created_at)
+     select session_id, position, turn_id, owner_id, agent_id, agent_version, priority, 'queued', ready, traceparent, $1
+     from (
+       select unnest($40::text[]) as session_id, unnest($41::bigint[]) as position, unnest($42::text[]) as turn_id,
+         unnest($43::text[]) as owner_id, unnest($44::text[]) as agent_id, unnest($45::integer[]) as agent_version,
+         unnest($46::smallint[]) as priority, unnest($47::boolean[]) as ready, unnest($48::text[]) as traceparent
+     ) i
+     join locked using (session_id)
    )
-   insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
-                      traceparent, created_at)
-   select session_id, position, turn_id, owner_id, agent_id, agent_version, priority, 'queued', ready, traceparent, $1
-   from unnest($42::text[], $43::bigint[], $44::text[], $45::text[], $46::text[], $47::integer[], $48::smallint[],
-               $49::boolean[], $50::text[])
-     as i (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, ready, traceparent)`,
+   select session_id from locked`,
 );
 
-/** Writes decisions about different sessions in one statement. */
-export async function apply(tx: Session, decided: readonly Decided[], now: Date): Promise<void> {
-  await tx.change(APPLY, [
+/**
+ * Writes decisions about different sessions in one statement, and returns the ids of those it has written: of a
+ * session that has changed since it was read, nothing is.
+ */
+export async function apply(
+  session: Pick<Session, 'rows'>,
+  decided: readonly Decided[],
+  now: Date,
+): Promise<Set<string>> {
+  const written = await session.rows<{ session_id: string }>(APPLY, [
     now,
     ...heads(decided),
-    ...entries(decided),
     ...turns(decided),
     ...promotions(decided),
     ...newTurns(decided),
   ]);
+  return new Set(written.map((row) => row.session_id));
 }
 
 function heads(decided: readonly Decided[]) {
-  return columns(
+  const values = columns(
     decided,
     ({ state, change: { head }, entry }) => [
       state.sessionId,
+      state.lastSeq,
       entry?.lastSeq ?? state.lastSeq,
       head.status,
       head.stopReason === null ? null : JSON.stringify(head.stopReason),
@@ -88,20 +126,12 @@ function heads(decided: readonly Decided[]) {
       head.usage.steps,
       head.usage.toolCalls,
       head.usage.activeMs,
+      entry?.types.join() ?? null,
+      entry?.bytes ?? null,
     ],
-    12,
+    15,
   );
-}
-
-function entries(decided: readonly Decided[]) {
-  const rows = decided.flatMap(({ state, entry }) => (entry ? [{ sessionId: state.sessionId, entry }] : []));
-  const texts = joined(rows.map(({ entry }) => entry.events));
-  const values = columns(
-    rows,
-    ({ sessionId, entry }) => [sessionId, entry.firstSeq, entry.lastSeq, entry.types.join(), entry.bytes],
-    5,
-  );
-  return [...values, texts];
+  return [...values, joined(decided.map(({ entry }) => entry?.events ?? ''))];
 }
 
 function turns(decided: readonly Decided[]) {

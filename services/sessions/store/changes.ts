@@ -8,7 +8,8 @@ import type { Change } from '../domain/change.ts';
 import type { QueuedTurn, SessionState } from '../domain/state.ts';
 import { apply, type Decided } from './apply.ts';
 import type { Hints } from './hints.ts';
-import { compose, type Entry } from './journal.ts';
+import { compose } from './journal.ts';
+import type { Known } from './known.ts';
 import { lockStates } from './state.ts';
 
 /** What a decision may also change: the seldom written columns of the session, in the same transaction. */
@@ -25,17 +26,12 @@ export interface Decision {
 /** Looks at a locked session and says what becomes of it, or refuses. It runs again when a transaction is repeated. */
 export type Decide = (state: SessionState | undefined) => Decision;
 
-export interface Changed {
-  state: SessionState;
-  change: Change;
-  /** The events it appended, if any. */
-  entry: Entry | undefined;
-}
-
 interface Item {
   sessionId: string;
   decide: Decide;
   bytes: number;
+  /** What is known of the session may be taken for true until it turns out not to be. */
+  quick: boolean;
 }
 
 export type Changes = ReturnType<typeof createChanges>;
@@ -45,16 +41,17 @@ export interface ChangesContext {
   hints: Hints;
   clock: Clock;
   ids: Ids;
+  known: Known;
 }
 
 /**
- * The one way in which a session that exists changes: under the lock of its head, by a decision of
- * the domain, together with the events that say so. Changes of different sessions that arrive
- * together share a transaction.
+ * The one way in which a session that exists changes: by a decision of the domain, together with the events that
+ * say so. It is decided under the lock of the session's head; or on what is known, and then written only where
+ * the head has not moved. Changes of different sessions that arrive together share a commit.
  */
-export function createChanges({ db, hints, clock, ids }: ChangesContext) {
-  const group = createGroup<Item, Changed>({
-    run: (items) => db.transaction((tx) => changeAll(tx, items)),
+export function createChanges({ db, hints, clock, ids, known }: ChangesContext) {
+  const group = createGroup<Item, Decided>({
+    run: changeGroup,
     sizeOf: (item) => item.bytes,
     keyOf: (item) => item.sessionId,
     maxItems: 128,
@@ -62,7 +59,44 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
     writers: 2,
   });
 
-  async function changeAll(tx: Session, items: Item[]): Promise<(Changed | Refusal)[]> {
+  async function changeGroup(items: Item[]): Promise<(Decided | Refusal)[]> {
+    const outcomes = new Map<Item, Decided | Refusal>(await changeKnown(items.filter((item) => item.quick)));
+    const rest = items.filter((item) => !outcomes.has(item));
+    if (rest.length > 0) {
+      for (const { sessionId } of rest) known.forget(sessionId);
+      const changed = await db.transaction((tx) => changeAll(tx, rest));
+      rest.forEach((item, index) => {
+        outcomes.set(item, changed[index] as Decided | Refusal);
+      });
+    }
+    return items.map((item) => outcomes.get(item) as Decided | Refusal);
+  }
+
+  /** Decides on what is known, without reading. Leaves out those for which that does not hold. */
+  async function changeKnown(items: Item[]): Promise<[Item, Decided][]> {
+    const now = clock.now();
+    const decided = items.flatMap((item): [Item, Decided][] => {
+      const state = known.get(item.sessionId);
+      if (!state) return [];
+      try {
+        const one = place(state, item.decide(state).change, now);
+        return hasEffect(one) ? [[item, one]] : [];
+      } catch (error) {
+        // Refused on what may be out of date: it is looked at again.
+        if (error instanceof Refusal) return [];
+        throw error;
+      }
+    });
+    if (decided.length === 0) return [];
+    const written = await apply(
+      db,
+      decided.map(([, one]) => one),
+      now,
+    );
+    return decided.filter(([{ sessionId }]) => written.has(sessionId));
+  }
+
+  async function changeAll(tx: Session, items: Item[]): Promise<(Decided | Refusal)[]> {
     const states = await lockStates(
       tx,
       items.map((item) => item.sessionId),
@@ -83,9 +117,13 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
     });
     const decided = outcomes.filter((outcome): outcome is Decided => !(outcome instanceof Refusal));
     for (const { statement: text, values } of updates) await tx.change(text, values);
-    const effective = decided.filter(({ entry, change }) => entry || change.turns.length > 0);
+    const effective = decided.filter(hasEffect);
     if (effective.length > 0) await apply(tx, effective, now);
     return outcomes;
+  }
+
+  function hasEffect({ entry, change }: Decided): boolean {
+    return entry !== undefined || change.turns.length > 0;
   }
 
   function place(state: SessionState, change: Change, now: Date): Decided {
@@ -97,7 +135,9 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
   }
 
   /** Tells who waits, after the commit. */
-  function hint({ state, change, entry }: Changed): void {
+  function committed(decided: Decided): void {
+    known.note(decided);
+    const { state, change, entry } = decided;
     if (entry) hints.appended(state.sessionId);
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
@@ -106,10 +146,15 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
 
   return {
     /** `bytes`: about how much the decision will write. */
-    async change(sessionId: string, bytes: number, decide: Decide): Promise<Changed> {
-      const changed = await group.submit({ sessionId, decide, bytes });
-      hint(changed);
+    async change(sessionId: string, bytes: number, decide: Decide): Promise<Decided> {
+      const changed = await group.submit({ sessionId, decide, bytes, quick: false });
+      committed(changed);
       return changed;
+    },
+
+    /** The same for a turn under way: what this process knows of its session is good enough to begin with. */
+    async progress(sessionId: string, bytes: number, decide: Decide): Promise<void> {
+      committed(await group.submit({ sessionId, decide, bytes, quick: true }));
     },
 
     /** The same at most once per key; `answer` makes what a later request with the key gets. */
@@ -117,16 +162,16 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
       sessionId: string,
       key: IdempotencyKey,
       decide: Decide,
-      answer: (changed: Changed) => Uint8Array,
+      answer: (changed: Decided) => Uint8Array,
     ): Promise<OnceAnswer> {
-      let changed: Changed | undefined;
+      let changed: Decided | undefined;
       const outcome = await once(db, key, async (tx) => {
-        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0 }]);
+        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0, quick: false }]);
         if (!made || made instanceof Refusal) throw made;
         changed = made;
         return answer(made);
       });
-      if (changed && !outcome.replayed) hint(changed);
+      if (changed && !outcome.replayed) committed(changed);
       return outcome;
     },
 
@@ -151,7 +196,7 @@ export function createChanges({ db, hints, clock, ids }: ChangesContext) {
         await tx.change(CANCEL, [sessionId, now]);
         return decided;
       });
-      hint(changed);
+      committed(changed);
     },
   };
 }

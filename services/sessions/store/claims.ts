@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type Database, type Session, statement } from '../../../lib/db/database.ts';
+import { type Database, statement } from '../../../lib/db/database.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
@@ -7,25 +7,34 @@ import { apply, type Decided } from './apply.ts';
 import { columns } from './columns.ts';
 import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
-import { lockHeads, lockStates, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
+import type { Known } from './known.ts';
+import {
+  HEAD_COLUMNS,
+  type HeadRow,
+  headOf,
+  lockHeads,
+  TURN_COLUMNS,
+  type TurnRow,
+  turnOf,
+} from './state.ts';
 
 /**
- * Takes from the head of the queue what nobody else is taking. Turn and head are locked without
- * waiting, so a claim never stands in a queue for a lock; what is busy now is there next time.
+ * Takes from the head of the queue what nobody else is taking. Turn and head are locked without waiting, so a
+ * claim never stands in a queue for a lock; what is busy now is there next time. Both are read as they are under
+ * the lock; of the session itself only what never changes matters here.
  */
 const PICK = statement(
   'sessions.pick_turns',
-  `select t.session_id, ${TURN_COLUMNS}
-   from turns t join heads h using (session_id)
-   where t.ready and not (t.agent_id = any($2))
+  `with running as (
+     select agent_id, count(*) as turns from turns where status = 'in_progress' group by agent_id
+   )
+   select ${HEAD_COLUMNS}, ${TURN_COLUMNS},
+     coalesce((select r.turns from running r where r.agent_id = t.agent_id), 0) as running
+   from turns t join heads h using (session_id) join sessions s using (session_id)
+   where t.ready and not (t.agent_id = any(array(select agent_id from running where turns >= $2)))
    order by t.priority, t.turn_id
    limit $1
-   for update skip locked`,
-);
-
-const RUNNING = statement(
-  'sessions.running_by_agent',
-  `select agent_id, count(*) as running from turns where status = 'in_progress' group by agent_id`,
+   for update of t, h skip locked`,
 );
 
 const RENEW = statement(
@@ -69,50 +78,60 @@ export interface ClaimsContext {
   hints: Hints;
   clock: Clock;
   ids: Ids;
+  known: Known;
   leaseMs: number;
   /** Turns of one agent in progress at the same time, at most. */
   maxTurnsPerAgent: number;
 }
 
+interface Picked extends HeadRow, TurnRow {
+  /** Turns of the same agent in progress. */
+  running: number;
+}
+
 /** The queue: what is ready is claimed under a lease, leases are renewed, and lost ones are found. */
-export function createClaims({ db, hints, clock, ids, leaseMs, maxTurnsPerAgent }: ClaimsContext) {
-  async function claimIn(tx: Session, runnerId: string, slots: number): Promise<Claimed[]> {
-    const running = await tx.rows<{ agent_id: string; running: number }>(RUNNING);
-    const room = new Map(running.map((row) => [row.agent_id, maxTurnsPerAgent - row.running]));
-    const full = [...room].filter(([, left]) => left <= 0).map(([agentId]) => agentId);
-    const picked = await tx.rows<TurnRow & { session_id: string }>(PICK, [slots, full]);
-    if (picked.length === 0) return [];
-    const states = await lockStates(
-      tx,
-      picked.map((row) => row.session_id),
-    );
+export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPerAgent }: ClaimsContext) {
+  /** Of each agent as many as it may still have in progress. */
+  function withinCaps(picked: readonly Picked[]): Picked[] {
+    const taken = new Map<string, number>();
+    return picked.filter(({ agent_id: agentId, running }) => {
+      const others = taken.get(agentId) ?? 0;
+      taken.set(agentId, others + 1);
+      return running + others < maxTurnsPerAgent;
+    });
+  }
+
+  function begin(row: Picked, runnerId: string): Decided {
     const now = clock.now();
+    const state = headOf(row);
     const until = new Date(now.getTime() + leaseMs);
-    const claimed: Claimed[] = [];
-    const decided: Decided[] = [];
-    for (const row of picked) {
-      const state = states.get(row.session_id);
-      const left = room.get(state?.agentId ?? '') ?? maxTurnsPerAgent;
-      if (!state || left <= 0) continue;
-      room.set(state.agentId, left - 1);
-      const change = start(state, turnOf(row), { runnerId, now, until });
-      decided.push({
-        state,
-        change,
-        entry: compose(state.sessionId, state.lastSeq, change.drafts, ids, now),
-      });
-      const [turn] = change.turns;
-      if (turn) claimed.push({ state, turn });
-    }
-    await apply(tx, decided, now);
-    return claimed;
+    const change = start(state, turnOf(row), { runnerId, now, until });
+    return { state, change, entry: compose(state.sessionId, state.lastSeq, change.drafts, ids, now) };
   }
 
   return {
-    async claim(runnerId: string, slots: number): Promise<Claimed[]> {
-      const claimed = await db.transaction((tx) => claimIn(tx, runnerId, slots));
-      for (const { state } of claimed) hints.appended(state.sessionId);
-      return claimed;
+    /** Takes ready turns. `accompany` is told which, and runs while they are being written. */
+    async claim<Result>(
+      runnerId: string,
+      slots: number,
+      accompany: (sessionIds: string[]) => Promise<Result>,
+    ): Promise<{ claimed: Claimed[]; company: Result | undefined }> {
+      let company: Promise<Result> | undefined;
+      const decided = await db.transaction(async (tx) => {
+        const picked = await tx.rows<Picked>(PICK, [slots, maxTurnsPerAgent]);
+        const begun = withinCaps(picked).map((row) => begin(row, runnerId));
+        if (begun.length === 0) return [];
+        company = accompany(begun.map(({ state }) => state.sessionId));
+        // It is awaited below, also when this fails.
+        company.catch(() => {});
+        await apply(tx, begun, clock.now());
+        return begun;
+      });
+      for (const one of decided) {
+        known.note(one);
+        hints.appended(one.state.sessionId);
+      }
+      return { claimed: decided.flatMap(claimedOf), company: await company };
     },
 
     /** The turns whose lease is still the runner's, with a new end. */
@@ -144,4 +163,8 @@ export function createClaims({ db, hints, clock, ids, leaseMs, maxTurnsPerAgent 
       return woken;
     },
   };
+}
+
+function claimedOf({ state, change: { turns } }: Decided): Claimed[] {
+  return turns.map((turn) => ({ state, turn }));
 }

@@ -1,6 +1,7 @@
 /**
- * Rows turned into one array per column, as `unnest` takes them: a statement for any number of rows
- * stays one prepared statement.
+ * Rows turned into one array per column: a statement for any number of rows stays one prepared statement. It
+ * takes them apart by `select unnest($1), unnest($2) …`, which goes row by row; `from unnest($1, $2 …)` would
+ * first fill a store for each column.
  */
 export function columns<Row>(
   rows: readonly Row[],
@@ -15,16 +16,16 @@ export function columns<Row>(
   return arrays;
 }
 
-/** Parts JSON texts in one parameter: as a control character it cannot stand inside of one. */
+/** Parts texts in one parameter: as a control character it cannot stand inside of JSON. */
 const RECORD_SEPARATOR = '\x1e';
 
 /**
- * JSON texts as one parameter, to be taken apart by `JSON_TEXTS`. An array parameter would have every quote
- * escaped here and read back there.
+ * JSON texts as one parameter, to be taken apart by `TEXTS`. An array parameter would have every quote escaped
+ * here and read back there. The empty text stands for null.
  */
-export function joined(texts: readonly string[]): string | null {
-  return texts.length === 0 ? null : texts.join(RECORD_SEPARATOR);
+export function joined(texts: readonly string[]): string {
+  return texts.join(RECORD_SEPARATOR);
 }
 
-/** The SQL that makes a `json[]` of a parameter written by `joined`. */
-export const JSON_TEXTS = (place: string) => `string_to_array(${place}::text, e'\\x1e')::json[]`;
+/** The SQL that makes a `text[]` of a parameter written by `joined`. */
+export const TEXTS = (place: string) => `string_to_array(${place}::text, e'\\x1e', '')`;

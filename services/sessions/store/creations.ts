@@ -5,44 +5,50 @@ import type { Ids } from '../../../lib/ids.ts';
 import { type Beginning, begin } from '../domain/begin.ts';
 import type { NewTurn } from '../domain/change.ts';
 import type { SessionStatus } from '../domain/state.ts';
-import { columns, JSON_TEXTS, joined } from './columns.ts';
+import { columns, joined, TEXTS } from './columns.ts';
 import type { Hints } from './hints.ts';
 import { compose, type Entry } from './journal.ts';
 
 /** All rows of any number of new sessions. A session that exists already is left as it is. */
 const CREATE = statement(
   'sessions.create',
-  `with input as (
-     select * from unnest(
-       ${JSON_TEXTS('$1')}, $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::json[],
-       $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::integer[], $15::text[], $16::smallint[],
-       $17::text[], $18::timestamptz[])
-     as i (events, session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address,
-           last_seq, status, types, bytes, turn_id, priority, traceparent, created_at)
-   ),
+  `with
    made as (
      insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes,
                            source_address, created_at)
-     select session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes, source_address, created_at
-     from input
+     select unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::integer[]), unnest($6::text[]),
+       unnest($7::text[]), unnest($8::json[]), unnest($9::bigint[]), unnest($10::text[]), unnest($18::timestamptz[])
      on conflict (session_id) do nothing
      returning session_id
    ),
    head as (
      insert into heads (session_id, last_seq, status, queued_turns, updated_at)
      select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, created_at
-     from input join made using (session_id)
+     from (
+       select unnest($2::text[]) as session_id, unnest($11::bigint[]) as last_seq, unnest($12::text[]) as status,
+         unnest($15::text[]) as turn_id, unnest($18::timestamptz[]) as created_at
+     ) i
+     join made using (session_id)
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
      select session_id, 1, last_seq, string_to_array(types, ','), bytes, events
-     from input join made using (session_id)
+     from (
+       select unnest($2::text[]) as session_id, unnest($11::bigint[]) as last_seq, unnest($13::text[]) as types,
+         unnest($14::integer[]) as bytes, unnest(${TEXTS('$1')}) as events
+     ) i
+     join made using (session_id)
    ),
    queued as (
      insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
                         traceparent, created_at)
      select session_id, 2, turn_id, owner_id, agent_id, agent_version, priority, 'queued', true, traceparent, created_at
-     from input join made using (session_id)
+     from (
+       select unnest($2::text[]) as session_id, unnest($15::text[]) as turn_id, unnest($3::text[]) as owner_id,
+         unnest($4::text[]) as agent_id, unnest($5::integer[]) as agent_version, unnest($16::smallint[]) as priority,
+         unnest($17::text[]) as traceparent, unnest($18::timestamptz[]) as created_at
+     ) i
+     join made using (session_id)
      where turn_id is not null
    )
    select session_id from made`,

@@ -7,6 +7,11 @@ const LOCK = statement(
   'select from heads where session_id = any($1) order by session_id for update',
 );
 
+export const HEAD_COLUMNS = `
+  h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
+  s.deleted_at is not null as deleted, h.last_seq, h.status, h.stop_reason, h.queued_turns, h.fence,
+  h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms`;
+
 export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
   t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent,
@@ -19,10 +24,7 @@ export const TURN_COLUMNS = `
  */
 const READ = statement(
   'sessions.state',
-  `select h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
-          s.deleted_at is not null as deleted, h.last_seq, h.status, h.stop_reason, h.queued_turns, h.fence,
-          h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms,
-          n.turn_id as next_turn_id, n.position as next_position, ${TURN_COLUMNS}
+  `select ${HEAD_COLUMNS}, n.turn_id as next_turn_id, n.position as next_position, ${TURN_COLUMNS}
    from heads h
    join sessions s using (session_id)
    left join turns t on t.session_id = h.session_id and t.status in ('in_progress', 'blocked')
@@ -68,7 +70,7 @@ export interface TurnRow {
   finished_at: Date | null;
 }
 
-interface HeadRow {
+export interface HeadRow {
   session_id: string;
   owner_id: string;
   agent_id: string;
@@ -85,13 +87,26 @@ interface HeadRow {
   steps: number;
   tool_calls: number;
   active_ms: number;
+}
+
+interface NextRow {
   next_turn_id: string | null;
   next_position: number | null;
 }
 
-export type StateRow = HeadRow & (TurnRow | { [Column in keyof TurnRow]: null });
+type StateRow = HeadRow & NextRow & (TurnRow | { [Column in keyof TurnRow]: null });
 
-export function stateOf(row: StateRow): SessionState {
+function stateOf(row: StateRow): SessionState {
+  const { next_turn_id: turnId, next_position: position } = row;
+  return {
+    ...headOf(row),
+    current: row.turn_id === null ? null : turnOf(row),
+    next: turnId === null || position === null ? null : { turnId, position },
+  };
+}
+
+/** A session without its turns. */
+export function headOf(row: HeadRow): SessionState {
   return {
     sessionId: row.session_id,
     ownerId: row.owner_id,
@@ -111,11 +126,8 @@ export function stateOf(row: StateRow): SessionState {
       toolCalls: row.tool_calls,
       activeMs: row.active_ms,
     },
-    current: row.turn_id === null ? null : turnOf(row),
-    next:
-      row.next_turn_id === null || row.next_position === null
-        ? null
-        : { turnId: row.next_turn_id, position: row.next_position },
+    current: null,
+    next: null,
   };
 }
 
