@@ -36,7 +36,17 @@ export async function openHouse(
 ) {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
-  const context = createContext(database.url, overrides);
+  const replica = stack.use(await openReplica(transport, createContext(database.url, overrides), config));
+  return { ...replica, database, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** One more sessions service on the database that the context names. */
+export async function openReplica(
+  transport: TransportName,
+  context: ServiceContext,
+  config: Partial<typeof CONFIG> = {},
+) {
+  const stack = new AsyncDisposableStack();
   const service = stack.adopt(
     await openSessions(context, { ...CONFIG, ...config }, { agents: agentsFor(context) }),
     (opened) => opened.stop(),
@@ -46,7 +56,6 @@ export async function openHouse(
   );
   return {
     context,
-    database,
     edge: connection.as('edge'),
     deployments: connection.as('deployments'),
     runner: connection.as('runner'),
@@ -54,7 +63,7 @@ export async function openHouse(
   };
 }
 
-export type House = Awaited<ReturnType<typeof openHouse>>;
+export type House = Awaited<ReturnType<typeof openReplica>>;
 
 function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
   const absent = async () => {
