@@ -6,7 +6,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import pg from 'pg';
 
-const [url = '', secret = ''] = process.argv.slice(2);
+const [url = '', secret = '', port = ''] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: url, max: 16 });
 await pool.query(`
   create schema if not exists bare;
@@ -49,8 +49,5 @@ const server = createServer((request, response) => {
       .end(answer);
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
-});
+server.listen(Number(port), '127.0.0.1');
 process.once('SIGTERM', () => process.exit(0));

@@ -1,23 +1,64 @@
 /**
  * The hot paths beside the bare limit, in one run on one machine. Ratios count; absolute figures move with
- * the machine.
- *
- *   npm run bench -- --seconds 5
+ * the machine. Ends with an error when something fails, never because a figure is low.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startPostgres } from '../../lib/db/embedded.ts';
-import { benchTrigger, watchPostgres } from './trigger.ts';
+import { measureAccepted, measureApart, measureBare } from './acceptance.ts';
+import type { Bench } from './bench.ts';
+import { measureFinished } from './completion.ts';
+import { measureLatency } from './latency.ts';
+import { describeMachine } from './machine.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
+import { openPostgres } from './postgres.ts';
+import { hasRedis } from './subjects.ts';
+import { type Results, table } from './table.ts';
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '5' } } });
-const directory = await mkdtemp(join(tmpdir(), 'ahs-bench-'));
-const server = await startPostgres({ directory, log: () => {} });
-watchPostgres(server.pid);
-try {
-  await benchTrigger(server.url, Number(values.seconds) * 1_000);
-} finally {
-  await server.stop();
-  await rm(directory, { recursive: true, force: true });
+const options = optionsOrExit();
+await using opened = new AsyncDisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void opened.disposeAsync().finally(() => process.exit(1)));
+
+const postgres = opened.use(await openPostgres());
+console.log(describeMachine(postgres.version));
+const bench: Bench = { postgres, durationMs: options.seconds * 1_000, profiling: false, say };
+const results = await measure(bench, options);
+if (options.profile) await profile({ ...bench, profiling: true }, options);
+console.log(`\nmedians of ${options.rounds} rounds\n\n${table(results)}`);
+
+/** Each round measures everything once, so that what slows the machine for a while slows all of it. */
+async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
+  const results: Results = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
+  const isApart = parts.has('apart') && hasRedis();
+  for (let round = 1; round <= rounds; round++) {
+    console.log(`\nround ${round} of ${rounds}\n`);
+    if (parts.has('bare')) results.bare.push(await measureBare(bench));
+    if (parts.has('accepted')) results.accepted.push(await measureAccepted(bench));
+    if (isApart) results.apart.push(await measureApart(bench));
+    else if (parts.has('apart')) say('a"', 'needs redis-server: apt-get install redis-server');
+    if (parts.has('latency')) results.latency.push(await measureLatency(bench));
+  }
+  if (parts.has('finished')) {
+    console.log(`\n${sustained} s in one piece\n`);
+    results.finished.push(await measureFinished({ ...bench, durationMs: sustained * 1_000 }));
+  }
+  return results;
+}
+
+async function profile(bench: Bench, { parts }: Options): Promise<void> {
+  console.log('\nprofiles; the figures beside them suffer from that\n');
+  if (parts.has('accepted')) await measureAccepted(bench);
+  if (parts.has('finished')) await measureFinished(bench);
+}
+
+function say(letter: string, text: string): void {
+  for (const [index, line] of text.split('\n').entries())
+    console.log(`${(index === 0 ? letter : '').padEnd(3)} ${line}`);
+}
+
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);
+    process.exit(1);
+  }
 }

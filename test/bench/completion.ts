@@ -1,0 +1,94 @@
+import { compareWithStored, describeLoad, jobFor } from './acceptance.ts';
+import { type Bench, pause, type Spread } from './bench.ts';
+import { createMeter } from './meter.ts';
+import type { BenchDatabase } from './postgres.ts';
+import { send } from './senders.ts';
+import { startWhole } from './subjects.ts';
+import { createWebhook } from './webhook.ts';
+
+/** The spread is that of acceptance. */
+export interface Completion extends Spread {
+  /** Turns run to their end in each second, from the first to the last one: also those that the senders left waiting. */
+  perSecond: number;
+  /** The same while the senders sent. */
+  besidePerSecond: number;
+  /** Turns that waited or ran when the senders stopped. */
+  backlog: number;
+  /** From a session's creation to its turn's end. */
+  turn: Spread;
+}
+
+const SLOTS = 64;
+const SAMPLES = 10;
+const DRAIN_MS = 600_000;
+const POLL_MS = 50;
+
+const FINISHED = `select count(*), count(*) filter (where status <> 'completed') from sessions.turns where finished_at is not null`;
+/** Asked in a way that reads no turn that has ended. */
+const BACKLOG = `
+  select (select count(*) from sessions.turns where ready) +
+    (select count(*) from sessions.turns where status in ('in_progress', 'blocked'))`;
+const AGES = `
+  select percentile_cont(0.5) within group (order by age), percentile_cont(0.99) within group (order by age)
+  from (select extract(epoch from finished_at - created_at) * 1000 as age from sessions.turns) as turn`;
+
+/** a': in one process, where everything that is accepted is run to its end, by an agent that echoes. */
+export async function measureFinished(bench: Bench): Promise<Completion> {
+  await using database = await bench.postgres.createDatabase();
+  await using subject = await startWhole(database.url, SLOTS);
+  const { request } = await createWebhook(subject.origin);
+  const meter = createMeter(bench, subject);
+  const sent = new AbortController();
+  let begun = { at: 0, finished: 0 };
+  let watching = Promise.resolve();
+
+  const figures = await send(jobFor(subject, request, bench.durationMs), subject, async () => {
+    await meter.begin();
+    const [finished = 0] = await database.ask(FINISHED);
+    begun = { at: performance.now(), finished };
+    watching = watch(bench, database, sent.signal);
+  }).finally(() => sent.abort());
+  const rateOf = (finished: number) => (finished - begun.finished) / ((performance.now() - begun.at) / 1_000);
+  const [beside = 0] = await database.ask(FINISHED);
+  const besidePerSecond = rateOf(beside);
+  await watching;
+  const costs = await meter.end(beside - begun.finished, 'finished turn');
+  const [backlog = 0] = await database.ask(BACKLOG);
+  await Promise.race([subject.failed, drained(database)]);
+  const [all = 0, failed = 0] = await database.ask(FINISHED);
+  const perSecond = rateOf(all);
+  const [p50Ms = 0, p99Ms = 0] = await database.ask(AGES);
+
+  if (failed > 0) throw new Error(`${failed} turns did not complete`);
+  await compareWithStored(database, 'sessions.turns', figures.accepted);
+  bench.say("a'", `accepted ${describeLoad(figures)}`);
+  const pace = `${perSecond.toFixed(0)}/s until the last one, ${besidePerSecond.toFixed(0)}/s beside the senders`;
+  bench.say("a'", `finished ${pace}; when the senders stopped, ${backlog} were left`);
+  bench.say(
+    "a'",
+    `from a session's creation to its turn's end: p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms`,
+  );
+  bench.say("a'", costs);
+  return { ...figures, perSecond, besidePerSecond, backlog, turn: { p50Ms, p99Ms } };
+}
+
+/** Prints how many turns wait or run, while the senders send. */
+async function watch(bench: Bench, database: BenchDatabase, signal: AbortSignal): Promise<void> {
+  const startedAt = performance.now();
+  const elapsed = () => performance.now() - startedAt;
+  for (let sample = 1; sample < SAMPLES; sample++) {
+    await pause((bench.durationMs / SAMPLES) * sample - elapsed(), signal);
+    if (signal.aborted) return;
+    const [backlog] = await database.ask(BACKLOG);
+    bench.say("a'", `after ${(elapsed() / 1_000).toFixed(1)} s: backlog ${backlog}`);
+  }
+}
+
+async function drained(database: BenchDatabase): Promise<void> {
+  const startedAt = performance.now();
+  while ((await database.ask(BACKLOG))[0] !== 0) {
+    if (performance.now() - startedAt > DRAIN_MS)
+      throw new Error(`turns are still waiting after ${DRAIN_MS / 1_000} s`);
+    await pause(POLL_MS);
+  }
+}

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+
+/** What can be measured, and the letter under which the figures stand. */
+export const PARTS = {
+  bare: 'b',
+  accepted: 'a',
+  apart: 'a"',
+  finished: "a'",
+  latency: 'c',
+} as const;
+export type Part = keyof typeof PARTS;
+
+export interface Options {
+  parts: ReadonlySet<Part>;
+  rounds: number;
+  /** How long each measurement lasts. */
+  seconds: number;
+  /** How long turns are run to their end beside the senders, in one piece. */
+  sustained: number;
+  profile: boolean;
+}
+
+export const USAGE = `
+  npm run bench -- [options]
+
+    --only bare,accepted,apart,finished,latency   or their letters: b, a, a", a', c
+    --rounds 3         how often; the medians count
+    --seconds 5        how long each measurement lasts, after a warm-up
+    --sustained 30     how long a' lasts, in one piece; six times --seconds when it is not given
+    --profile          the heaviest entries of the CPU profiles of a and a', in a round of their own
+`;
+
+/** A signed request may be five minutes old. */
+const LONGEST = 240;
+
+/** Throws an Error that says what is wrong with the arguments. */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string', default: Object.keys(PARTS).join() },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '5' },
+      sustained: { type: 'string' },
+      profile: { type: 'boolean', default: false },
+    },
+  });
+  const seconds = positive('seconds', values.seconds, LONGEST);
+  return {
+    parts: new Set(values.only.split(',').map(partOf)),
+    rounds: positive('rounds', values.rounds, 100),
+    seconds,
+    sustained: positive('sustained', values.sustained ?? String(Math.min(6 * seconds, LONGEST)), LONGEST),
+    profile: values.profile,
+  };
+}
+
+function partOf(text: string): Part {
+  const wanted = text.trim();
+  for (const [name, letter] of Object.entries(PARTS)) {
+    if (wanted === name || wanted === letter) return name as Part;
+  }
+  throw new Error(`--only: there is no "${wanted}"`);
+}
+
+function positive(name: string, text: string, limit: number): number {
+  const value = Number(text);
+  if (value > 0 && value <= limit) return value;
+  throw new Error(`--${name} is a number above 0 and up to ${limit}, not "${text}"`);
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startPostgres } from '../../lib/db/embedded.ts';
+
+export interface BenchDatabase extends AsyncDisposable {
+  url: string;
+  /** The numbers of the first row. */
+  ask(sql: string): Promise<number[]>;
+}
+
+export interface BenchPostgres extends AsyncDisposable {
+  version: string;
+  /** An empty database, so that no measurement finds what another has left. */
+  createDatabase(): Promise<BenchDatabase>;
+  /** CPU time of all its processes so far; NaN where the system does not tell. */
+  cpuMs(): number;
+}
+
+/** The PostgreSQL that the service embeds, with the settings it gives it, for everything that is measured. */
+export async function openPostgres(): Promise<BenchPostgres> {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-bench-'));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const server = opened.use(await startPostgres({ directory, log: () => {} }));
+  const admin = await connect(server.url);
+  opened.defer(() => admin.end());
+  const { rows } = await admin.query<{ version: string }>(
+    `select current_setting('server_version') as version`,
+  );
+  const stack = opened.move();
+  let made = 0;
+  return {
+    version: rows[0]?.version ?? '',
+    async createDatabase() {
+      const name = `bench_${++made}`;
+      await admin.query(`create database ${name}`);
+      const url = new URL(server.url);
+      url.pathname = name;
+      const client = await connect(url.href);
+      return {
+        url: url.href,
+        async ask(sql) {
+          const answer = await client.query({ text: sql, rowMode: 'array' });
+          return (answer.rows[0] ?? []).map(Number);
+        },
+        async [Symbol.asyncDispose]() {
+          await client.end();
+          await admin.query(`drop database ${name} with (force)`);
+        },
+      };
+    },
+    cpuMs: () => cpuMs(server.pid),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  // The statement that fails tells of it.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** A tick of /proc is 10 ms on every Linux that runs Node. */
+const TICK_MS = 10;
+
+function cpuMs(pid: number): number {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const ticks = [String(pid), ...children].map((one) => {
+      // After the name: user and system time, and the same of children that have ended.
+      const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+    });
+    return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
+  } catch {
+    return Number.NaN;
+  }
+}

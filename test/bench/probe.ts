@@ -1,0 +1,49 @@
+/**
+ * Loaded into every process that is measured (`--import`). Tells what the process has used and where its time
+ * goes; does nothing until it is asked.
+ */
+import type { Profiler, Session } from 'node:inspector/promises';
+
+export interface Usage {
+  cpuMs: number;
+  /** Bytes of memory, now and at most so far. */
+  rss: number;
+  peak: number;
+}
+
+export type Question = 'usage' | 'start profile' | 'end profile';
+export type Profile = Profiler.Profile;
+
+const SAMPLE_US = 1_000;
+let session: Session | undefined;
+
+const answers: Record<Question, () => unknown> = {
+  usage(): Usage {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    return {
+      cpuMs: (userCPUTime + systemCPUTime) / 1_000,
+      rss: process.memoryUsage.rss(),
+      peak: maxRSS * 1_024,
+    };
+  },
+  async 'start profile'() {
+    const inspector = await import('node:inspector/promises');
+    session = new inspector.Session();
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_US });
+    await session.post('Profiler.start');
+  },
+  async 'end profile'(): Promise<Profile | undefined> {
+    const ended = await session?.post('Profiler.stop');
+    session?.disconnect();
+    return ended?.profile;
+  },
+};
+
+process.on('message', async (question: Question) => {
+  process.send?.({ answer: await answers[question]() });
+});
+// Without the bench there is nobody left who would end it.
+process.once('disconnect', () => process.exit(1));
+process.channel?.unref();

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../lib/db/embedded/port.ts';
+import { startRedis } from '../support/redis.ts';
+import { planTargets, type TargetName } from '../support/targets.ts';
+import { type Member, type Subject, startSubject } from './subject.ts';
+
+const MAIN = '../../services/main.ts';
+const READY = '/readyz';
+const SECRETS = {
+  SERVICE_SECRET: 'the service secret of the bench, long enough',
+  SERVICE_SEALING_KEY: 'the sealing key of the bench is long enough',
+};
+/** What is needed to accept; who runs turns is not among them. */
+const ACCEPTING: TargetName[] = ['auth', 'agents', 'sessions', 'deployments', 'edge'];
+
+/** The bare limit: no service at all. */
+export async function startBare(databaseUrl: string, secret: string): Promise<Subject> {
+  const port = await freePort();
+  const member: Member = { name: 'server', file: 'bare.ts', args: [databaseUrl, secret, `${port}`], env: {} };
+  return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
+}
+
+/** The program as an operator starts it, with `slots` turns at a time. */
+export async function startWhole(databaseUrl: string, slots: number): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'ahs-bench-data-'));
+  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const env = {
+    ...SECRETS,
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_PORT: `${port}`,
+    SERVICE_DATABASE_URL: databaseUrl,
+    SERVICE_RUNNER_SLOTS: `${slots}`,
+    SERVICE_LOG_LEVEL: 'warn',
+  };
+  const member: Member = { name: 'service', file: MAIN, args: [], env };
+  return together(opened, await startSubject(`http://127.0.0.1:${port}`, READY, [member]));
+}
+
+/** Each target that takes part in accepting as a process of its own, joined by gRPC and a real Redis. */
+export async function startApart(databaseUrl: string): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const redis = opened.use(await startRedis());
+  const plan = await planTargets({ SERVICE_DATABASE_URL: databaseUrl, SERVICE_REDIS_URL: redis.url });
+  const members = ACCEPTING.map((name) => ({
+    name,
+    file: MAIN,
+    args: [`--target=${name}`],
+    env: plan.settings[name],
+  }));
+  return together(opened, await startSubject(plan.origin, READY, members));
+}
+
+/** A subject that takes along, when it ends, what it stood on. */
+function together(ground: AsyncDisposableStack, subject: Subject): Subject {
+  const stack = ground.move();
+  stack.use(subject);
+  return { ...subject, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export function hasRedis(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}
