@@ -141,7 +141,7 @@ const driver = (name, home, ...packages) =>
   forbid(
     name,
     `This driver is imported in ${home} only: use what that folder offers.`,
-    { path: '^(lib|services|edge|scripts|proto)/', pathNot: `^${home}/` },
+    { path: '^(lib|services|edge|scripts|proto)/', pathNot: `^${noun(home)}` },
     { path: npm(...packages) },
   );
 
@@ -150,7 +150,15 @@ const drivers = [
   driver('only-lib-bus-speaks-redis', 'lib/bus', 'redis', '@redis/[^/]+', 'ioredis'),
   driver('only-lib-blobs-speaks-s3', 'lib/blobs', 'minio', '@aws-sdk/[^/]+'),
   driver('only-lib-grpc-speaks-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
+  driver('only-lib-telemetry-speaks-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
+  driver('only-lib-metrics-speaks-prometheus', 'lib/metrics', 'prom-client'),
   driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
+  forbid(
+    'exporting-is-loaded-when-needed',
+    'Without a collector, a start does not wait for the libraries that speak to one: use lib/telemetry/open.ts.',
+    { path: PRODUCT },
+    { path: '^lib/telemetry/otlp\\.ts$', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+  ),
 ];
 
 const product = [

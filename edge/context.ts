@@ -1,8 +1,9 @@
-import type { Registry } from 'prom-client';
 import type { Clock } from '../lib/clock.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { Readiness, StandIn } from '../lib/modules.ts';
+import type { Tracer } from '../lib/telemetry/tracer.ts';
 import type { Clients } from './clients.ts';
 
 /** What the edge is handed when it is opened. */
@@ -15,5 +16,7 @@ export interface EdgeContext {
   readiness(): Promise<Readiness[]>;
   /** Which part fills which role. */
   standIns: readonly StandIn[];
-  metrics: Registry;
+  metrics: Metrics;
+  /** Begins the spans of requests. */
+  tracer: Tracer;
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
-import { childSpan } from '../lib/trace.ts';
 import type { EdgeContext } from './context.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
 import { parseJson } from './input/json.ts';
@@ -23,7 +22,7 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const params = request.params as Record<string, string>;
-    const call = await identify(clients, reply, childSpan(request.trace));
+    const call = await identify(clients, request, reply);
     const body = readJson ? await readJson(request) : undefined;
     const query = readQuery(request.query as RawQuery);
     checkPath(params, route.errors);

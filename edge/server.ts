@@ -1,13 +1,13 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuse } from '../lib/errors.ts';
 import type { Module } from '../lib/modules.ts';
-import { childSpan, parseTraceparent, startTrace, type Trace, traceparent } from '../lib/trace.ts';
+import { traceparent } from '../lib/trace.ts';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
 import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
 import { type BrowserRules, browserFault, browserRules, originForm } from './plugins/browser.ts';
 import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
-import { measureRequests } from './plugins/metrics.ts';
+import { factsOf, watchRequests } from './plugins/requests.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { refuseUnknown } from './plugins/unknown.ts';
 import { serveDocs } from './routes/docs.ts';
@@ -16,12 +16,6 @@ import { serveStream } from './routes/stream.ts';
 import { serveTrigger } from './routes/trigger.ts';
 import { ROUTES } from './routes.ts';
 import { API, serve } from './serve.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    trace: Trace;
-  }
-}
 
 export interface Edge extends Module {
   /** The origin under which clients reach it. */
@@ -60,15 +54,27 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
     frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     return503OnClosing: false,
   });
+  const watch = watchRequests(context);
   let rules: BrowserRules | undefined;
 
+  /** What stands on every answer, errors included. */
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    // A sender of webhooks traces its own work, not ours.
+    watch(request, reply, request.routeOptions?.url === TRIGGER_URL);
+    reply.headers(SECURITY_HEADERS);
+    reply.header('cache-control', 'no-store');
+    reply.header('traceparent', traceparent(request.span.trace));
+    reply.header('x-request-id', request.id);
+  }
+
   function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    if (request.span === undefined) begin(request, reply);
     const refusal = asRefusal(error);
     if (refusal.code === 'INTERNAL') {
-      const facts = { request_id: request.id, trace_id: request.trace?.traceId, err: refusal.cause ?? error };
+      const facts = { ...factsOf(request), err: refusal.cause ?? error };
       context.log.error(facts, 'a request failed unexpectedly');
     }
-    if (request.trace === undefined) begin(request, reply);
+    request.refused = refusal.code;
     reply.code(statusOf(refusal)).headers(errorHeaders(refusal)).type('application/json; charset=utf-8');
     void reply.send(errorText(refusal, request.id));
   }
@@ -93,7 +99,6 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   // An expectation we do not know may be ignored; the answer Node would give is not one of ours.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   refuseUnknown(app);
-  measureRequests(app, context.metrics);
   for (const route of ROUTES) serve(app, route, context);
   serveTrigger(app, context, config.maxWebhookBytes);
   const streams = serveStream(app, context, config.streamStallSeconds * 1_000);
@@ -115,20 +120,6 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
       cancel();
     },
   };
-}
-
-/** What stands on every answer, errors included. */
-function begin(request: FastifyRequest, reply: FastifyReply): void {
-  // A sender of webhooks traces its own work, not ours.
-  const given =
-    request.routeOptions?.url === TRIGGER_URL
-      ? undefined
-      : parseTraceparent(request.headers.traceparent?.toString());
-  request.trace = given ? childSpan(given) : startTrace();
-  reply.headers(SECURITY_HEADERS);
-  reply.header('cache-control', 'no-store');
-  reply.header('traceparent', traceparent(request.trace));
-  reply.header('x-request-id', request.id);
 }
 
 async function listen(app: FastifyInstance, { host, port }: EdgeConfig): Promise<string> {

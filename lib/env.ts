@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PAIRS, parsePairs } from './env/pairs.ts';
 
 /**
  * Settings come from environment variables and are declared once per module. Reading them gives
@@ -85,6 +86,17 @@ function parseAddress(text: string): string {
 export const setting = {
   text: (variable: string, common: Common<string>) => make(variable, 'a text', common, (text) => text),
 
+  optionalText: (variable: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(variable, 'a text', { about }, (text) => text, { optional: true }),
+
+  /** A part of a whole, 0–1. */
+  fraction: (variable: string, common: Common<number>) =>
+    make(variable, 'a number from 0 to 1', common, (text) => {
+      const value = Number(text);
+      if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new Error('is not such a number');
+      return value;
+    }),
+
   integer: (variable: string, range: { min: number; max: number; unit?: string }, common: Common<number>) =>
     make(
       variable,
@@ -146,6 +158,15 @@ export const setting = {
     about: string,
   ): Setting<string | undefined> => ({
     ...setting.optionalUrl(variable, protocols, about),
+    secret: true,
+  }),
+
+  optionalPairs: (variable: string, about: string): Setting<Record<string, string> | undefined> =>
+    make<Record<string, string> | undefined>(variable, PAIRS, { about }, parsePairs, { optional: true }),
+
+  /** Pairs whose values are secret. */
+  optionalSecretPairs: (variable: string, about: string): Setting<Record<string, string> | undefined> => ({
+    ...setting.optionalPairs(variable, about),
     secret: true,
   }),
 

@@ -3,7 +3,9 @@ import type { Clock } from './clock.ts';
 import type { Endpoint, Observation } from './grpc/transport.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import type { Module } from './modules.ts';
+import type { Tracer } from './telemetry/tracer.ts';
 
 /** What every service is handed when it is opened. */
 export interface ServiceContext {
@@ -17,6 +19,9 @@ export interface ServiceContext {
   serviceSecret: string;
   /** Told of every finished call. */
   observe: (observation: Observation) => void;
+  /** Begins the spans of this service. */
+  tracer: Tracer;
+  metrics: Metrics;
 }
 
 /** A service that runs: others reach it through the endpoint, the process starts and stops the module. */

@@ -9,6 +9,7 @@ export interface Trace {
   traceId: string;
   /** 16 lowercase hexadecimal digits: the current span. */
   spanId: string;
+  /** Whether it is recorded; who began the trace has decided that for everybody. */
   sampled: boolean;
 }
 
@@ -25,6 +26,7 @@ function randomHex(bytes: number): string {
   return pool.toString('hex', used - bytes, used);
 }
 
+/** A new trace. Nobody records it until somebody says so. */
 export function startTrace(): Trace {
   return { traceId: randomHex(16), spanId: randomHex(8), sampled: false };
 }
@@ -43,6 +45,6 @@ export function traceparent(trace: Trace): string {
 }
 
 /** A new span of the same trace. */
-export function childSpan(trace: Trace): Trace {
-  return { traceId: trace.traceId, spanId: randomHex(8), sampled: trace.sampled };
+export function childSpan(trace: Trace, sampled = trace.sampled): Trace {
+  return { traceId: trace.traceId, spanId: randomHex(8), sampled };
 }

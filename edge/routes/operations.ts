@@ -45,7 +45,7 @@ export function serveOperations(app: FastifyInstance, { readiness, standIns, met
 
   app.get('/metrics', async (_, reply) => {
     reply.type(metrics.contentType);
-    return metrics.metrics();
+    return metrics.text();
   });
 }
 

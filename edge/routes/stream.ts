@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { Refusal } from '../../lib/errors.ts';
-import { childSpan } from '../../lib/trace.ts';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { EdgeContext } from '../context.ts';
 import { EventWriter, STREAM_HEADERS } from '../event-writer.ts';
@@ -38,7 +37,7 @@ export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stal
   let draining = false;
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = { ...(await identify(clients, reply, childSpan(request.trace))), signal: endOf(reply) };
+    const call = { ...(await identify(clients, request, reply)), signal: endOf(reply) };
     const query = readQuery(request.query as RawQuery);
     checkPath(request.params);
     const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();

@@ -28,8 +28,9 @@ export function serveTrigger(app: FastifyInstance, { clients }: EdgeContext, max
           signatures: occurrences(raw.rawHeaders, 'x-webhook-signature'),
           sourceAddress: raw.socket.remoteAddress ?? '',
         },
-        { trace: request.trace, signal: presenceOf(reply) },
+        { trace: request.span.trace, requestId: request.id, signal: presenceOf(reply) },
       );
+      if (!request.span.silent) request.span.set({ 'ahs.session_id': answer.sessionId });
       reply.type('application/json; charset=utf-8');
       return (
         `{"code":"OK","message":"success","data":{"deployment_id":"${answer.deploymentId}",` +

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import { refuse } from '../errors.ts';
-import { startTrace, traceparent } from '../trace.ts';
 import type { CallOptions, Client, Contract } from './contract.ts';
 import { createIssuer } from './passport.ts';
 import type { Headers, Transport } from './transport.ts';
@@ -28,7 +27,8 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
   const limit = options.timeoutMs ?? TIMEOUT_MS;
 
   function headers(call: CallOptions, timeoutMs: number | undefined): Headers {
-    return { passport: issue(call.caller), traceparent: traceparent(call.trace ?? startTrace()), timeoutMs };
+    const { trace, requestId } = call;
+    return { passport: issue(call.caller), trace, requestId, timeoutMs };
   }
 
   async function unary(method: string, request: unknown, call: CallOptions = {}): Promise<unknown> {

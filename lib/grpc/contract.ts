@@ -53,6 +53,8 @@ export interface Call {
   /** Milliseconds since the epoch. */
   deadline: number;
   trace: Trace;
+  /** req_…: the request of a client that it serves; undefined for work of a service itself. */
+  requestId: string | undefined;
 }
 
 /** What a client may say about a call. All of it is optional; a `Call` fits. */
@@ -62,6 +64,7 @@ export interface CallOptions {
   /** Milliseconds since the epoch; the client's own limit applies when it is sooner. */
   deadline?: number | undefined;
   trace?: Trace | undefined;
+  requestId?: string | undefined;
 }
 
 /** What a service implements. */

@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { Refusal, refuse } from '../errors.ts';
-import { childSpan, parseTraceparent, startTrace } from '../trace.ts';
+import { type Attributes, type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
+import { startTrace, type Trace } from '../trace.ts';
 import type { Call, Contract, Handlers, Peers } from './contract.ts';
 import { createInspector } from './passport.ts';
 import { unexpected } from './trailer.ts';
-import type { Endpoint, Headers, Observation } from './transport.ts';
+import { type Endpoint, type Headers, type Observation, spanOf } from './transport.ts';
 
 export interface GuardOptions<C extends Contract> {
   contract: C;
@@ -15,94 +16,128 @@ export interface GuardOptions<C extends Contract> {
   secret: string;
   clock: Clock;
   observe: (observation: Observation) => void;
+  /** Without one, calls have no spans. */
+  tracer?: Tracer;
 }
 
 type AnyHandler = (request: unknown, call: Call) => unknown;
+
+/** What is known of a method before it is called. */
+interface Guarded {
+  method: string;
+  handler: AnyHandler | undefined;
+  peers: readonly string[];
+  span: { name: string; attributes: Attributes };
+}
 
 /**
  * Stands before a service's handlers, the same over both transports: who calls, may it, how did it
  * end. What leaves it is a `Refusal` or an answer, never another kind of error.
  */
 export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
-  const { contract, clock } = options;
+  const { contract, clock, observe, tracer = silentTracer } = options;
   const inspect = createInspector(options.secret, clock);
   const handlers = new Map<string, AnyHandler>(Object.entries(options.handlers) as [string, AnyHandler][]);
-  const peers = new Map<string, readonly string[]>(Object.entries(options.peers));
+  const peers: Readonly<Record<string, readonly string[]>> = options.peers;
+  const methods = new Map(
+    Object.keys(contract.methods).map((method): [string, Guarded] => [
+      method,
+      { method, handler: handlers.get(method), peers: peers[method] ?? [], span: spanOf(contract, method) },
+    ]),
+  );
 
-  function admit(method: string, headers: Headers, signal: AbortSignal): { handler: AnyHandler; call: Call } {
-    const { peer, caller } = inspect(headers.passport);
-    const handler = handlers.get(method);
-    if (!handler || !peers.get(method)?.includes(peer)) {
-      throw refuse('FORBIDDEN', `${peer} may not call ${contract.name}.${method}`);
+  /** One call from its arrival to its end. */
+  class Visit {
+    readonly #startedAt = performance.now();
+    readonly #guarded: Guarded;
+    readonly #request: unknown;
+    readonly #headers: Headers;
+    readonly #trace: Trace;
+    readonly #span: Span | undefined;
+    #call: Call | undefined;
+
+    constructor(method: string, request: unknown, headers: Headers) {
+      this.#guarded = methods.get(method) ?? unknownMethod(contract, method);
+      this.#request = request;
+      this.#headers = headers;
+      const { trace } = headers;
+      // What belongs to no trace is given an id, by which its log lines are found, but no span.
+      this.#span = trace && this.#begin(trace);
+      this.#trace = this.#span?.trace ?? startTrace();
     }
-    const parent = parseTraceparent(headers.traceparent);
-    const deadline =
-      headers.timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now().getTime() + headers.timeoutMs;
-    return {
-      handler,
-      call: { peer, caller, signal, deadline, trace: parent ? childSpan(parent) : startTrace() },
-    };
-  }
 
-  /** One call from admission to its end. */
-  function watch(method: string) {
-    const startedAt = performance.now();
-    let call: Call | undefined;
-    return {
-      admit(headers: Headers, signal: AbortSignal) {
-        const admitted = admit(method, headers, signal);
-        call = admitted.call;
-        return admitted;
-      },
-      finish(code: string, cause?: unknown) {
-        options.observe({
-          service: contract.name,
-          method,
-          peer: call?.peer ?? 'unknown',
-          caller: call?.caller,
-          code,
-          durationMs: performance.now() - startedAt,
-          traceId: call?.trace.traceId ?? '',
-          cause,
-        });
-      },
-      fail(error: unknown, signal: AbortSignal): Refusal {
-        const refusal = asRefusal(error, signal);
-        this.finish(refusal.code, refusal.cause);
-        return refusal;
-      },
-    };
+    #begin(parent: Trace): Span {
+      const { name, attributes } = this.#guarded.span;
+      return tracer.begin(name, { kind: 'server', parent, attributes });
+    }
+
+    /** Hands the call to its handler, if the caller may make it. */
+    admit(signal: AbortSignal): unknown {
+      const { passport, timeoutMs, requestId } = this.#headers;
+      const { peer, caller } = inspect(passport);
+      const { method, handler, peers: allowed } = this.#guarded;
+      if (!handler || !allowed.includes(peer))
+        throw refuse('FORBIDDEN', `${peer} may not call ${contract.name}.${method}`);
+      const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now().getTime() + timeoutMs;
+      this.#call = { peer, caller, signal, deadline, trace: this.#trace, requestId };
+      return handler(this.#request, this.#call);
+    }
+
+    finish(code: string, cause?: unknown): void {
+      this.#span?.end(code === 'OK' ? undefined : code);
+      observe({
+        service: contract.name,
+        method: this.#guarded.method,
+        request: this.#request,
+        peer: this.#call?.peer ?? 'unknown',
+        caller: this.#call?.caller,
+        code,
+        durationMs: performance.now() - this.#startedAt,
+        traceId: this.#trace.traceId,
+        requestId: this.#headers.requestId,
+        cause,
+      });
+    }
+
+    fail(error: unknown, signal: AbortSignal): Refusal {
+      const refusal = asRefusal(error, signal);
+      this.finish(refusal.code, refusal.cause);
+      return refusal;
+    }
   }
 
   return {
     contract,
     async unary(method, request, headers, signal) {
-      const watched = watch(method);
+      const visit = new Visit(method, request, headers);
       try {
-        const { handler, call } = watched.admit(headers, signal);
-        const response = await handler(request, call);
-        watched.finish('OK');
+        const response = await visit.admit(signal);
+        visit.finish('OK');
         return response;
       } catch (error) {
-        throw watched.fail(error, signal);
+        throw visit.fail(error, signal);
       }
     },
     async *stream(method, request, headers, signal) {
-      const watched = watch(method);
+      const visit = new Visit(method, request, headers);
       let ended = false;
       try {
-        const { handler, call } = watched.admit(headers, signal);
-        yield* handler(request, call) as AsyncIterable<unknown>;
+        yield* visit.admit(signal) as AsyncIterable<unknown>;
         ended = true;
-        watched.finish('OK');
+        visit.finish('OK');
       } catch (error) {
         ended = true;
-        throw watched.fail(error, signal);
+        throw visit.fail(error, signal);
       } finally {
-        if (!ended) watched.finish('CANCELLED');
+        if (!ended) visit.finish('CANCELLED');
       }
     },
   };
+}
+
+/** A caller of a newer release may know methods that are not here. */
+function unknownMethod(contract: Contract, method: string): Guarded {
+  return { method, handler: undefined, peers: [], span: spanOf(contract, method) };
 }
 
 function asRefusal(error: unknown, signal: AbortSignal): Refusal {

@@ -10,6 +10,7 @@ import {
 } from 'nice-grpc';
 import { HealthDefinition } from 'nice-grpc-server-health';
 import { Refusal, refuse } from '../errors.ts';
+import { parseTraceparent, traceparent } from '../trace.ts';
 import type { Contract } from './contract.ts';
 import { askHealth, createHealth } from './health.ts';
 import { decodeRefusal, ERROR_TRAILER, encodeRefusal, grpcStatus, unexpected } from './trailer.ts';
@@ -17,6 +18,7 @@ import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from '
 
 const PASSPORT = 'ahs-passport';
 const TIMEOUT = 'ahs-timeout-ms';
+const REQUEST_ID = 'ahs-request-id';
 const CHANNEL = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -104,7 +106,8 @@ function readHeaders(metadata: Metadata): Headers {
   const timeout = Number(metadata.get(TIMEOUT));
   return {
     passport: metadata.get(PASSPORT) ?? '',
-    traceparent: metadata.get('traceparent') ?? '',
+    trace: parseTraceparent(metadata.get('traceparent')),
+    requestId: metadata.get(REQUEST_ID),
     timeoutMs: timeout > 0 ? timeout : undefined,
   };
 }
@@ -149,7 +152,9 @@ function networkTransport(channel: Channel, contract: Contract): Transport {
     const method = raw[name];
     if (!method) throw refuse('FORBIDDEN', `${contract.name} has no method ${name}`);
     let trailer: Metadata | undefined;
-    const metadata = Metadata({ [PASSPORT]: headers.passport, traceparent: headers.traceparent });
+    const metadata = Metadata({ [PASSPORT]: headers.passport });
+    if (headers.trace) metadata.set('traceparent', traceparent(headers.trace));
+    if (headers.requestId !== undefined) metadata.set(REQUEST_ID, headers.requestId);
     if (headers.timeoutMs !== undefined) metadata.set(TIMEOUT, String(Math.ceil(headers.timeoutMs)));
     const onTrailer = (received: Metadata) => {
       trailer = received;

@@ -1,11 +1,15 @@
+import type { Attributes } from '../telemetry/tracer.ts';
+import type { Trace } from '../trace.ts';
 import type { Caller, Contract } from './contract.ts';
 
 /** What travels beside a message, whichever way it goes. All text is ASCII. */
 export interface Headers {
   /** See passport.ts. */
   passport: string;
-  /** W3C traceparent. */
-  traceparent: string;
+  /** Travels as W3C traceparent; absent for work that belongs to no trace. */
+  trace: Trace | undefined;
+  /** req_…: the request of a client that it serves; absent for work of a service itself. */
+  requestId: string | undefined;
   /** How long the caller will wait, in milliseconds; absent on streams without a limit. */
   timeoutMs: number | undefined;
 }
@@ -31,12 +35,21 @@ export interface Endpoint extends Transport {
 export interface Observation {
   service: string;
   method: string;
+  /** Its message; what it says beside ids is nobody's business. */
+  request: unknown;
   peer: string;
   caller: Caller | undefined;
   /** OK or a code of the error table. */
   code: string;
   durationMs: number;
   traceId: string;
+  requestId: string | undefined;
   /** The unknown error behind INTERNAL. */
   cause?: unknown;
+}
+
+/** How a call appears in traces, on both sides (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
+export function spanOf(contract: Contract, method: string): { name: string; attributes: Attributes } {
+  const name = `${contract.fullName}/${contract.methods[method]?.name ?? method}`;
+  return { name, attributes: { 'rpc.system.name': 'grpc', 'rpc.method': name } };
 }

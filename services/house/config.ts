@@ -1,4 +1,5 @@
 import { setting } from '../../lib/env.ts';
+import { PROTOCOLS, SAMPLERS } from '../../lib/telemetry/options.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 const REDIS = ['redis:', 'rediss:'];
@@ -44,6 +45,40 @@ export const settings = {
     fallback: '127.0.0.1:50051',
     about: 'Where a service in a process of its own listens for the others, as host:port.',
   }),
+  metricsListen: setting.optionalAddress(
+    'SERVICE_METRICS_LISTEN',
+    'Where any target serves /metrics, /healthz and /readyz over HTTP, to whoever reaches it. Without it, only the edge does.',
+  ),
+  otlpEndpoint: setting.optionalSecretUrl(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ['http:', 'https:'],
+    'An OpenTelemetry collector; traces are sent to /v1/traces there. Without it, none are made.',
+  ),
+  otlpHeaders: setting.optionalSecretPairs(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'What the collector wants to see in each request.',
+  ),
+  otlpProtocol: setting.choice('OTEL_EXPORTER_OTLP_PROTOCOL', PROTOCOLS, {
+    fallback: 'http/protobuf',
+    about: 'How traces are written.',
+  }),
+  tracesSampler: setting.choice('OTEL_TRACES_SAMPLER', SAMPLERS, {
+    fallback: 'parentbased_always_on',
+    about:
+      'Which traces are recorded. With parentbased_… a client that sends a traceparent decides for its own.',
+  }),
+  tracesSamplerRatio: setting.fraction('OTEL_TRACES_SAMPLER_ARG', {
+    fallback: 1,
+    about: 'For the samplers with traceidratio: which part of the traces is recorded.',
+  }),
+  otelServiceName: setting.optionalText(
+    'OTEL_SERVICE_NAME',
+    'Stands in traces for the name of the module: edge, sessions and so on.',
+  ),
+  otelResourceAttributes: setting.optionalPairs(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'Stands in traces for what this process says of itself, and beside it.',
+  ),
   agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
   authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),
   deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),

@@ -1,21 +1,26 @@
-import { Histogram, Registry } from 'prom-client';
 import type { Bus } from '../../lib/bus/bus.ts';
 import { createLocalBus } from '../../lib/bus/local.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { Observation } from '../../lib/grpc/transport.ts';
 import { createIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { watchProcess } from '../../lib/metrics/process.ts';
+import { createMetrics, type Metrics } from '../../lib/metrics.ts';
 import type { House, StandIn } from '../../lib/modules.ts';
 import { keptSecret } from '../../lib/secrets.ts';
 import type { ServiceContext } from '../../lib/service.ts';
+import { openTelemetry } from '../../lib/telemetry/open.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { embeddedDatabase } from './database.ts';
+import { createObserver } from './observer.ts';
 import type { Plan } from './plan.ts';
+import type { ModuleName } from './target.ts';
 
 /** What the modules of a process stand on. */
 export interface Ground {
-  context: ServiceContext;
+  /** What a module is opened with. */
+  contextOf(module: ModuleName): ServiceContext;
   sealingKey: string;
-  metrics: Registry;
+  metrics: Metrics;
   standIns: StandIn[];
 }
 
@@ -28,7 +33,11 @@ export async function layGround(
 ): Promise<Ground> {
   const { databaseUrl, redisUrl, serviceSecret, sealingKey } = plan.house;
   const clock: Clock = systemClock;
-  const metrics = new Registry();
+  const metrics = createMetrics(watchProcess());
+  // Opened first, so that it is stopped last and delivers what the others still have to tell.
+  const telemetry = await house.start(
+    openTelemetry({ ...telemetryOptions(plan.house), clock, log, metrics }),
+  );
   const database =
     databaseUrl === undefined && dataDir !== undefined
       ? await house.start(embeddedDatabase(dataDir, log))
@@ -37,16 +46,18 @@ export async function layGround(
   house.add({ name: 'hints', check: () => bus.check(), stop: () => bus.close() });
   const secretOf = async (given: string | undefined, name: string) =>
     given ?? (dataDir === undefined ? '' : await keptSecret(dataDir, name));
+  const context = {
+    clock,
+    ids: createIds(clock),
+    log,
+    bus,
+    databaseUrl: database?.url ?? databaseUrl ?? '',
+    serviceSecret: await secretOf(serviceSecret, 'service-secret'),
+    observe: createObserver(metrics, log),
+    metrics,
+  };
   return {
-    context: {
-      clock,
-      ids: createIds(clock),
-      log,
-      bus,
-      databaseUrl: database?.url ?? databaseUrl ?? '',
-      serviceSecret: await secretOf(serviceSecret, 'service-secret'),
-      observe: createObserver(metrics, log),
-    },
+    contextOf: (module) => ({ ...context, tracer: telemetry.tracer(module) }),
     sealingKey: await secretOf(sealingKey, 'sealing-key'),
     metrics,
     standIns: [
@@ -72,20 +83,15 @@ async function openBus(redisUrl: string | undefined, clock: Clock, log: Log): Pr
   return createRedisBus({ url: redisUrl, clock, onError });
 }
 
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-function createObserver(metrics: Registry, log: Log) {
-  const durations = new Histogram({
-    name: 'ahs_rpc_duration_seconds',
-    help: 'Calls between services, by how they ended.',
-    labelNames: ['service', 'method', 'code'],
-    buckets: BUCKETS,
-    registers: [metrics],
-  });
-  return ({ service, method, code, durationMs, peer, caller, traceId, cause }: Observation): void => {
-    durations.observe({ service, method, code }, durationMs / 1_000);
-    const facts = { service, method, code, peer, user_id: caller?.userId, trace_id: traceId, err: cause };
-    if (code === 'INTERNAL') log.error(facts, 'a call failed unexpectedly');
-    else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL') log.warn(facts, 'a call failed');
+function telemetryOptions(house: Plan['house']) {
+  return {
+    endpoint: house.otlpEndpoint,
+    headers: house.otlpHeaders ?? {},
+    protocol: house.otlpProtocol,
+    sampler: house.tracesSampler,
+    samplerRatio: house.tracesSamplerRatio,
+    serviceName: house.otelServiceName,
+    resourceAttributes: house.otelResourceAttributes ?? {},
+    version: packageJson.version,
   };
 }

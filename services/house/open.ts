@@ -6,7 +6,7 @@ import { openChannel, serveGrpc } from '../../lib/grpc/network.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { House } from '../../lib/modules.ts';
 import { createSealer } from '../../lib/sealing.ts';
-import type { OpenService } from '../../lib/service.ts';
+import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
@@ -24,14 +24,18 @@ const GRPC_STOP_MS = 1_500;
 
 /** Opens the modules of the plan in the order in which they need each other. Returns the edge's URL, where there is one. */
 export async function openModules(plan: Plan, house: House, ground: Ground): Promise<string | undefined> {
-  const { context } = ground;
   const modules = modulesOf(plan.target);
+  const contexts = Object.fromEntries(modules.map((name) => [name, ground.contextOf(name)])) as Record<
+    ModuleName,
+    ServiceContext
+  >;
   const services: OpenService[] = [];
   const endpoints = new Map<ServiceName, Endpoint>();
 
   /** A client of a service: in this process when it runs here, over the network otherwise. */
   function reach<C extends Contract>(self: ModuleName, service: ServiceName, contract: C): Client<C> {
-    const options = { contract, self, secret: context.serviceSecret, clock: context.clock };
+    const { serviceSecret: secret, clock } = contexts[self];
+    const options = { contract, self, secret, clock };
     const endpoint = endpoints.get(service);
     if (endpoint) return createClient({ ...options, transport: localTransport(endpoint) });
     const channel = openChannel(plan.house[`${service}Address`] ?? '');
@@ -53,18 +57,21 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   });
 
   let url: string | undefined;
-  if (modules.includes('auth')) await serve('auth', openAuth(context, plan.auth));
-  if (modules.includes('agents')) await serve('agents', openAgents(context, plan.agents));
+  if (modules.includes('auth')) await serve('auth', openAuth(contexts.auth, plan.auth));
+  if (modules.includes('agents')) await serve('agents', openAgents(contexts.agents, plan.agents));
   if (modules.includes('sessions')) {
     const { agents } = clientsOf('sessions');
-    await serve('sessions', openSessions(context, plan.sessions, { agents: agents() }));
+    await serve('sessions', openSessions(contexts.sessions, plan.sessions, { agents: agents() }));
   }
   if (modules.includes('deployments')) {
     const { agents, sessions, auth } = clientsOf('deployments');
     const clients = { agents: agents(), sessions: sessions(), auth: auth() };
     const publicUrl = () => (plan.edge.publicUrl ? new URL(plan.edge.publicUrl).origin : (url ?? ''));
     const sealer = createSealer(ground.sealingKey);
-    await serve('deployments', openDeployments(context, plan.deployments, clients, sealer, publicUrl));
+    await serve(
+      'deployments',
+      openDeployments(contexts.deployments, plan.deployments, clients, sealer, publicUrl),
+    );
   }
   if (plan.target !== 'all') {
     const check = async () => void (await Promise.all(services.map((service) => service.check?.())));
@@ -73,20 +80,22 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   }
   if (modules.includes('runner')) {
     const { sessions, agents } = clientsOf('runner');
-    await house.start(openRunner(context, plan.runner, { sessions: sessions(), agents: agents() }));
+    await house.start(openRunner(contexts.runner, plan.runner, { sessions: sessions(), agents: agents() }));
   }
   if (modules.includes('edge')) {
+    const { clock, ids, log, metrics, tracer } = contexts.edge;
     const { agents, auth, sessions, deployments } = clientsOf('edge');
     const edge = await house.start(
       openEdge(
         {
-          clock: context.clock,
-          ids: context.ids,
-          log: context.log,
+          clock,
+          ids,
+          log,
+          metrics,
+          tracer,
           clients: { agents: agents(), auth: auth(), sessions: sessions(), deployments: deployments() },
           readiness: () => house.readiness(),
           standIns: ground.standIns,
-          metrics: ground.metrics,
         },
         plan.edge,
       ),

@@ -58,6 +58,9 @@ const FAULTS: Record<string, [file: string, imports: string, keyword?: 'import']
     ['edge/clients.ts', 'nice-grpc-common'],
     ['services/alpha/channel.ts', '@grpc/grpc-js'],
   ],
+  'only-lib-telemetry-speaks-opentelemetry': [['services/alpha/spans.ts', '@opentelemetry/api']],
+  'only-lib-metrics-speaks-prometheus': [['edge/metrics.ts', 'prom-client']],
+  'exporting-is-loaded-when-needed': [['services/alpha/eager.ts', '../../lib/telemetry/otlp.ts', 'import']],
   'only-the-runner-speaks-to-models': [['services/alpha/model.ts', 'ai']],
   'tests-do-not-leak-into-the-product': [['services/alpha/fake.ts', '../../test/support/fake.ts']],
   'the-product-runs-without-scripts': [['lib/tooling.ts', '../scripts/tool.ts']],
@@ -72,6 +75,9 @@ const ALLOWED: Record<string, string[]> = {
   'lib/bus/redis.ts': ['redis'],
   'lib/blobs/blobs.ts': ['minio'],
   'lib/grpc/network.ts': ['nice-grpc-common', '@grpc/grpc-js', '../../proto/gen/ahs/common/v1/common.ts'],
+  'lib/telemetry/recorded.ts': ['@opentelemetry/api'],
+  'lib/telemetry/open.ts': ['./otlp.ts'],
+  'lib/metrics.ts': ['prom-client'],
   'services/alpha/config.ts': ['../../lib/env.ts'],
   'services/alpha/domain.ts': ['../../lib/errors.ts', '../../lib/ids.ts', '../../lib/events.ts'],
   'services/alpha/store.ts': [
@@ -98,7 +104,7 @@ const ALLOWED: Record<string, string[]> = {
 };
 
 const LEAVES = [
-  ...['errors', 'ids', 'events', 'clock', 'env', 'bus/bus'].map((name) => `lib/${name}.ts`),
+  ...['errors', 'ids', 'events', 'clock', 'env', 'bus/bus', 'telemetry/otlp'].map((name) => `lib/${name}.ts`),
   'proto/gen/ahs/alpha/v1/alpha.ts',
   'proto/gen/ahs/common/v1/common.ts',
   'services/row/store.ts',
@@ -115,6 +121,8 @@ const PACKAGES = [
   'minio',
   'nice-grpc-common',
   '@grpc/grpc-js',
+  '@opentelemetry/api',
+  'prom-client',
   'ai',
 ];
 

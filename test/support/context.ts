@@ -7,7 +7,9 @@ import { openChannel, serveGrpc } from '../../lib/grpc/network.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import { createIds } from '../../lib/ids.ts';
 import { createLog } from '../../lib/log.ts';
+import { createMetrics } from '../../lib/metrics.ts';
 import type { ServiceContext } from '../../lib/service.ts';
+import { silentTracer } from '../../lib/telemetry/tracer.ts';
 
 const SECRET = 'the shared secret of all services under test';
 
@@ -24,6 +26,8 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
     observe: ({ code, service, method, cause }) => {
       if (code === 'INTERNAL') console.error(`${service}.${method}`, cause);
     },
+    tracer: silentTracer,
+    metrics: createMetrics(),
     ...overrides,
   };
 }

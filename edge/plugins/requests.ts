@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../../lib/log.ts';
+import { type Histogram, type Metrics, SECONDS } from '../../lib/metrics.ts';
+import { SilentSpan, type Span, type Tracer } from '../../lib/telemetry/tracer.ts';
+import { childSpan, parseTraceparent } from '../../lib/trace.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** From the headers to the end of the answer. */
+    span: Span;
+    /** The code of the error table with which it was answered, if it was. */
+    refused: string | undefined;
+  }
+}
+
+export interface RequestsContext {
+  tracer: Tracer;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** The status of a request whose client left before there was an answer. Nobody is sent it. */
+const LEFT = 499;
+
+/**
+ * Watches requests from their headers to the end of their answers, streams included: each has a span, a duration
+ * and, at level debug, a line in the log. A foreign trace is only linked to; any other is continued.
+ */
+export function watchRequests({ tracer, metrics, log }: RequestsContext) {
+  const durations = metrics.histogram({
+    name: 'ahs_http_request_duration_seconds',
+    help: 'HTTP requests, from their headers to the end of the answer.',
+    labels: ['method', 'route', 'status'],
+    buckets: [...SECONDS, 30],
+  });
+  /** By route, method and status: every request passes here. */
+  const known = new Map<string, Map<string, Histogram>>();
+
+  function durationsOf(method: string, route: string, status: number): Histogram {
+    const place = `${method} ${status}`;
+    const ofRoute = known.get(route) ?? new Map<string, Histogram>();
+    const found = ofRoute.get(place) ?? durations.of(method, route, String(status));
+    known.set(route, ofRoute.set(place, found));
+    return found;
+  }
+
+  function end(request: FastifyRequest, { raw }: FastifyReply, startedAt: number): void {
+    const { method, span } = request;
+    const route = routeOf(request);
+    const status = raw.headersSent ? raw.statusCode : LEFT;
+    const code = status === LEFT ? 'CANCELLED' : request.refused;
+    const durationMs = performance.now() - startedAt;
+    durationsOf(method, route ?? 'none', status).observe(durationMs / 1_000);
+    if (!span.silent) span.set(attributesOf(request, route, status));
+    span.end(code);
+    if (!log.isLevelEnabled('debug')) return;
+    const facts = {
+      ...factsOf(request),
+      method,
+      route,
+      status,
+      code,
+      duration_ms: Math.round(durationMs * 100) / 100,
+    };
+    log.debug(facts, 'a request');
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply, isForeign: boolean): void => {
+    const startedAt = performance.now();
+    request.span = beginSpan(tracer, request, isForeign);
+    reply.raw.once('close', () => end(request, reply, startedAt));
+  };
+}
+
+function beginSpan(tracer: Tracer, request: FastifyRequest, isForeign: boolean): Span {
+  const given = parseTraceparent(request.headers.traceparent?.toString());
+  // The answer names a span of ours, recorded or not.
+  if (tracer.silent && given && !isForeign) return new SilentSpan(childSpan(given));
+  const route = routeOf(request);
+  const name = route === undefined ? request.method : `${request.method} ${route}`;
+  if (!given) return tracer.begin(name, { kind: 'server' });
+  return tracer.begin(name, { kind: 'server', ...(isForeign ? { links: [given] } : { parent: given }) });
+}
+
+/** Undefined for a path that leads nowhere. */
+function routeOf({ routeOptions }: FastifyRequest): string | undefined {
+  return routeOptions?.url;
+}
+
+/** What a line in the log says of a request, so that it is found by what the client has seen of it. */
+export function factsOf({ id, span, params }: FastifyRequest) {
+  const { session_id, turn_id } = (params ?? {}) as Record<string, string | undefined>;
+  return { request_id: id, trace_id: span?.trace.traceId, session_id, turn_id };
+}
+
+function attributesOf(request: FastifyRequest, route: string | undefined, status: number) {
+  const { session_id: sessionId } = factsOf(request);
+  return {
+    'http.request.method': request.method,
+    'http.route': route,
+    'url.scheme': 'http',
+    // Whatever stands behind it may be anything.
+    'url.path': request.url.split('?', 1)[0],
+    'http.response.status_code': status === LEFT ? undefined : status,
+    'client.address': request.raw.socket.remoteAddress,
+    'ahs.request_id': request.id,
+    ...(sessionId === undefined ? {} : { 'ahs.session_id': sessionId }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Observation } from '../../lib/grpc/transport.ts';
+import type { Log } from '../../lib/log.ts';
+import { type Histogram, type Metrics, SECONDS } from '../../lib/metrics.ts';
+
+/** Times every call between services, and writes down those of which an operator must know. */
+export function createObserver(metrics: Metrics, log: Log) {
+  const durations = metrics.histogram({
+    name: 'ahs_rpc_duration_seconds',
+    help: 'Calls between services, by how they ended.',
+    labels: ['service', 'method', 'code'],
+    buckets: SECONDS,
+  });
+  /** By service, method and code: every call passes here. */
+  const known = new Map<string, Map<string, Map<string, Histogram>>>();
+
+  function durationsOf(service: string, method: string, code: string): Histogram {
+    const byMethod = known.get(service) ?? new Map<string, Map<string, Histogram>>();
+    const byCode = byMethod.get(method) ?? new Map<string, Histogram>();
+    const found = byCode.get(code) ?? durations.of(service, method, code);
+    known.set(service, byMethod.set(method, byCode.set(code, found)));
+    return found;
+  }
+
+  return (observation: Observation): void => {
+    const { service, method, code, durationMs } = observation;
+    const found = known.get(service)?.get(method)?.get(code) ?? durationsOf(service, method, code);
+    found.observe(durationMs / 1_000);
+    if (code === 'INTERNAL') log.error(factsOf(observation), 'a call failed unexpectedly');
+    else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL')
+      log.warn(factsOf(observation), 'a call failed');
+    else if (log.isLevelEnabled('debug')) log.debug(factsOf(observation), 'a call');
+  };
+}
+
+function factsOf({ request, caller, durationMs, requestId, traceId, ...facts }: Observation) {
+  const { service, method, code, peer, cause } = facts;
+  return {
+    service,
+    method,
+    code,
+    duration_ms: Math.round(durationMs * 100) / 100,
+    peer,
+    request_id: requestId,
+    trace_id: traceId,
+    ...idsIn(request),
+    user_id: caller?.userId,
+    err: cause,
+  };
+}
+
+const IDS = {
+  sessionId: 'session_id',
+  turnId: 'turn_id',
+  agentId: 'agent_id',
+  deploymentId: 'deployment_id',
+};
+
+/** What a request is about. */
+function idsIn(request: unknown): Record<string, unknown> {
+  if (typeof request !== 'object' || request === null) return {};
+  const members: Record<string, unknown> = { ...request };
+  const found = Object.entries(IDS).filter(([member]) => members[member]);
+  return Object.fromEntries(found.map(([member, name]) => [name, members[member]]));
+}
