@@ -11,7 +11,7 @@ import type { Beginning } from '../domain/begin.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
-import { requireJson } from './json.ts';
+import { oneLine } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
 
@@ -30,7 +30,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
         actor: actorOf(call),
         title: request.title || undefined,
         metadata: request.metadata,
-        contentJson: request.contentJson ? requireJson(request.contentJson, 'the content') : undefined,
+        contentJson: request.contentJson ? oneLine(request.contentJson, 'the content') : undefined,
         turnId: ids('trn'),
         priority: INTERACTIVE,
         createdAt: clock.now(),

@@ -1,11 +1,18 @@
 import { refuse } from '../../../lib/errors.ts';
 
-/** JSON that others have written goes into events as it is, so it is read once before. Returns it. */
-export function requireJson(text: string, what: string): string {
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROL = /[\x00-\x1f]/;
+
+/**
+ * JSON that others have written goes into events as it is, so it is read once before: it must be JSON, on one
+ * line, as a control character between its members would run into the marks that part events. Returns it.
+ */
+export function oneLine(json: string, what: string): string {
   try {
-    JSON.parse(text);
-    return text;
+    JSON.parse(json);
   } catch (error) {
     throw refuse('INVALID_REQUEST', `${what} is not JSON`, { cause: error });
   }
+  if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${what} is JSON on more than one line`);
+  return json;
 }

@@ -9,7 +9,7 @@ import type {
 import { type Outcome, type Report, report } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import type { HandlerContext } from './context.ts';
-import { requireJson } from './json.ts';
+import { oneLine } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
 
@@ -91,7 +91,7 @@ function reportOf(sent: TurnReport): Report {
     reportSeq: sent.reportSeq,
     events: sent.events.map(({ type, dataJson }) => ({
       type,
-      dataJson: requireJson(dataJson, `the data of ${type}`),
+      dataJson: oneLine(dataJson, `the data of ${type}`),
     })),
     openMessageId: sent.openMessageId,
     usage: sent.usage ?? NO_USAGE,

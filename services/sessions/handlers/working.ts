@@ -15,7 +15,7 @@ import type { Decide } from '../store/changes.ts';
 import { amendment, archival, deletion } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
-import { requireJson } from './json.ts';
+import { oneLine } from './json.ts';
 import { sessionOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -40,7 +40,7 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
       throw refuseField('/busy_policy', 'is none of enqueue, reject, interrupt');
     const message = {
       turnId,
-      contentJson: requireJson(contentJson, 'the content'),
+      contentJson: oneLine(contentJson, 'the content'),
       busyPolicy: busyPolicy as BusyPolicy,
       actor: actorOf(call),
       traceparent: traceparent(call.trace),

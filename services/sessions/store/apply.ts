@@ -41,7 +41,7 @@ const APPLY = statement(
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
-     select session_id, expected + 1, last_seq, string_to_array(types, ','), bytes, events
+     select session_id, expected + 1, last_seq, string_to_array(types, '|'), bytes, events
      from (
        select unnest($2::text[]) as session_id, unnest($3::bigint[]) as expected, unnest($4::bigint[]) as last_seq,
          unnest($15::text[]) as types, unnest($16::integer[]) as bytes, unnest(${TEXTS('$17')}) as events
@@ -126,7 +126,7 @@ function heads(decided: readonly Decided[]) {
       head.usage.steps,
       head.usage.toolCalls,
       head.usage.activeMs,
-      entry?.types.join() ?? null,
+      entry?.types.join('|') ?? null,
       entry?.bytes ?? null,
     ],
     15,

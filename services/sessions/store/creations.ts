@@ -5,7 +5,7 @@ import type { Ids } from '../../../lib/ids.ts';
 import { type Beginning, begin } from '../domain/begin.ts';
 import type { NewTurn } from '../domain/change.ts';
 import type { SessionStatus } from '../domain/state.ts';
-import { columns, joined, TEXTS } from './columns.ts';
+import { columns, joined, TEXTS, type Value } from './columns.ts';
 import type { Hints } from './hints.ts';
 import { compose, type Entry } from './journal.ts';
 
@@ -32,7 +32,7 @@ const CREATE = statement(
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
-     select session_id, 1, last_seq, string_to_array(types, ','), bytes, events
+     select session_id, 1, last_seq, string_to_array(types, '|'), bytes, events
      from (
        select unnest($2::text[]) as session_id, unnest($11::bigint[]) as last_seq, unnest($13::text[]) as types,
          unnest($14::integer[]) as bytes, unnest(${TEXTS('$1')}) as events
@@ -109,7 +109,7 @@ interface BegunSession {
 
 const WIDTH = 17;
 
-function rowOf({ item, newTurn, status, entry }: BegunSession): unknown[] {
+function rowOf({ item, newTurn, status, entry }: BegunSession): Value[] {
   return [
     item.sessionId,
     item.ownerId,
@@ -122,7 +122,7 @@ function rowOf({ item, newTurn, status, entry }: BegunSession): unknown[] {
     item.sourceAddress ?? null,
     entry.lastSeq,
     status,
-    entry.types.join(),
+    entry.types.join('|'),
     entry.bytes,
     newTurn?.turnId ?? null,
     item.priority,

@@ -30,6 +30,29 @@ describe.each(TRANSPORTS)('conversations, %s', (transport) => {
     ...more,
   });
 
+  it.each([
+    'NULL',
+    'null',
+    '{a,b}',
+    'say "hi" \\ bye',
+    ' blank ',
+    'naïve 🙂 テスト',
+    'one|two',
+    "it's",
+    '\t',
+  ])('keep a title and metadata exactly as they are: %j', async (text) => {
+    const request = {
+      agentId: AGENT,
+      contentJson: '',
+      title: text,
+      metadata: { note: text },
+      idempotencyKey: '',
+    };
+    const { session } = await house.edge.createConversation(request, { caller: OWNER });
+    const found = await house.edge.getSession({ sessionId: session?.sessionId ?? '' }, { caller: OWNER });
+    expect(found.session).toMatchObject({ title: text, metadata: { note: text } });
+  });
+
   it('begin with their first turn queued in the same commit', async () => {
     const { session } = await house.edge.createConversation(creation(), { caller: OWNER });
     expect(session).toMatchObject({
