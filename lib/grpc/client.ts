@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { refuse } from '../errors.ts';
+import { Refusal, refuse } from '../errors.ts';
+import { type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { CallOptions, Client, Contract } from './contract.ts';
 import { createIssuer } from './passport.ts';
-import type { Headers, Transport } from './transport.ts';
+import { type Headers, spanOf, type Transport } from './transport.ts';
 
 export interface ClientOptions<C extends Contract> {
   contract: C;
@@ -14,6 +15,8 @@ export interface ClientOptions<C extends Contract> {
   clock: Clock;
   /** The longest an answer may take, in milliseconds. Streams have no limit of their own. */
   timeoutMs?: number;
+  /** Without one, calls have no spans. */
+  tracer?: Tracer;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -22,13 +25,21 @@ const HOP_MS = 25;
 
 /** A client of a service. Each call names its caller, carries its trace and has a deadline that shrinks per hop. */
 export function createClient<C extends Contract>(options: ClientOptions<C>): Client<C> {
-  const { contract, transport, clock } = options;
+  const { contract, transport, clock, tracer = silentTracer } = options;
   const issue = createIssuer(options.self, options.secret, clock);
   const limit = options.timeoutMs ?? TIMEOUT_MS;
+  const spans = new Map(Object.keys(contract.methods).map((name) => [name, spanOf(contract, name)]));
 
-  function headers(call: CallOptions, timeoutMs: number | undefined): Headers {
+  function headers(call: CallOptions, span: Span | undefined, timeoutMs: number | undefined): Headers {
     const { trace, requestId } = call;
-    return { passport: issue(call.caller), trace, requestId, timeoutMs };
+    return { passport: issue(call.caller), trace: span?.trace ?? trace, requestId, timeoutMs };
+  }
+
+  /** What belongs to no trace has no span either. */
+  function begin(method: string, { trace: parent }: CallOptions): Span | undefined {
+    const known = spans.get(method);
+    if (!parent || !known || tracer.silent) return undefined;
+    return tracer.begin(known.name, { kind: 'client', parent, attributes: known.attributes });
   }
 
   async function unary(method: string, request: unknown, call: CallOptions = {}): Promise<unknown> {
@@ -46,10 +57,20 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
     const leave = () => controller.abort();
     if (call.signal?.aborted) leave();
     call.signal?.addEventListener('abort', leave, { once: true });
+    const span = begin(method, call);
     try {
-      return await transport.unary(method, request, headers(call, timeoutMs), controller.signal);
+      const answer = await transport.unary(
+        method,
+        request,
+        headers(call, span, timeoutMs),
+        controller.signal,
+      );
+      span?.end();
+      return answer;
     } catch (error) {
-      throw late ? tooLate(contract.name, method) : error;
+      const failure = late ? tooLate(contract.name, method) : error;
+      span?.end(codeOf(failure));
+      throw failure;
     } finally {
       cancelTimer();
       call.signal?.removeEventListener('abort', leave);
@@ -58,7 +79,9 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
 
   function stream(method: string, request: unknown, call: CallOptions = {}): AsyncIterable<unknown> {
     const signal = call.signal ?? new AbortController().signal;
-    return transport.stream(method, request, headers(call, undefined), signal);
+    const span = begin(method, call);
+    const messages = transport.stream(method, request, headers(call, span, undefined), signal);
+    return span ? spanned(messages, span) : messages;
   }
 
   const methods = Object.entries(contract.methods).map(([name, method]) => [
@@ -66,6 +89,23 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
     (request: unknown, call?: CallOptions) => (method.responseStream ? stream : unary)(name, request, call),
   ]);
   return Object.fromEntries(methods) as Client<C>;
+}
+
+/** The span ends with the stream, whoever ends it. */
+async function* spanned(messages: AsyncIterable<unknown>, span: Span): AsyncGenerator<unknown> {
+  try {
+    yield* messages;
+    span.end();
+  } catch (error) {
+    span.end(codeOf(error));
+    throw error;
+  } finally {
+    span.end('CANCELLED');
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Refusal ? error.code : 'INTERNAL';
 }
 
 function tooLate(service: string, method: string) {

@@ -51,6 +51,7 @@ export async function openAgents(
       secret: context.serviceSecret,
       clock,
       observe: context.observe,
+      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

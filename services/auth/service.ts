@@ -35,6 +35,7 @@ export async function openAuth(
       secret: context.serviceSecret,
       clock: context.clock,
       observe: context.observe,
+      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

@@ -34,8 +34,8 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
 
   /** A client of a service: in this process when it runs here, over the network otherwise. */
   function reach<C extends Contract>(self: ModuleName, service: ServiceName, contract: C): Client<C> {
-    const { serviceSecret: secret, clock } = contexts[self];
-    const options = { contract, self, secret, clock };
+    const { serviceSecret: secret, clock, tracer } = contexts[self];
+    const options = { contract, self, secret, clock, tracer };
     const endpoint = endpoints.get(service);
     if (endpoint) return createClient({ ...options, transport: localTransport(endpoint) });
     const channel = openChannel(plan.house[`${service}Address`] ?? '');
