@@ -1,8 +1,12 @@
 import pg from 'pg';
 import { refuse } from '../errors.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
+import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
+import type { Trace } from '../trace.ts';
 import { asRefusal, isTransient } from './failure.ts';
+import { failureOf, showPool, type Watch, watchSchema } from './watch.ts';
 
-/** One visible piece of SQL. The name is that of its prepared statement, and later of its span and metric. */
+/** One visible piece of SQL. The name is that of its prepared statement, of its span and of its metric. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -19,7 +23,13 @@ export interface Session {
   change(statement: Statement, values?: readonly unknown[]): Promise<number>;
 }
 
-export interface ReadOptions {
+export interface WriteOptions {
+  /** What it is done for; without one it has no span. */
+  trace?: Trace | undefined;
+}
+
+/** A handler's `Call` fits as it is. */
+export interface ReadOptions extends WriteOptions {
   /** Aborting it cancels the statement in the server. */
   signal?: AbortSignal;
 }
@@ -30,8 +40,13 @@ export interface Database extends Session {
     values?: readonly unknown[],
     options?: ReadOptions,
   ): Promise<Row[]>;
+  change(statement: Statement, values?: readonly unknown[], options?: WriteOptions): Promise<number>;
+  /** Runs statements as a part of a trace. */
+  within(trace: Trace | undefined): Session;
   /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
-  transaction<Result>(work: (tx: Session) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Session) => Promise<Result>, options?: WriteOptions): Promise<Result>;
+  /** What is seen of its work. */
+  readonly watch: Watch;
   /** Fails when the database does not answer. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -45,6 +60,8 @@ export interface DatabaseOptions {
   pool: number;
   /** Called for connections that fail while nobody uses them. */
   onIdleError: (error: Error) => void;
+  tracer?: Tracer;
+  metrics?: Metrics;
 }
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -92,6 +109,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
   pool.on('error', onIdleError);
   canceller.on('error', onIdleError);
+  const { schema, tracer = silentTracer, metrics = createMetrics() } = options;
+  const watch = watchSchema({ schema, tracer, metrics });
+  showPool(pool, schema, metrics);
 
   async function cancellable<Row extends object>(
     query: Statement,
@@ -115,13 +135,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function attempt<Result>(work: (tx: Session) => Promise<Result>): Promise<Result> {
+  async function attempt<Result>(
+    trace: Trace | undefined,
+    work: (tx: Session) => Promise<Result>,
+  ): Promise<Result> {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
       await client.query('begin');
-      const result = await work(sessionOn(client));
-      await client.query('commit');
+      const result = await work(sessionOn(client, watch, trace));
+      await watch.statement('commit', trace, () => client.query('commit'));
       return result;
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {
@@ -134,27 +157,40 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   const database: Database = {
-    async rows(query, values = [], { signal } = {}) {
+    watch,
+    async rows(query, values = [], { signal, trace } = {}) {
       try {
-        return signal
-          ? await cancellable(query, values, signal)
-          : await repeated(() => run(pool, query, values));
+        return await watch.statement(query.name, trace, () =>
+          signal ? cancellable(query, values, signal) : repeated(() => run(pool, query, values)),
+        );
       } catch (error) {
         throw asRefusal(error, signal);
       }
     },
-    async change(query, values = []) {
+    async change(query, values = [], { trace } = {}) {
       try {
-        return await repeated(() => change(pool, query, values));
+        return await watch.statement(query.name, trace, () => repeated(() => change(pool, query, values)));
       } catch (error) {
         throw asRefusal(error);
       }
     },
-    async transaction(work) {
+    within: (trace) =>
+      trace === undefined
+        ? database
+        : {
+            rows: (query, values) => database.rows(query, values, { trace }),
+            change: (query, values) => database.change(query, values, { trace }),
+          },
+    async transaction(work, { trace } = {}) {
+      const span = watch.begin('transaction', trace, 'internal');
       try {
-        return await repeated(() => attempt(work));
+        const result = await repeated(() => attempt(span?.trace, work));
+        span?.end();
+        return result;
       } catch (error) {
-        throw asRefusal(error);
+        const failure = asRefusal(error);
+        span?.end(failureOf(failure));
+        throw failure;
       }
     },
     async check() {
@@ -195,10 +231,10 @@ async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function sessionOn(client: pg.PoolClient): Session {
+function sessionOn(client: pg.PoolClient, watch: Watch, trace: Trace | undefined): Session {
   return {
-    rows: (query, values = []) => run(client, query, values),
-    change: (query, values = []) => change(client, query, values),
+    rows: (query, values = []) => watch.statement(query.name, trace, () => run(client, query, values)),
+    change: (query, values = []) => watch.statement(query.name, trace, () => change(client, query, values)),
   };
 }
 

@@ -1,42 +1,66 @@
 import { ERRORS, Refusal } from '../errors.ts';
+import type { Span } from '../telemetry/tracer.ts';
+import type { Trace } from '../trace.ts';
+import { failureOf, type Watch } from './watch.ts';
 
 export interface GroupOptions<Item, Result> {
-  /** Carries out all items in one go; the outcome of each stands at its place. */
-  run(items: Item[]): Promise<(Result | Refusal)[]>;
+  /** How it is called in traces and metrics. */
+  name?: string;
+  watch?: Watch;
+  /** Carries out all items in one go, as a part of `trace`; the outcome of each stands at its place. */
+  run(items: Item[], trace: Trace | undefined): Promise<(Result | Refusal)[]>;
   /** Bytes an item counts for. */
   sizeOf(item: Item): number;
   /** Items with the same key never share a run; absent: any may. */
   keyOf?(item: Item): string;
   maxItems: number;
   maxBytes: number;
-  /** Runs at the same time, at most. */
-  writers: number;
 }
+
+/** A run that takes longer than this, in milliseconds, does not hold up the others: a second one begins beside it. */
+const PATIENCE_MS = 10;
+const WRITERS = 2;
 
 interface Waiting<Item, Result> {
   item: Item;
+  /** From its arrival to its result, in the trace of its caller. */
+  span: Span | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 /**
- * Many callers, one statement: what arrives while a writer is busy goes out together with the next
+ * Many callers, one statement: what arrives while the writer is busy goes out together with the next
  * one, so that a commit is shared and nobody waits for company. Each caller gets a result of its own;
  * when a run fails it is halved until the member at fault stands alone.
+ *
+ * One writer makes the largest groups, and those cost least; a second one helps out only when the first is held up.
  */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
+  const { name = 'group', watch } = options;
+  const sizes = watch?.group(name, () => queue.length);
   let queue: Waiting<Item, Result>[] = [];
   let busy = 0;
   let scheduled = false;
+  let patience: NodeJS.Timeout | undefined;
 
   function schedule(): void {
-    if (scheduled || busy >= options.writers || queue.length === 0) return;
-    scheduled = true;
-    // After this turn of the event loop has read all the requests that are there.
-    setImmediate(() => {
-      scheduled = false;
-      while (busy < options.writers && queue.length > 0) void write(take());
-    });
+    if (scheduled || queue.length === 0) return;
+    if (busy === 0) {
+      scheduled = true;
+      // After this turn of the event loop has read all the requests that are there.
+      setImmediate(begin);
+    } else if (busy < WRITERS) {
+      patience ??= setTimeout(begin, PATIENCE_MS);
+    }
+  }
+
+  function begin(): void {
+    scheduled = false;
+    clearTimeout(patience);
+    patience = undefined;
+    if (queue.length > 0) void write(take());
+    schedule();
   }
 
   function take(): Waiting<Item, Result>[] {
@@ -68,18 +92,30 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
   }
 
   async function settle(members: Waiting<Item, Result>[]): Promise<void> {
+    sizes?.observe(members.length);
+    const shared = watch?.beginShared(`${name} batch`, tracesOf(members));
+    for (const { span } of members) describe(span, shared, members.length);
+    shared?.set({ 'db.operation.batch.size': members.length });
     try {
-      const outcomes = await options.run(members.map((member) => member.item));
+      const outcomes = await options.run(
+        members.map((member) => member.item),
+        shared?.trace,
+      );
+      shared?.end();
       members.forEach((member, index) => {
         const outcome = outcomes[index];
-        if (outcome instanceof Refusal) member.reject(outcome);
-        else member.resolve(outcome as Result);
+        if (outcome instanceof Refusal) fail(member, outcome);
+        else {
+          member.span?.end();
+          member.resolve(outcome as Result);
+        }
       });
     } catch (error) {
+      shared?.end(failureOf(error));
       // A database that is away or full is nobody's fault in particular.
-      const shared = error instanceof Refusal && ERRORS[error.code].category === 'dependency';
-      if (members.length === 1 || shared) {
-        for (const member of members) member.reject(error);
+      const isShared = error instanceof Refusal && ERRORS[error.code].category === 'dependency';
+      if (members.length === 1 || isShared) {
+        for (const member of members) fail(member, error);
         return;
       }
       const middle = members.length >> 1;
@@ -88,10 +124,16 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
     }
   }
 
+  function fail(member: Waiting<Item, Result>, error: unknown): void {
+    member.span?.end(failureOf(error));
+    member.reject(error);
+  }
+
   return {
-    submit(item: Item): Promise<Result> {
+    /** `trace`: what the caller does it for. */
+    submit(item: Item, trace?: Trace): Promise<Result> {
       return new Promise((resolve, reject) => {
-        queue.push({ item, resolve, reject });
+        queue.push({ item, span: watch?.begin(name, trace), resolve, reject });
         schedule();
       });
     },
@@ -100,4 +142,15 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
       return queue.length;
     },
   };
+}
+
+function tracesOf(members: readonly { span: Span | undefined }[]): Trace[] {
+  return members.flatMap(({ span }) => (span ? [span.trace] : []));
+}
+
+/** A member stands in its own trace, where the batch does not; each leads to the other. */
+function describe(span: Span | undefined, shared: Span | undefined, size: number): void {
+  if (!span || !shared || span.silent) return;
+  span.link(shared.trace);
+  span.set({ 'db.operation.batch.size': size });
 }

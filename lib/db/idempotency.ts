@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { refuse } from '../errors.ts';
-import { type Database, type Session, statement } from './database.ts';
+import { type Database, type Session, statement, type WriteOptions } from './database.ts';
 import { sqlState } from './failure.ts';
 
 /**
@@ -76,6 +76,7 @@ export async function once(
   db: Database,
   idempotency: IdempotencyKey,
   create: (tx: Session) => Promise<Uint8Array>,
+  options?: WriteOptions,
 ): Promise<OnceAnswer> {
   const { caller, key, now } = idempotency;
   const fingerprint = fingerprintOf(idempotency);
@@ -99,5 +100,5 @@ export async function once(
     const answer = await create(tx);
     await tx.change(KEEP, [caller, key, Buffer.from(answer)]);
     return { answer, replayed: false };
-  });
+  }, options);
 }
