@@ -9,6 +9,7 @@ import {
 } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { check, checkPage, checkSearch, tidy } from './domain/form.ts';
 import {
+  type Agent,
   agentNotFound,
   changed,
   checkVersion,
@@ -39,33 +40,35 @@ export function createHandlers(options: AgentsHandlersOptions): Handlers<AgentsS
       const form = tidy(formOf(request));
       check(form);
       const agent = newAgent(form, ids('agt'), userId, clock.now());
-      const { answer, replayed } = await store.create(agent, {
+      const creation = {
         key: request.idempotencyKey,
         request: CreateAgentRequest.encode({ ...request, idempotencyKey: '' }),
         answer: CreateAgentResponse.encode({ agent, replayed: false }).finish(),
-      });
+      };
+      const { answer, replayed } = await store.create(agent, creation, call);
       return { ...CreateAgentResponse.decode(answer), replayed };
     },
 
     async listAgents({ page, q }, call) {
       const { userId } = callerOf(call);
       checkSearch(q);
-      const { items, nextCursor } = await store.list(userId, q, { ...checkPage(page), signal: call.signal });
+      const { items, nextCursor } = await store.list(userId, q, checkPage(page), call);
       return { agents: items, page: { nextCursor } };
     },
 
     async getAgent({ agentId }, call) {
-      return { agent: found(await store.agent(callerOf(call).userId, agentId, { signal: call.signal })) };
+      return { agent: found(await store.agent(callerOf(call).userId, agentId, call)) };
     },
 
     async updateAgent(request, call) {
       const { userId } = callerOf(call);
       const patch = tidy(patchOf(request));
       check(patch);
-      const { before, after } = await store.change(userId, request.agentId, (agent) => {
+      const change = (agent: Agent) => {
         checkVersion(agent, request.ifVersion);
         return changed(agent, patch, clock.now());
-      });
+      };
+      const { before, after } = await store.change(userId, request.agentId, change, call);
       if (after !== before) hint(after.agentId);
       if (after.enabled !== before.enabled) await settle();
       return { agent: after };
@@ -73,7 +76,7 @@ export function createHandlers(options: AgentsHandlersOptions): Handlers<AgentsS
 
     async deleteAgent({ agentId }, call) {
       const { userId } = callerOf(call);
-      if (!(await store.delete(userId, agentId, clock.now()))) throw agentNotFound();
+      if (!(await store.delete(userId, agentId, clock.now(), call))) throw agentNotFound();
       hint(agentId);
       await settle();
       return {};
@@ -81,27 +84,26 @@ export function createHandlers(options: AgentsHandlersOptions): Handlers<AgentsS
 
     async listAgentVersions({ agentId, page }, call) {
       const { userId } = callerOf(call);
-      const { signal } = call;
-      found(await store.state(userId, agentId, { signal }));
-      const { items, nextCursor } = await store.versions(userId, agentId, { ...checkPage(page), signal });
+      found(await store.state(userId, agentId, call));
+      const { items, nextCursor } = await store.versions(userId, agentId, checkPage(page), call);
       return { versions: items, page: { nextCursor } };
     },
 
     async getAgentVersion({ agentId, version }, call) {
-      const known = await store.version(call.caller?.userId, agentId, version, { signal: call.signal });
+      const known = await store.version(call.caller?.userId, agentId, version, call);
       if (!known) throw versionNotFound(version);
       return { version: known };
     },
 
     async resolveAgent({ agentId }, call) {
-      const state = found(await store.state(callerOf(call).userId, agentId, { signal: call.signal }));
+      const state = found(await store.state(callerOf(call).userId, agentId, call));
       return { agentId, version: runnable(state) };
     },
 
     async lookUpAgents({ agentIds, nameContains }, call) {
       const { userId } = callerOf(call);
       checkSearch(nameContains);
-      return { agents: await store.names(userId, agentIds, nameContains, { signal: call.signal }) };
+      return { agents: await store.names(userId, agentIds, nameContains, call) };
     },
   };
 }

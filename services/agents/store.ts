@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from '../../lib/db/cursor.ts';
-import type { Database, ReadOptions, Session } from '../../lib/db/database.ts';
+import type { Database, ReadOptions, Session, WriteOptions } from '../../lib/db/database.ts';
 import { type IdempotencyKey, once } from '../../lib/db/idempotency.ts';
 import { refuse } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
@@ -22,7 +22,7 @@ export interface PageOf<Item> {
   nextCursor: string;
 }
 
-export interface PageOptions extends ReadOptions {
+export interface PageRequest {
   limit: number;
   cursor: string;
 }
@@ -45,7 +45,7 @@ export type AgentStore = ReturnType<typeof createStore>;
 export function createStore(db: Database) {
   return {
     /** Creates the agent, or gives the answer that an earlier request with the same key got. */
-    create(agent: Agent, { key, request, answer }: Creation) {
+    create(agent: Agent, { key, request, answer }: Creation, options?: WriteOptions) {
       return once(
         db,
         { caller: agent.createdBy, key, method: 'CreateAgent', request, now: agent.createdAt },
@@ -54,6 +54,7 @@ export function createStore(db: Database) {
           await insertVersion(tx, agent);
           return answer;
         },
+        options,
       );
     },
 
@@ -70,11 +71,11 @@ export function createStore(db: Database) {
       return row;
     },
 
-    async list(owner: string, q: string, page: PageOptions): Promise<PageOf<Agent>> {
+    async list(owner: string, q: string, page: PageRequest, options?: ReadOptions): Promise<PageOf<Agent>> {
       const scope = ['ListAgents', owner, q];
       const after = keyOf(decodeCursor(scope, page.cursor), (key) => isId('agt', key));
       const values = [owner, after ?? sql.END_OF_AGENTS, pattern(q), q, page.limit, PAGE_BYTES];
-      const rows = await db.rows<AgentRow & PageRow>(sql.LIST, values, page);
+      const rows = await db.rows<AgentRow & PageRow>(sql.LIST, values, options);
       return { items: rows.map(agentOf), nextCursor: next(rows, scope, (row) => row.agentId) };
     },
 
@@ -86,27 +87,32 @@ export function createStore(db: Database) {
     },
 
     /** Changes an agent while nobody else does. `change` returns the same agent to leave it as it is. */
-    async change(owner: string, agentId: string, change: (agent: Agent) => Agent) {
+    async change(owner: string, agentId: string, change: (agent: Agent) => Agent, options?: WriteOptions) {
       return db.transaction(async (tx) => {
         const before = await lock(tx, owner, agentId);
         const after = change(before);
         if (after.version !== before.version) await insertVersion(tx, after);
         if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
         return { before, after };
-      });
+      }, options);
     },
 
     /** Whether it was there. */
-    async delete(owner: string, agentId: string, now: Date): Promise<boolean> {
+    async delete(owner: string, agentId: string, now: Date, options?: WriteOptions): Promise<boolean> {
       if (!isId('agt', agentId)) return false;
-      return (await db.change(sql.DELETE, [owner, agentId, now])) > 0;
+      return (await db.change(sql.DELETE, [owner, agentId, now], options)) > 0;
     },
 
-    async versions(owner: string, agentId: string, page: PageOptions): Promise<PageOf<AgentVersion>> {
+    async versions(
+      owner: string,
+      agentId: string,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<PageOf<AgentVersion>> {
       const scope = ['ListAgentVersions', owner, agentId];
       const after = keyOf(decodeCursor(scope, page.cursor), (key) => /^[1-9]\d{0,8}$/.test(key));
       const values = [owner, agentId, after ?? sql.END_OF_VERSIONS, page.limit, PAGE_BYTES];
-      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, page);
+      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, options);
       return { items: rows.map(versionOf), nextCursor: next(rows, scope, (row) => String(row.version)) };
     },
 
