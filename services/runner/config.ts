@@ -5,7 +5,7 @@ export const settings = {
     'SERVICE_RUNNER_SLOTS',
     { min: 0, max: 1_000, unit: 'turns' },
     {
-      fallback: 64,
+      fallback: 256,
       about: 'Turns one runner carries out at the same time; with 0 it leaves them to other runners.',
     },
   ),

@@ -134,7 +134,6 @@ export function createDeploymentStore(db: Database) {
     sizeOf: () => 1,
     maxItems: 500,
     maxBytes: 500,
-    writers: 2,
   });
 
   return {

@@ -56,7 +56,6 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     keyOf: (item) => item.sessionId,
     maxItems: 128,
     maxBytes: 8 * 1024 * 1024,
-    writers: 2,
   });
 
   async function changeGroup(items: Item[]): Promise<(Decided | Refusal)[]> {

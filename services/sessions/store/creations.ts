@@ -67,7 +67,6 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
     keyOf: (item) => item.sessionId,
     maxItems: 128,
     maxBytes: 16 * 1024 * 1024,
-    writers: 2,
   });
 
   async function insert(session: Session, items: Beginning[]): Promise<void> {
