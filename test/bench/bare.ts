@@ -1,26 +1,63 @@
 /**
- * The bare limit of a webhook: node:http, the same HMAC, and the same rows in one statement for each
- * request, over 16 connections. Nothing else.
+ * The bare limit of a webhook: node:http, the same HMAC, and the same three rows (session, events, queued turn) in
+ * one statement for each request, over 16 connections. Nothing else: no owner is looked up, no head is kept, and of
+ * the indexes there are the keys and the one of the queue.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import pg from 'pg';
 
 const [url = '', secret = '', port = ''] = process.argv.slice(2);
-const pool = new pg.Pool({ connectionString: url, max: 16 });
+const pool = new pg.Pool({ connectionString: url, max: 16, options: '-c search_path=bare' });
+const migrations = new URL('../../services/sessions/migrations/', import.meta.url);
+const tables = readdirSync(migrations)
+  .sort()
+  .map((name) => readFileSync(new URL(name, migrations), 'utf8'));
 await pool.query(`
-  create schema if not exists bare;
-  create table if not exists bare.sessions (session_id text primary key, owner_id text, agent_id text, created_at timestamptz);
-  create table if not exists bare.journal (session_id text, seq bigint, events json, primary key (session_id, seq));
-  create table if not exists bare.turns (turn_id text primary key, session_id text, status text);
-  create index if not exists ready on bare.turns (turn_id) where status = 'queued';`);
+  create schema bare;
+  ${tables.join('\n')}
+  drop index sessions_of_owner, sessions_of_agent, sessions_of_deployment, sessions_to_purge, journal_messages,
+    turns_one_at_a_time, turns_leased, turns_asleep;`);
 
 const INSERT = {
   name: 'bare.create',
-  text: `with s as (insert into bare.sessions values ($1, 'usr_1', 'agt_1', now())),
-              j as (insert into bare.journal values ($1, 1, $2))
-         insert into bare.turns values ($3, $1, 'queued')`,
+  text: `with
+    s as (
+      insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, body_bytes, source_address,
+                            created_at)
+      values ($1, $4, $5, 1, $6, $7, $8, $9)
+    ),
+    j as (
+      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
+      values ($1, 1, 4, '{session.created,user.message,turn.queued,session.status_pending}', $10, $3)
+    )
+    insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
+                       traceparent, created_at)
+    values ($1, 2, $2, $4, $5, 1, 1, 'queued', true, $11, $9)`,
 };
+const OWNER = 'usr_01KAJ8QW4N2R6T0V3X5Z7B9D1F';
+const AGENT = 'agt_01KAJ8QW4N2R6T0V3X5Z7B9D1F';
+const DEPLOYMENT = 'dep_01KAJ8QW4N2R6T0V3X5Z7B9D1F';
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
+
+/** The events of a new session, as long as the service writes them. */
+function eventsOf(session: string, turn: string, body: string, time: string): string {
+  const data = [
+    `{"source":"webhook","agent_id":"${AGENT}","agent_version":1,"deployment_id":"${DEPLOYMENT}","invocation_id":"${session}"}`,
+    `{"content":[{"type":"text","text":${JSON.stringify(body)}}]}`,
+    `{"turn_id":"${turn}"}`,
+    `{"turn_id":"${turn}"}`,
+  ];
+  const types = ['session.created', 'user.message', 'turn.queued', 'session.status_pending'];
+  const events = types.map(
+    (type, index) =>
+      `{"event_id":"${session}","session_id":"${session}","seq":${index + 1},"type":"${type}","turn_id":"${turn}",` +
+      `"created_at":"${time}","actor":{"type":"trigger","id":"${DEPLOYMENT}"},"traceparent":"${TRACEPARENT}",` +
+      `"data":${data[index]}}`,
+  );
+  return `[${events.join(',\n')}]`;
+}
 let count = 0;
 
 const server = createServer((request, response) => {
@@ -36,13 +73,26 @@ const server = createServer((request, response) => {
       response.writeHead(401).end();
       return;
     }
-    const id = `${process.pid}_${count++}`;
-    const event = JSON.stringify([{ type: 'user.message', content: body.toString() }]);
-    await pool.query({ ...INSERT, values: [`ses_${id}`, event, `trn_${id}`] });
+    const id = String(count++).padStart(26, '0');
+    const [session, turn, now] = [`ses_${id}`, `trn_${id}`, new Date()];
+    const events = eventsOf(session, turn, body.toString(), now.toISOString());
+    const values = [
+      session,
+      turn,
+      events,
+      OWNER,
+      AGENT,
+      DEPLOYMENT,
+      body.length,
+      '127.0.0.1',
+      now,
+      events.length,
+    ];
+    await pool.query({ ...INSERT, values: [...values, TRACEPARENT] });
     const answer = JSON.stringify({
       code: 'OK',
       message: 'success',
-      data: { session_id: `ses_${id}`, status: 'accepted' },
+      data: { deployment_id: DEPLOYMENT, session_id: session, status: 'accepted' },
     });
     response
       .writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length })
