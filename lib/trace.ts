@@ -45,6 +45,6 @@ export function traceparent(trace: Trace): string {
 }
 
 /** A new span of the same trace. */
-export function childSpan(trace: Trace, sampled = trace.sampled): Trace {
-  return { traceId: trace.traceId, spanId: randomHex(8), sampled };
+export function childSpan(trace: Trace): Trace {
+  return { traceId: trace.traceId, spanId: randomHex(8), sampled: trace.sampled };
 }

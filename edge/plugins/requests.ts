@@ -79,7 +79,10 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, isForeign: boolean):
   const route = routeOf(request);
   const name = route === undefined ? request.method : `${request.method} ${route}`;
   if (!given) return tracer.begin(name, { kind: 'server' });
-  return tracer.begin(name, { kind: 'server', ...(isForeign ? { links: [given] } : { parent: given }) });
+  return tracer.begin(name, {
+    kind: 'server',
+    ...(isForeign ? { links: [given] } : { parent: given, entering: true }),
+  });
 }
 
 /** Undefined for a path that leads nowhere. */

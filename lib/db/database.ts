@@ -42,7 +42,7 @@ export interface Database extends Session {
   ): Promise<Row[]>;
   change(statement: Statement, values?: readonly unknown[], options?: WriteOptions): Promise<number>;
   /** Runs statements as a part of a trace. */
-  within(trace: Trace | undefined): Session;
+  within(options: WriteOptions): Session;
   /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
   transaction<Result>(work: (tx: Session) => Promise<Result>, options?: WriteOptions): Promise<Result>;
   /** What is seen of its work. */
@@ -174,13 +174,10 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw asRefusal(error);
       }
     },
-    within: (trace) =>
-      trace === undefined
-        ? database
-        : {
-            rows: (query, values) => database.rows(query, values, { trace }),
-            change: (query, values) => database.change(query, values, { trace }),
-          },
+    within: (options) => ({
+      rows: (query, values) => database.rows(query, values, options),
+      change: (query, values) => database.change(query, values, options),
+    }),
     async transaction(work, { trace } = {}) {
       const span = watch.begin('transaction', trace, 'internal');
       try {

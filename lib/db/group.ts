@@ -1,14 +1,15 @@
 import { ERRORS, Refusal } from '../errors.ts';
 import type { Span } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
+import type { WriteOptions } from './database.ts';
 import { failureOf, type Watch } from './watch.ts';
 
 export interface GroupOptions<Item, Result> {
   /** How it is called in traces and metrics. */
-  name?: string;
-  watch?: Watch;
-  /** Carries out all items in one go, as a part of `trace`; the outcome of each stands at its place. */
-  run(items: Item[], trace: Trace | undefined): Promise<(Result | Refusal)[]>;
+  name: string;
+  watch: Watch;
+  /** Carries out all items in one go; the outcome of each stands at its place. `options` are for the statements. */
+  run(items: Item[], options: WriteOptions): Promise<(Result | Refusal)[]>;
   /** Bytes an item counts for. */
   sizeOf(item: Item): number;
   /** Items with the same key never share a run; absent: any may. */
@@ -37,8 +38,8 @@ interface Waiting<Item, Result> {
  * One writer makes the largest groups, and those cost least; a second one helps out only when the first is held up.
  */
 export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
-  const { name = 'group', watch } = options;
-  const sizes = watch?.group(name, () => queue.length);
+  const { name, watch } = options;
+  const sizes = watch.group(name, () => queue.length);
   let queue: Waiting<Item, Result>[] = [];
   let busy = 0;
   let scheduled = false;
@@ -92,14 +93,14 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
   }
 
   async function settle(members: Waiting<Item, Result>[]): Promise<void> {
-    sizes?.observe(members.length);
-    const shared = watch?.beginShared(`${name} batch`, tracesOf(members));
+    sizes.observe(members.length);
+    const shared = watch.beginShared(`${name} batch`, tracesOf(members));
     for (const { span } of members) describe(span, shared, members.length);
     shared?.set({ 'db.operation.batch.size': members.length });
     try {
       const outcomes = await options.run(
         members.map((member) => member.item),
-        shared?.trace,
+        { trace: shared?.trace },
       );
       shared?.end();
       members.forEach((member, index) => {
@@ -130,10 +131,10 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
   }
 
   return {
-    /** `trace`: what the caller does it for. */
-    submit(item: Item, trace?: Trace): Promise<Result> {
+    /** `by.trace`: what the caller does it for. */
+    submit(item: Item, by: WriteOptions = {}): Promise<Result> {
       return new Promise((resolve, reject) => {
-        queue.push({ item, span: watch?.begin(name, trace), resolve, reject });
+        queue.push({ item, span: watch.begin(name, by.trace), resolve, reject });
         schedule();
       });
     },

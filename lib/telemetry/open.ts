@@ -3,8 +3,9 @@ import { silentTracer } from './tracer.ts';
 
 /** The libraries that export are loaded only when there is somebody to export to. */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
-  const { endpoint } = options;
-  if (endpoint === undefined) return { name: 'telemetry', tracer: () => silentTracer, stop: async () => {} };
+  const { endpoint, sampler } = options;
+  if (endpoint === undefined || sampler === 'always_off')
+    return { name: 'telemetry', tracer: () => silentTracer, stop: async () => {} };
   const { exportTraces } = await import('./otlp.ts');
   return exportTraces({ ...options, endpoint });
 }

@@ -50,14 +50,11 @@ export function exportTraces(options: TelemetryOptions & { endpoint: string }): 
     return {
       silent: false,
       begin(name, begun = {}) {
-        const { parent } = begun;
-        if (parent) {
-          const sampled = decide(parent.traceId, parent.sampled);
-          if (sampled) return record(name, childSpan(parent, true), begun);
-          return new SilentSpan(parent.sampled ? { ...parent, sampled } : parent);
-        }
-        const trace = startTrace();
-        trace.sampled = decide(trace.traceId, undefined);
+        const { parent, entering } = begun;
+        // Further in, everybody follows whoever let the trace in, so that it is whole or not there.
+        if (parent && !entering && !parent.sampled) return new SilentSpan(parent);
+        const trace = parent ? childSpan(parent) : startTrace();
+        if (!parent || entering) trace.sampled = decide(trace.traceId, parent?.sampled);
         return trace.sampled ? record(name, trace, begun) : new SilentSpan(trace);
       },
       beginShared(name, members, begun = {}) {

@@ -11,6 +11,8 @@ export interface SpanOptions {
   kind?: SpanKind;
   /** The span it is a part of; absent where a trace begins. */
   parent?: Trace | undefined;
+  /** The parent is a client's, not ours: the operator may want to decide anew whether the trace is recorded. */
+  entering?: boolean;
   /** Spans of other traces that it has to do with. */
   links?: readonly Trace[];
   attributes?: Attributes;

@@ -80,6 +80,7 @@ export async function openDeployments(
       secret: context.serviceSecret,
       clock,
       observe: context.observe,
+      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

@@ -171,6 +171,7 @@ export class Outbox {
       usage: this.#takeUsage(now),
       outcome,
       reportSeq: this.#reports,
+      traceparent: '',
     };
     return { report, bytes };
   }

@@ -104,6 +104,7 @@ export async function openSessions(
       secret: context.serviceSecret,
       clock,
       observe: context.observe,
+      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

@@ -126,8 +126,10 @@ export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
 export function createDeploymentStore(db: Database) {
   // Whoever calls with ids that nobody has gets no more than these two connections, whatever their number.
   const lookups = createGroup<string, SealedWebhook | undefined>({
-    async run(deploymentIds) {
-      const rows = await db.rows<SealedWebhook>(SEALED, [deploymentIds]);
+    name: 'deployments.lookups',
+    watch: db.watch,
+    async run(deploymentIds, options) {
+      const rows = await db.rows<SealedWebhook>(SEALED, [deploymentIds], options);
       const byId = new Map(rows.map((row) => [row.deploymentId, row]));
       return deploymentIds.map((deploymentId) => byId.get(deploymentId));
     },

@@ -37,7 +37,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
         traceparent: traceparent(call.trace),
       };
       if (request.idempotencyKey === '') {
-        await creations.create(beginning);
+        await creations.create(beginning, call);
         return { session: newSession(beginning), replayed: false };
       }
       const key = {
@@ -51,30 +51,34 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
         beginning,
         key,
         Session.encode(newSession(beginning)).finish(),
+        call,
       );
       return { session: Session.decode(answer), replayed };
     },
 
     async createSession(request, call) {
       const sessionId = withPrefix('ses', request.invocationId);
-      await creations.create({
-        sessionId,
-        ownerId: request.ownerId,
-        agentId: request.agentId,
-        agentVersion: request.agentVersion,
-        source: 'webhook',
-        actor: { type: 'trigger', id: request.deploymentId },
-        deploymentId: request.deploymentId,
-        invocationId: request.invocationId,
-        metadata: {},
-        bodyBytes: request.bodyBytes,
-        sourceAddress: request.sourceAddress,
-        contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
-        turnId: ids('trn'),
-        priority: TRIGGERED,
-        createdAt: clock.now(),
-        traceparent: traceparent(call.trace),
-      });
+      await creations.create(
+        {
+          sessionId,
+          ownerId: request.ownerId,
+          agentId: request.agentId,
+          agentVersion: request.agentVersion,
+          source: 'webhook',
+          actor: { type: 'trigger', id: request.deploymentId },
+          deploymentId: request.deploymentId,
+          invocationId: request.invocationId,
+          metadata: {},
+          bodyBytes: request.bodyBytes,
+          sourceAddress: request.sourceAddress,
+          contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
+          turnId: ids('trn'),
+          priority: TRIGGERED,
+          createdAt: clock.now(),
+          traceparent: traceparent(call.trace),
+        },
+        call,
+      );
       return { sessionId };
     },
   };

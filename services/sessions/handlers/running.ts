@@ -1,5 +1,6 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { parseTraceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
   ReportResult,
@@ -8,6 +9,7 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type Outcome, type Report, report } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
+import type { Decide } from '../store/changes.ts';
 import type { HandlerContext } from './context.ts';
 import { oneLine } from './json.ts';
 
@@ -32,10 +34,12 @@ export function runningHandlers({
     try {
       const one = reportOf(sent);
       const bytes = one.events.reduce((sum, event) => sum + event.dataJson.length, 1_000);
-      await changes.progress(sent.sessionId, bytes, (state) => {
+      const decide: Decide = (state) => {
         if (!state) throw refuse('LEASE_LOST', `turn ${sent.turnId} no longer exists`);
         return { change: report(state, one, limits, clock.now()) };
-      });
+      };
+      // It belongs to the turn's trace; the call that brought it carries reports of many turns.
+      await changes.progress(sent.sessionId, bytes, decide, { trace: parseTraceparent(sent.traceparent) });
       return { errorCode: '', errorMessage: '' };
     } catch (error) {
       if (error instanceof Refusal) return { errorCode: error.code, errorMessage: error.message };
@@ -44,16 +48,14 @@ export function runningHandlers({
   }
 
   return {
-    async claimTurns({ runnerId, slots }) {
+    async claimTurns({ runnerId, slots }, call) {
       if (slots < 1 || slots > MAX_SLOTS)
         throw refuse('INVALID_REQUEST', `slots is a number from 1 to ${MAX_SLOTS}`);
-      const { claimed, company: messages } = await claims.claim(runnerId, slots, (sessionIds) =>
-        events.messagesOf(
-          sessionIds,
-          Math.min(CLAIM_BYTES_EACH, Math.floor(CLAIM_BYTES / sessionIds.length)),
-          CLAIM_ROWS_EACH,
-        ),
-      );
+      const messagesOf = (sessionIds: string[]) => {
+        const bytesEach = Math.min(CLAIM_BYTES_EACH, Math.floor(CLAIM_BYTES / sessionIds.length));
+        return events.messagesOf(sessionIds, bytesEach, CLAIM_ROWS_EACH, { trace: call.trace });
+      };
+      const { claimed, company: messages } = await claims.claim(runnerId, slots, messagesOf, call);
       const turns = claimed.map(({ state, turn }): ClaimedTurn => {
         const known = messages?.get(state.sessionId);
         return {

@@ -11,7 +11,7 @@ import { open, owned, sessionNotFound } from '../domain/access.ts';
 import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
 import type { Decided } from '../store/apply.ts';
-import type { Decide } from '../store/changes.ts';
+import type { Decide, DecideRemoval } from '../store/changes.ts';
 import { amendment, archival, deletion } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
@@ -55,7 +55,8 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
       const turnId = ids('trn');
       const decide = sending(request, turnId, call);
       if (request.idempotencyKey === '') {
-        const changed = await changes.change(request.sessionId, request.contentJson.length + SMALL, decide);
+        const bytes = request.contentJson.length + SMALL;
+        const changed = await changes.change(request.sessionId, bytes, decide, call);
         return { turnId, seq: seqOf(changed), replayed: false };
       }
       const key = {
@@ -65,16 +66,16 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
         request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
         now: clock.now(),
       };
-      const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, (changed) =>
-        SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish(),
-      );
+      const answerFor = (changed: Decided) =>
+        SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish();
+      const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
       return { ...SendMessageResponse.decode(answer), replayed };
     },
 
     async updateSession({ sessionId, title, metadata }, call) {
       const caller = callerOf(call).userId;
       const row = await lists.session(sessionId, call);
-      await changes.change(sessionId, SMALL, (state) => {
+      const decide: Decide = (state) => {
         const session = open(owned(state, sessionId, caller));
         const changed = [
           ...(title === undefined ? [] : ['title']),
@@ -86,27 +87,30 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
           change: amend(session, changed, actorOf(call)),
           update: amendment(sessionId, nextTitle, nextMetadata),
         };
-      });
+      };
+      await changes.change(sessionId, SMALL, decide, call);
       return read(sessionId, call);
     },
 
     async archiveSession({ sessionId }, call) {
       const caller = callerOf(call).userId;
-      await changes.change(sessionId, SMALL, (state) => {
+      const decide: Decide = (state) => {
         const session = owned(state, sessionId, caller);
         const change = amend(session, session.archived ? [] : ['archived_at'], actorOf(call));
         return session.archived ? { change } : { change, update: archival(sessionId, clock.now()) };
-      });
+      };
+      await changes.change(sessionId, SMALL, decide, call);
       return read(sessionId, call);
     },
 
     async deleteSession({ sessionId }, call) {
       const caller = callerOf(call).userId;
-      await changes.remove(sessionId, (state, queued) => {
+      const decide: DecideRemoval = (state, queued) => {
         const now = clock.now();
         const change = remove(owned(state, sessionId, caller), queued, actorOf(call), now);
         return { change, update: deletion(sessionId, now) };
-      });
+      };
+      await changes.remove(sessionId, decide, call);
       return {};
     },
   };

@@ -1,5 +1,11 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type Database, type Session, type Statement, statement } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type Session,
+  type Statement,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
@@ -26,6 +32,9 @@ export interface Decision {
 /** Looks at a locked session and says what becomes of it, or refuses. It runs again when a transaction is repeated. */
 export type Decide = (state: SessionState | undefined) => Decision;
 
+/** The same for a session that is removed, with the turns that wait. */
+export type DecideRemoval = (state: SessionState | undefined, queued: QueuedTurn[]) => Decision;
+
 interface Item {
   sessionId: string;
   decide: Decide;
@@ -51,6 +60,8 @@ export interface ChangesContext {
  */
 export function createChanges({ db, hints, clock, ids, known }: ChangesContext) {
   const group = createGroup<Item, Decided>({
+    name: 'sessions.changes',
+    watch: db.watch,
     run: changeGroup,
     sizeOf: (item) => item.bytes,
     keyOf: (item) => item.sessionId,
@@ -58,12 +69,13 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     maxBytes: 8 * 1024 * 1024,
   });
 
-  async function changeGroup(items: Item[]): Promise<(Decided | Refusal)[]> {
-    const outcomes = new Map<Item, Decided | Refusal>(await changeKnown(items.filter((item) => item.quick)));
+  async function changeGroup(items: Item[], options: WriteOptions): Promise<(Decided | Refusal)[]> {
+    const quick = items.filter((item) => item.quick);
+    const outcomes = new Map<Item, Decided | Refusal>(await changeKnown(db.within(options), quick));
     const rest = items.filter((item) => !outcomes.has(item));
     if (rest.length > 0) {
       for (const { sessionId } of rest) known.forget(sessionId);
-      const changed = await db.transaction((tx) => changeAll(tx, rest));
+      const changed = await db.transaction((tx) => changeAll(tx, rest), options);
       rest.forEach((item, index) => {
         outcomes.set(item, changed[index] as Decided | Refusal);
       });
@@ -72,7 +84,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
   }
 
   /** Decides on what is known, without reading. Leaves out those for which that does not hold. */
-  async function changeKnown(items: Item[]): Promise<[Item, Decided][]> {
+  async function changeKnown(session: Session, items: Item[]): Promise<[Item, Decided][]> {
     const now = clock.now();
     const decided = items.flatMap((item): [Item, Decided][] => {
       const state = known.get(item.sessionId);
@@ -88,7 +100,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     });
     if (decided.length === 0) return [];
     const written = await apply(
-      db,
+      session,
       decided.map(([, one]) => one),
       now,
     );
@@ -145,15 +157,15 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
 
   return {
     /** `bytes`: about how much the decision will write. */
-    async change(sessionId: string, bytes: number, decide: Decide): Promise<Decided> {
-      const changed = await group.submit({ sessionId, decide, bytes, quick: false });
+    async change(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<Decided> {
+      const changed = await group.submit({ sessionId, decide, bytes, quick: false }, options);
       committed(changed);
       return changed;
     },
 
     /** The same for a turn under way: what this process knows of its session is good enough to begin with. */
-    async progress(sessionId: string, bytes: number, decide: Decide): Promise<void> {
-      committed(await group.submit({ sessionId, decide, bytes, quick: true }));
+    async progress(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<void> {
+      committed(await group.submit({ sessionId, decide, bytes, quick: true }, options));
     },
 
     /** The same at most once per key; `answer` makes what a later request with the key gets. */
@@ -162,23 +174,22 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
       key: IdempotencyKey,
       decide: Decide,
       answer: (changed: Decided) => Uint8Array,
+      options?: WriteOptions,
     ): Promise<OnceAnswer> {
       let changed: Decided | undefined;
-      const outcome = await once(db, key, async (tx) => {
+      const make = async (tx: Session) => {
         const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0, quick: false }]);
         if (!made || made instanceof Refusal) throw made;
         changed = made;
         return answer(made);
-      });
+      };
+      const outcome = await once(db, key, make, options);
       if (changed && !outcome.replayed) committed(changed);
       return outcome;
     },
 
     /** Deleting reads the queue first, so it does not share a transaction. */
-    async remove(
-      sessionId: string,
-      decide: (state: SessionState | undefined, queued: QueuedTurn[]) => Decision,
-    ): Promise<void> {
+    async remove(sessionId: string, decide: DecideRemoval, options?: WriteOptions): Promise<void> {
       const changed = await db.transaction(async (tx) => {
         const states = await lockStates(tx, [sessionId]);
         const queued = await tx.rows<{ turn_id: string; position: number }>(QUEUED, [sessionId]);
@@ -194,7 +205,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
         await apply(tx, [decided], now);
         await tx.change(CANCEL, [sessionId, now]);
         return decided;
-      });
+      }, options);
       committed(changed);
     },
   };

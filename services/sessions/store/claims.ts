@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type Database, statement } from '../../../lib/db/database.ts';
+import { type Database, statement, type WriteOptions } from '../../../lib/db/database.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
@@ -115,6 +115,7 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
       runnerId: string,
       slots: number,
       accompany: (sessionIds: string[]) => Promise<Result>,
+      options?: WriteOptions,
     ): Promise<{ claimed: Claimed[]; company: Result | undefined }> {
       let company: Promise<Result> | undefined;
       const decided = await db.transaction(async (tx) => {
@@ -126,7 +127,7 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
         company.catch(() => {});
         await apply(tx, begun, clock.now());
         return begun;
-      });
+      }, options);
       for (const one of decided) {
         known.note(one);
         hints.appended(one.state.sessionId);

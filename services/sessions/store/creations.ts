@@ -1,4 +1,4 @@
-import { type Database, type Session, statement } from '../../../lib/db/database.ts';
+import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
@@ -59,8 +59,10 @@ export type Creations = ReturnType<typeof createCreations>;
 /** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
 export function createCreations({ db, hints, ids }: { db: Database; hints: Hints; ids: Ids }) {
   const group = createGroup<Beginning, void>({
-    run: async (items) => {
-      await insert(db, items);
+    name: 'sessions.creations',
+    watch: db.watch,
+    run: async (items, options) => {
+      await insert(db.within(options), items);
       return items.map(() => undefined);
     },
     sizeOf: (item) => (item.contentJson?.length ?? 0) + 1_000,
@@ -83,16 +85,22 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
   }
 
   return {
-    async create(item: Beginning): Promise<void> {
-      await group.submit(item);
+    async create(item: Beginning, options?: WriteOptions): Promise<void> {
+      await group.submit(item, options);
       hint(item);
     },
     /** The same at most once per key; `answer` is what a later request with the key gets. */
-    async createOnce(item: Beginning, key: IdempotencyKey, answer: Uint8Array): Promise<OnceAnswer> {
-      const outcome = await once(db, key, async (tx) => {
+    async createOnce(
+      item: Beginning,
+      key: IdempotencyKey,
+      answer: Uint8Array,
+      options?: WriteOptions,
+    ): Promise<OnceAnswer> {
+      const create = async (tx: Session) => {
         await insert(tx, [item]);
         return answer;
-      });
+      };
+      const outcome = await once(db, key, create, options);
       if (!outcome.replayed) hint(item);
       return outcome;
     },

@@ -136,10 +136,11 @@ export function createEventStore(db: Database) {
     },
 
     /** The messages of many sessions at once, for a claim. `complete` is false where only a beginning was read. */
-    async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number) {
+    async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number, options?: ReadOptions) {
       const found = await db.rows<{ session_id: string } & Omit<Row, 'events'> & { events: string | null }>(
         BEGINNINGS,
         [sessionIds, bytesEach, rowsEach],
+        options,
       );
       const messages = new Map(
         sessionIds.map((id) => [id, { events: [] as JournalEvent[], complete: true, rows: 0 }]),

@@ -151,6 +151,7 @@ export function reportOn(turn: ClaimedTurn, reportSeq: number, more: Partial<Tur
     usage: undefined,
     outcome: undefined,
     reportSeq,
+    traceparent: '',
     ...more,
   };
 }

@@ -375,6 +375,8 @@ export interface TurnReport {
    * number and content; one that was appended before is answered as appended and changes nothing.
    */
   reportSeq: number;
+  /** Where in the turn's trace this is said; empty for what is not worth a place there. */
+  traceparent: string;
 }
 
 export interface NewEvent {
@@ -3587,6 +3589,7 @@ function createBaseTurnReport(): TurnReport {
     usage: undefined,
     outcome: undefined,
     reportSeq: 0,
+    traceparent: "",
   };
 }
 
@@ -3615,6 +3618,9 @@ export const TurnReport: MessageFns<TurnReport> = {
     }
     if (message.reportSeq !== 0) {
       writer.uint32(64).int32(message.reportSeq);
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(74).string(message.traceparent);
     }
     return writer;
   },
@@ -3694,6 +3700,14 @@ export const TurnReport: MessageFns<TurnReport> = {
             }
 
             message.reportSeq = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
         }
