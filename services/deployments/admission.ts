@@ -3,7 +3,7 @@ import type { Bus } from '../../lib/bus/bus.ts';
 import { createCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Refusal } from '../../lib/errors.ts';
-import type { Client } from '../../lib/grpc/contract.ts';
+import type { Call, Client } from '../../lib/grpc/contract.ts';
 import type { Sealer } from '../../lib/sealing.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
@@ -27,7 +27,10 @@ export type Standing = { agentVersion: number } | { obstacle: Obstacle };
 export const MAX_AGE_MS = 1_000;
 /** A webhook may hold a prompt prefix of 64 KiB. */
 const MAX_WEBHOOKS = 2_000;
-/** One load serves many calls, so none of them may end it; it has a limit of its own. */
+/**
+ * One load serves many calls, so none of them may end it; it has a limit of its own. It stands in the trace of the
+ * call that found nothing.
+ */
 const LOAD_MS = 5_000;
 
 export interface AdmissionContext {
@@ -52,8 +55,8 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     bus.subscribe('agents.changed', (agentId) => versions.drop(agentId)),
   ];
 
-  async function loadWebhook(deploymentId: string): Promise<Webhook | undefined> {
-    const row = await store.sealedWebhook(deploymentId);
+  async function loadWebhook(deploymentId: string, call: Call): Promise<Webhook | undefined> {
+    const row = await store.sealedWebhook(deploymentId, call);
     if (!row) return undefined;
     const key =
       row.status === 'enabled'
@@ -63,23 +66,26 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     return { deploymentId, ownerId, agentId, promptPrefix: promptPrefix ?? undefined, key };
   }
 
-  const limit = () => clock.now().getTime() + LOAD_MS;
+  const loading = ({ trace, requestId }: Call) => ({
+    trace,
+    requestId,
+    deadline: clock.now().getTime() + LOAD_MS,
+  });
 
-  async function loadOwner(userId: string): Promise<Obstacle | undefined> {
+  async function loadOwner(userId: string, call: Call): Promise<Obstacle | undefined> {
     try {
-      const { user } = await auth.getUser({ userId }, { deadline: limit() });
+      const { user } = await auth.getUser({ userId }, loading(call));
       return user?.enabled ? undefined : 'owner_disabled';
     } catch (error) {
       return obstacleIn(error);
     }
   }
 
-  async function loadVersion(agentId: string, userId: string): Promise<Standing> {
+  async function loadVersion(agentId: string, userId: string, call: Call): Promise<Standing> {
     try {
       const caller = { userId, roles: [] };
-      return {
-        agentVersion: (await agents.resolveAgent({ agentId }, { caller, deadline: limit() })).version,
-      };
+      const { version } = await agents.resolveAgent({ agentId }, { ...loading(call), caller });
+      return { agentVersion: version };
     } catch (error) {
       return { obstacle: obstacleIn(error) };
     }
@@ -87,13 +93,13 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
 
   return {
     /** Undefined when there is none. */
-    webhook: (deploymentId: string): Promise<Webhook | undefined> =>
-      webhooks.get(deploymentId, () => loadWebhook(deploymentId)),
+    webhook: (deploymentId: string, call: Call): Promise<Webhook | undefined> =>
+      webhooks.get(deploymentId, () => loadWebhook(deploymentId, call)),
 
-    async standing({ ownerId, agentId }: Webhook): Promise<Standing> {
+    async standing({ ownerId, agentId }: Webhook, call: Call): Promise<Standing> {
       const [obstacle, version] = await Promise.all([
-        owners.get(ownerId, () => loadOwner(ownerId)),
-        versions.get(agentId, () => loadVersion(agentId, ownerId)),
+        owners.get(ownerId, () => loadOwner(ownerId, call)),
+        versions.get(agentId, () => loadVersion(agentId, ownerId, call)),
       ]);
       return obstacle ? { obstacle } : version;
     },

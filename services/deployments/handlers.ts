@@ -85,7 +85,7 @@ export function createHandlers(context: HandlersContext): Methods {
 
   /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
   async function changeStatus(named: Named, status: Status, call: Call) {
-    const changed = await store.setStatus(addressOf(named, call), status, clock.now());
+    const changed = await store.setStatus(addressOf(named, call), status, clock.now(), call);
     if (!changed) throw deploymentNotFound();
     await announce(changed.deploymentId);
     return showOne(changed, call);
@@ -110,13 +110,14 @@ export function createHandlers(context: HandlersContext): Methods {
       };
       const shown = show(deployment, agent?.name ?? '');
       const secret = newSecret(deployment.deploymentId);
-      const { answer, replayed } = await store.create({
+      const creation = {
         deployment,
         sealedSecret: secret.sealed,
         idempotencyKey: request.idempotencyKey,
         request: CreateDeploymentRequest.encode({ ...request, idempotencyKey: '' }),
         answer: CreateDeploymentResponse.encode({ deployment: shown, replayed: false }).finish(),
-      });
+      };
+      const { answer, replayed } = await store.create(creation, call);
       if (!replayed) return { deployment: shown, sharedSecret: secret.shared, replayed };
       return { ...CreateDeploymentResponse.decode(answer), replayed };
     },
@@ -148,7 +149,7 @@ export function createHandlers(context: HandlersContext): Methods {
 
     async deleteDeployment(request, call) {
       const address = addressOf(request, call);
-      if (!(await store.remove(address))) throw deploymentNotFound();
+      if (!(await store.remove(address, call))) throw deploymentNotFound();
       await announce(address.deploymentId);
       return {};
     },

@@ -62,7 +62,7 @@ export function createTrigger(context: TriggerContext) {
   ): Promise<TriggerResponse | Reason> {
     const reason = examine(webhook, request);
     if (reason) return reason;
-    const standing = await admission.standing(webhook);
+    const standing = await admission.standing(webhook, call);
     if ('obstacle' in standing) return standing.obstacle;
     const { deploymentId, agentId, ownerId, promptPrefix } = webhook;
     const text = agentInput(promptPrefix, request.body);
@@ -81,7 +81,7 @@ export function createTrigger(context: TriggerContext) {
 
   return async (request: TriggerRequest, call: Call): Promise<TriggerResponse> => {
     const { deploymentId, sourceAddress } = request;
-    const webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId) : undefined;
+    const webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId, call) : undefined;
     if (!webhook) throw deploymentNotFound();
     const note = (reason: Reason | 'unavailable') =>
       refusals.note({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress });

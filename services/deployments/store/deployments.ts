@@ -1,5 +1,12 @@
 import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
-import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type ReadOptions,
+  type Session,
+  type Statement,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, once } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
@@ -140,7 +147,7 @@ export function createDeploymentStore(db: Database) {
 
   return {
     /** Creates it once per caller and Idempotency-Key. */
-    create({ deployment, sealedSecret, idempotencyKey, request, answer }: Creation) {
+    create({ deployment, sealedSecret, idempotencyKey, request, answer }: Creation, options?: WriteOptions) {
       const { deploymentId, createdBy, agentId, type, status, promptPrefix, createdAt } = deployment;
       const key = {
         caller: createdBy,
@@ -149,7 +156,7 @@ export function createDeploymentStore(db: Database) {
         request,
         now: createdAt,
       };
-      return once(db, key, async (tx) => {
+      const insert = async (tx: Session) => {
         await tx.change(INSERT, [
           deploymentId,
           createdBy,
@@ -162,7 +169,8 @@ export function createDeploymentStore(db: Database) {
         ]);
         await tx.change(FORGET_KEYS, [createdAt]);
         return answer;
-      });
+      };
+      return once(db, key, insert, options);
     },
 
     async list(page: DeploymentPage, options?: ReadOptions) {
@@ -178,17 +186,20 @@ export function createDeploymentStore(db: Database) {
       return row && deploymentOf(row);
     },
 
-    async setStatus({ caller, agentId, deploymentId }: Address, status: Status, now: Date) {
-      const [row] = await db.rows<Row>(SET_STATUS, [caller, agentId, deploymentId, status, now]);
+    async setStatus(address: Address, status: Status, now: Date, { trace }: WriteOptions = {}) {
+      const { caller, agentId, deploymentId } = address;
+      const values = [caller, agentId, deploymentId, status, now];
+      const [row] = await db.rows<Row>(SET_STATUS, values, { trace });
       return row && deploymentOf(row);
     },
 
     /** False when it is not there. Its refused calls go with it. */
-    async remove({ caller, agentId, deploymentId }: Address): Promise<boolean> {
-      return (await db.change(DELETE, [caller, agentId, deploymentId])) > 0;
+    async remove({ caller, agentId, deploymentId }: Address, options?: WriteOptions): Promise<boolean> {
+      return (await db.change(DELETE, [caller, agentId, deploymentId], options)) > 0;
     },
 
     /** Many calls at the same time share a statement. */
-    sealedWebhook: (deploymentId: string): Promise<SealedWebhook | undefined> => lookups.submit(deploymentId),
+    sealedWebhook: (deploymentId: string, options?: WriteOptions): Promise<SealedWebhook | undefined> =>
+      lookups.submit(deploymentId, options),
   };
 }
