@@ -104,8 +104,8 @@ export class RecordedSpan implements Span, ReadableSpan {
     return { code: isFailure(this.#error) ? ERROR : 0 };
   }
 
-  get attributes(): Record<string, string | number | boolean> {
-    const shown: Record<string, string | number | boolean> = {};
+  get attributes(): Record<string, string | number | boolean | string[]> {
+    const shown: Record<string, string | number | boolean | string[]> = {};
     for (const [name, value] of Object.entries({ ...this.#begun.attributes, ...this.#set })) {
       if (value !== undefined) shown[name] = typeof value === 'string' ? clip(value) : value;
     }

@@ -4,7 +4,7 @@ import { startTrace, type Trace } from '../trace.ts';
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 /** Names follow https://opentelemetry.io/docs/specs/semconv/; ours begin with `ahs.`. Never content, never a secret. */
-export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
 export interface SpanOptions {
   /** `internal` when absent. */

@@ -1,7 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
+import { Refusal } from '../../lib/errors.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
-import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Span, Tracer } from '../../lib/telemetry/tracer.ts';
+import { parseTraceparent, type Trace } from '../../lib/trace.ts';
+import type {
+  ClaimedTurn,
+  ClaimTurnsResponse,
+  SessionsServiceDefinition,
+} from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createBackoff } from './backoff.ts';
 
 /** The timer for the hint that never came. */
@@ -11,11 +18,12 @@ export interface DispatcherOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'claimTurns'>;
   clock: Clock;
   log: Log;
+  tracer: Tracer;
   runnerId: string;
   /** How many turns can be taken now. */
   free(): number;
-  /** Takes them over. `leaseUntil` is in milliseconds since the epoch. */
-  accept(turns: ClaimedTurn[], leaseUntil: number, leaseMs: number): void;
+  /** Takes them over. `leaseUntil` is in milliseconds since the epoch, `claim` where the claim stands in its trace. */
+  accept(turns: ClaimedTurn[], leaseUntil: number, leaseMs: number, claim: Trace | undefined): void;
 }
 
 export interface Dispatcher {
@@ -34,11 +42,13 @@ export interface Dispatcher {
  * when it is told of ready turns, when a slot becomes free and more may be waiting, and every half second.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { sessions, clock, log, runnerId } = options;
+  const { sessions, clock, log, tracer, runnerId } = options;
   const stopping = new AbortController();
   const backoff = createBackoff(clock);
   /** Turns may be waiting that nobody has asked for yet. */
   let wanted = true;
+  /** Somebody has said that turns are ready: such a claim is worth a trace, one that only looks is not. */
+  let told = false;
   let running: Promise<void> | undefined;
   let scheduled = false;
   let problem: unknown;
@@ -73,23 +83,41 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function claim(): Promise<void> {
     const slots = options.free();
     const askedAt = clock.now().getTime();
+    const span = told && !tracer.silent ? tracer.begin('claim turns') : undefined;
     wanted = false;
-    const { turns, leaseMs } = await sessions.claimTurns({ runnerId, slots });
+    told = false;
+    const { turns, leaseMs } = await ask(slots, span);
     if (problem !== undefined) log.info('turns can be claimed again');
     problem = undefined;
     backoff.reset();
-    if (turns.length >= slots) wanted = true;
-    if (turns.length > 0) options.accept(turns, askedAt + leaseMs, leaseMs);
+    if (turns.length >= slots) wanted = told = true;
+    if (turns.length > 0) options.accept(turns, askedAt + leaseMs, leaseMs, span?.trace);
+  }
+
+  async function ask(slots: number, span: Span | undefined): Promise<ClaimTurnsResponse> {
+    try {
+      const answer = await sessions.claimTurns({ runnerId, slots }, { trace: span?.trace });
+      for (const { traceparent } of answer.turns) {
+        const queuedBy = parseTraceparent(traceparent);
+        if (queuedBy?.sampled) span?.link(queuedBy);
+      }
+      span?.end();
+      return answer;
+    } catch (error) {
+      span?.end(error instanceof Refusal ? error.code : 'INTERNAL');
+      throw error;
+    }
   }
 
   function hint(): void {
-    wanted = true;
+    wanted = told = true;
     wake();
   }
 
   function poll(): void {
     cancelPoll = clock.after(POLL_MS, poll);
-    hint();
+    wanted = true;
+    wake();
   }
 
   poll();

@@ -1,3 +1,4 @@
+import type { Span } from '../../lib/telemetry/tracer.ts';
 import type { ClaimedTurn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { Outbox } from './outbox.ts';
 
@@ -8,12 +9,17 @@ export type StopCause = 'lost' | 'budget' | 'timeout' | 'stopping';
 export class HeldTurn {
   readonly claimed: ClaimedTurn;
   readonly outbox: Outbox;
+  /** From the claim to the moment in which its outcome is appended. */
+  readonly span: Span;
+  /** Why it did not reach its end, as a code. */
+  failure: string | undefined;
   /** Until when, in milliseconds since the epoch, nobody else can have this turn. */
   leaseUntil: number;
   readonly #controller = new AbortController();
 
-  constructor(claimed: ClaimedTurn, outbox: Outbox, leaseUntil: number) {
+  constructor(claimed: ClaimedTurn, span: Span, outbox: Outbox, leaseUntil: number) {
     this.claimed = claimed;
+    this.span = span;
     this.outbox = outbox;
     this.leaseUntil = leaseUntil;
   }
@@ -25,6 +31,12 @@ export class HeldTurn {
   /** The first cause counts. */
   stop(cause: StopCause): void {
     this.#controller.abort(cause);
+  }
+
+  /** What a line in the log says of it. */
+  get facts() {
+    const { sessionId, turnId } = this.claimed;
+    return { session_id: sessionId, turn_id: turnId, trace_id: this.span.trace.traceId };
   }
 
   get stopped(): StopCause | undefined {
@@ -66,10 +78,11 @@ export class Held {
   }
 
   /** A turn that is claimed again while an older lease of it is still held: the older one is lost. */
-  add(claimed: ClaimedTurn, leaseUntil: number, now: number): HeldTurn {
+  add(claimed: ClaimedTurn, span: Span, leaseUntil: number, now: number): HeldTurn {
     const older = this.#turns.get(claimed.turnId);
     if (older) this.lose(older);
-    const turn = new HeldTurn(claimed, new Outbox(claimed, this.#options.intervalMs, now), leaseUntil);
+    const outbox = new Outbox(claimed, span.trace, this.#options.intervalMs, now);
+    const turn = new HeldTurn(claimed, span, outbox, leaseUntil);
     this.#turns.set(claimed.turnId, turn);
     return turn;
   }
@@ -78,6 +91,7 @@ export class Held {
   release(turn: HeldTurn): void {
     if (!this.has(turn)) return;
     this.#turns.delete(turn.claimed.turnId);
+    turn.span.end(turn.failure);
     this.#options.onFree();
     if (this.#turns.size === 0) for (const done of this.#whenEmpty.splice(0)) done();
   }
@@ -86,6 +100,7 @@ export class Held {
   lose(turn: HeldTurn): void {
     turn.outbox.close();
     turn.stop('lost');
+    turn.failure = 'LEASE_LOST';
     this.release(turn);
   }
 

@@ -1,6 +1,7 @@
 import { refuse } from '../../lib/errors.ts';
 import type { EventData, EventType } from '../../lib/events.ts';
 import { MAX_MESSAGE_BYTES } from '../../lib/grpc/transport.ts';
+import { type Trace, traceparent } from '../../lib/trace.ts';
 import type {
   ClaimedTurn,
   NewEvent,
@@ -37,6 +38,8 @@ interface Queued {
  */
 export class Outbox {
   readonly #lease: { sessionId: string; turnId: string; fence: number };
+  /** Empty when nobody records the turn. */
+  readonly #traceparent: string;
   readonly #intervalMs: number;
   readonly #startedAt: number;
   #events: Queued[] = [];
@@ -55,7 +58,8 @@ export class Outbox {
   /** The message of which sessions knows a part and not yet the end. */
   #openMessageId = '';
 
-  constructor(claimed: ClaimedTurn, intervalMs: number, now: number) {
+  constructor(claimed: ClaimedTurn, trace: Trace, intervalMs: number, now: number) {
+    this.#traceparent = trace.sampled ? traceparent(trace) : '';
     this.#lease = { sessionId: claimed.sessionId, turnId: claimed.turnId, fence: claimed.fence };
     this.#intervalMs = intervalMs;
     this.#startedAt = now;
@@ -171,7 +175,9 @@ export class Outbox {
       usage: this.#takeUsage(now),
       outcome,
       reportSeq: this.#reports,
-      traceparent: '',
+      // Deltas are a preview, up to forty a second for as long as a model speaks: a trace would be nothing but them.
+      traceparent:
+        outcome || events.some(({ type }) => type !== 'agent.message_delta') ? this.#traceparent : '',
     };
     return { report, bytes };
   }

@@ -21,6 +21,11 @@ export function failure({ code, message, mayPass, delayMs }: ModelFailure): Outc
   return mayPass ? retry(code, message, delayMs) : failed(code, message);
 }
 
+/** The code of what went wrong; undefined when nothing did. */
+export function failureIn({ kind }: Outcome): string | undefined {
+  return kind?.$case === 'completed' ? undefined : kind?.value.error?.code;
+}
+
 /** This runner stops; another one goes on at once. */
 export function handBack(): Outcome {
   return retry('runner_stopping', 'The runner was stopped; another one goes on.', 1);

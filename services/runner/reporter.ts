@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { ERRORS, isErrorCode, Refusal } from '../../lib/errors.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Tracer } from '../../lib/telemetry/tracer.ts';
 import type {
   ReportResult,
   SessionsServiceDefinition,
@@ -19,6 +20,7 @@ export interface ReporterOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'reportTurns'>;
   clock: Clock;
   log: Log;
+  tracer: Tracer;
   runnerId: string;
   held: Held;
   intervalMs: number;
@@ -44,7 +46,7 @@ interface Sent {
  * the same reports until it is answered or the leases are lost.
  */
 export function createReporter(options: ReporterOptions): Reporter {
-  const { sessions, clock, log, runnerId, held } = options;
+  const { sessions, clock, log, tracer, runnerId, held } = options;
   const ready = new Set<HeldTurn>();
   const stopping = new AbortController();
   let scheduled = false;
@@ -105,8 +107,17 @@ export function createReporter(options: ReporterOptions): Reporter {
   async function send(batch: Sent[]): Promise<ReportResult[]> {
     const deadline = clock.now().getTime() + ANSWER_MS;
     const reports = batch.map(({ report }) => report);
-    const { results } = await sessions.reportTurns({ runnerId, reports }, { deadline });
-    return results;
+    const told = batch.filter(({ report }) => report.traceparent !== '').map(({ turn }) => turn.span.trace);
+    // What nobody records needs no trace.
+    const span = told.length > 0 ? tracer.beginShared('report turns', told) : undefined;
+    try {
+      const { results } = await sessions.reportTurns({ runnerId, reports }, { deadline, trace: span?.trace });
+      span?.end();
+      return results;
+    } catch (error) {
+      span?.end(error instanceof Refusal ? error.code : 'INTERNAL');
+      throw error;
+    }
   }
 
   /** Returns those that are worth another try. */
@@ -133,7 +144,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   /** Its lease runs out, and sessions decides what becomes of it. */
   function giveUp({ turn }: Sent, code: string, reason?: string): void {
     if (code !== 'LEASE_LOST') {
-      log.error({ turnId: turn.claimed.turnId, code, reason }, 'a turn cannot be reported and is given up');
+      log.error({ ...turn.facts, code, reason }, 'a turn cannot be reported and is given up');
     }
     held.lose(turn);
   }

@@ -2,6 +2,7 @@ import type { Settings } from '../../lib/env.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Module } from '../../lib/modules.ts';
 import type { ServiceContext } from '../../lib/service.ts';
+import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
@@ -10,6 +11,7 @@ import { Held } from './held.ts';
 import { createLeases } from './leases.ts';
 import { createModels } from './models/registry.ts';
 import { createReporter } from './reporter.ts';
+import { beginTurn } from './spans.ts';
 import { runTurn } from './turn.ts';
 import { createVersions } from './versions.ts';
 
@@ -27,19 +29,20 @@ export async function openRunner(
   config: Settings<typeof settings>,
   { sessions, agents }: RunnerClients,
 ): Promise<Module> {
-  const { clock, ids, log, bus } = context;
+  const { clock, ids, log, bus, tracer } = context;
   const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds } = config;
   const runnerId = ids('rnr');
   const held = new Held({ slots, intervalMs, onFree: () => dispatcher.freed() });
-  const shared = { sessions, clock, log, runnerId, held };
+  const shared = { sessions, clock, log, runnerId, held, tracer };
   const leases = createLeases(shared);
   const reporter = createReporter({ ...shared, intervalMs });
   const versions = createVersions(agents);
   const turnOptions = { ...shared, ids, versions, models: createModels(clock), stepTimeoutSeconds };
   let isDraining = false;
 
-  async function run(claimed: ClaimedTurn, leaseUntil: number): Promise<void> {
-    const turn = held.add(claimed, leaseUntil, clock.now().getTime());
+  async function run(claimed: ClaimedTurn, leaseUntil: number, claim: Trace | undefined): Promise<void> {
+    const span = beginTurn(tracer, claimed, claim);
+    const turn = held.add(claimed, span, leaseUntil, clock.now().getTime());
     if (isDraining) turn.stop('stopping');
     await runTurn(turn, turnOptions);
     if (turn.stopped !== 'lost') reporter.ended(turn);
@@ -48,8 +51,8 @@ export async function openRunner(
   const dispatcher = createDispatcher({
     ...shared,
     free: () => held.free,
-    accept(turns, leaseUntil, leaseMs) {
-      for (const claimed of turns) void run(claimed, leaseUntil);
+    accept(turns, leaseUntil, leaseMs, claim) {
+      for (const claimed of turns) void run(claimed, leaseUntil, claim);
       leases.watch(leaseMs);
       reporter.watch();
     },

@@ -2,16 +2,19 @@ import type { ModelMessage } from 'ai';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Tracer } from '../../lib/telemetry/tracer.ts';
 import type { Budget } from './budget.ts';
 import type { HeldTurn } from './held.ts';
 import type { Model } from './models/registry.ts';
 import { modelStep, type StepEnd } from './models/step.ts';
+import { beginStep, endStep } from './spans.ts';
 import type { Runtime } from './versions.ts';
 
 export interface SpeakOptions {
   clock: Clock;
   ids: Ids;
   log: Log;
+  tracer: Tracer;
   stepTimeoutSeconds: number;
 }
 
@@ -37,12 +40,15 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
   outbox.add('model.request_started', { model: runtime.model });
   outbox.begin(options.ids('msg'));
   const cancelTimer = limitTime(turn, budget, options);
+  const maxOutputTokens = Math.min(budget.tokens, model.maxOutputTokens);
+  const { provider } = model;
+  const span = beginStep(options.tracer, turn, { model: runtime.model, provider, maxOutputTokens });
   const request = {
     model: model.languageModel,
     system: runtime.system || undefined,
     messages,
-    maxOutputTokens: Math.min(budget.tokens, model.maxOutputTokens),
-    providerOptions: { [model.provider]: runtime.modelOptions, turn: { attempt: claimed.attempt } },
+    maxOutputTokens,
+    providerOptions: { [provider]: runtime.modelOptions, turn: { attempt: claimed.attempt } },
     signal: turn.signal,
     now: () => clock.now(),
   };
@@ -56,6 +62,8 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
     thinking: (text) => outbox.thinking(text),
   });
   cancelTimer();
+  const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
+  endStep(span, turn, end, ttftMs);
   if (turn.stopped === 'lost') return end;
 
   const isPart = turn.stopped === 'budget' && (firstTextAt !== undefined || outbox.begun);
@@ -74,12 +82,12 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
   outbox.add('model.request_finished', {
     model: runtime.model,
     usage: { input_tokens: inputTokens, output_tokens: outputTokens },
-    ttft_ms: firstTextAt === undefined ? undefined : firstTextAt - startedAt,
+    ttft_ms: ttftMs,
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
   });
   if (end.kind === 'failed' && end.failure.code === 'model_error') {
-    options.log.error({ err: end.cause, turnId: claimed.turnId }, 'a model failed in an unexpected way');
+    options.log.error({ ...turn.facts, err: end.cause }, 'a model failed in an unexpected way');
   }
   return end;
 }

@@ -1,14 +1,13 @@
 import { ERRORS, Refusal } from '../../lib/errors.ts';
 import { abortable } from '../../lib/grpc/abortable.ts';
 import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
-import { childSpan, parseTraceparent } from '../../lib/trace.ts';
 import type { Event, Outcome, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { budgetOf, isLimited, isSpent } from './budget.ts';
 import type { HeldTurn } from './held.ts';
 import { historyOf } from './history.ts';
 import { stepTimeout } from './models/failure.ts';
 import type { Models } from './models/registry.ts';
-import { completed, failed, failure, handBack, retry } from './outcome.ts';
+import { completed, failed, failure, failureIn, handBack, retry } from './outcome.ts';
 import { type SpeakOptions, speak } from './speak.ts';
 import type { Versions } from './versions.ts';
 
@@ -26,13 +25,14 @@ export async function runTurn(turn: HeldTurn, options: TurnOptions): Promise<voi
   } catch (error) {
     outcome = unexpected(turn, error, options);
   }
-  if (turn.stopped !== 'lost') turn.outbox.finish(outcome);
+  if (turn.stopped === 'lost') return;
+  turn.failure = failureIn(outcome);
+  turn.outbox.finish(outcome);
 }
 
 async function play(turn: HeldTurn, options: TurnOptions): Promise<Outcome> {
   const { claimed, signal } = turn;
-  const trace = parseTraceparent(claimed.traceparent);
-  const call: CallOptions = trace ? { trace: childSpan(trace) } : {};
+  const call: CallOptions = { trace: turn.span.trace };
   // What is loaded is for other turns, too: this one leaves it, and does not cancel it.
   const runtime = await abortable(options.versions(claimed.agentId, claimed.agentVersion, call), signal);
   if (!runtime) return failed('agent_version_missing', 'This version of the agent does not exist.');
@@ -81,17 +81,16 @@ async function messagesOf({ claimed, signal }: HeldTurn, { sessions }: TurnOptio
 }
 
 function unexpected(turn: HeldTurn, error: unknown, { log }: TurnOptions): Outcome {
-  const { turnId } = turn.claimed;
   if (error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE') {
     turn.outbox.discard('model_output_too_large');
     return failed('model_output_too_large', 'The model said more than one message can hold.');
   }
   if (turn.stopped) return handBack();
   if (error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL')) {
-    log.warn({ err: error, turnId }, 'a turn needs a part of the service that does not answer');
+    log.warn({ ...turn.facts, err: error }, 'a turn needs a part of the service that does not answer');
     return retry('dependency_unavailable', 'A part of the service cannot be reached at the moment.');
   }
-  log.error({ err: error, turnId }, 'a turn failed in an unexpected way');
+  log.error({ ...turn.facts, err: error }, 'a turn failed in an unexpected way');
   turn.outbox.discard('internal');
   return failed('internal', 'An unexpected failure.');
 }
