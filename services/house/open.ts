@@ -17,6 +17,7 @@ import { openDeployments } from '../deployments/service.ts';
 import { openRunner } from '../runner/service.ts';
 import { openSessions } from '../sessions/service.ts';
 import type { Ground } from './ground.ts';
+import { serveOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 import { type ModuleName, modulesOf, type ServiceName } from './target.ts';
 
@@ -102,5 +103,11 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     );
     url = edge.url;
   }
+  const { metricsListen: listen } = plan.house;
+  // Last, as nothing is ready before.
+  if (listen)
+    await house.start(
+      serveOperations({ listen, metrics: ground.metrics, readiness: () => house.readiness() }),
+    );
   return url;
 }

@@ -13,13 +13,16 @@ export async function preflight(plan: Plan, problems: SettingProblem[]): Promise
   const known = (...variables: string[]) => !problems.some(({ variable }) => variables.includes(variable));
   const modules = modulesOf(plan.target);
   const keeps = modules.some((name) => KEEPERS.includes(name));
-  const { databaseUrl, dataDir, grpcListen } = plan.house;
+  const { databaseUrl, dataDir, grpcListen, metricsListen } = plan.house;
   const [directory] = await Promise.all([
     plan.target === 'all' && known('SERVICE_DATA_DIR') ? takeDirectory(dataDir, problems) : undefined,
     modules.includes('edge') && known('SERVICE_HOST', 'SERVICE_PORT')
       ? tryEdge(plan.edge, problems)
       : undefined,
-    plan.target !== 'all' && known('SERVICE_GRPC_LISTEN') ? tryGrpc(grpcListen, problems) : undefined,
+    plan.target !== 'all' && known('SERVICE_GRPC_LISTEN')
+      ? tryAddress('SERVICE_GRPC_LISTEN', grpcListen, problems)
+      : undefined,
+    metricsListen ? tryAddress('SERVICE_METRICS_LISTEN', metricsListen, problems) : undefined,
     keeps && databaseUrl ? tryDatabase(databaseUrl, problems) : undefined,
   ]);
   return directory;
@@ -54,13 +57,13 @@ async function tryEdge({ host, port }: Plan['edge'], problems: SettingProblem[])
   });
 }
 
-async function tryGrpc(address: string, problems: SettingProblem[]): Promise<void> {
+async function tryAddress(variable: string, address: string, problems: SettingProblem[]): Promise<void> {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
   const fault = await tryPort(host, Number(address.slice(colon + 1)));
   if (!fault) return;
   problems.push({
-    variable: 'SERVICE_GRPC_LISTEN',
+    variable,
     problem: `: ${address} ${fault.reason}`,
     expected: fault.atHost ? 'an address of this machine' : 'a free port',
     fix: 'name another, as host:port; every process on a machine needs one of its own',

@@ -36,6 +36,12 @@ describe('docker-compose.yml', () => {
     expect(found?.plan.house.grpcListen).toBe(`0.0.0.0:${port}`);
   });
 
+  it('has every target serve its metrics to the other containers, and to nobody else', () => {
+    for (const { plan } of targets) expect(plan.house.metricsListen).toBe('0.0.0.0:9464');
+    const published = containers.flatMap(([, { ports = [] }]) => ports);
+    expect(published.filter((port) => port.endsWith(':9464'))).toEqual([]);
+  });
+
   it('names its own database and Redis', () => {
     const named = targets.flatMap(({ plan: { house } }) => [house.databaseUrl, house.redisUrl]);
     const hosts = new Set(named.flatMap((url) => (url ? [new URL(url).hostname] : [])));
