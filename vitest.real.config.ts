@@ -1,26 +1,40 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 import embedded from './vitest.config.ts';
+
+/** The end-to-end cases, which both shapes of the product have to pass. */
+const JOURNEYS = ['test/e2e/{journey,webhook,restart}.test.ts'];
+/** What only separate processes have to show. */
+const APART = 'test/real/targets.test.ts';
+const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
+const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 
 /**
  * Lane 2: the same contract suites, on the backends that an operator brings along (Redis, a separate
- * PostgreSQL, processes apart), and what only they can show.
+ * PostgreSQL, processes apart), and what only they can show. The journeys run once in each shape.
  */
-const real = mergeConfig(
-  embedded,
-  defineConfig({
-    test: {
-      testTimeout: 60_000,
-      hookTimeout: 120_000,
-      env: { SERVICE_TEST_LANE: 'real' },
-    },
-  }),
-);
-
-// mergeConfig joins lists; these two replace what the first lane says.
-real.test = {
-  ...real.test,
-  include: ['test/real/**/*.test.ts', 'test/e2e/{journey,webhook}.test.ts', 'test/edge/stream.test.ts'],
-  exclude: ['test/{bench,chaos,support}/**'],
-};
-
-export default real;
+export default defineConfig({
+  test: {
+    ...common,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'one process',
+          include: [...JOURNEYS, 'test/edge/stream.test.ts', 'test/real/*.test.ts'],
+          exclude: [APART],
+          env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'a process per target',
+          include: [...JOURNEYS, APART],
+          env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'a process per target' },
+        },
+      },
+    ],
+  },
+});

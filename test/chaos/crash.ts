@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Api, createApi, type Webhook } from '../support/api.ts';
-import { freePort, type Program, runProgram } from '../support/program.ts';
+import { freePort } from '../../lib/db/embedded/port.ts';
+import { type Api, createApi } from '../support/api.ts';
+import { type Program, runProgram } from '../support/program.ts';
+import { startSenders } from '../support/senders.ts';
 import { until } from '../support/wait.ts';
-import { embeddedUrl, judge, type Verdict } from './oracle.ts';
+import { embeddedUrl, isDrained, judge, type Verdict } from './oracle.ts';
 
 export interface CrashFigures extends Verdict {
   rounds: number;
@@ -17,7 +19,7 @@ export interface CrashFigures extends Verdict {
   secondsToDrain: number;
 }
 
-const SENDERS = 8;
+const SENDERS = { count: 8, pauseMs: 0 };
 const BODY = 'crash test';
 
 /** A small generator, so that a seed gives the same rounds again (mulberry32). */
@@ -48,22 +50,20 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
   try {
     const webhook = await api.createWebhook(await api.createAgent(AGENT));
     for (let round = 0; round < rounds; round++) {
-      const killed = new AbortController();
-      const senders = Array.from({ length: SENDERS }, () =>
-        sendUntil(killed.signal, api, webhook, acknowledged),
-      );
+      const senders = startSenders(api, webhook, BODY, SENDERS);
       await new Promise((resolve) => setTimeout(resolve, 100 + random() * 900));
       program.kill('SIGKILL');
       await program.exited;
-      killed.abort();
-      await Promise.all(senders);
+      await senders.stop();
+      acknowledged.push(...senders.acknowledged);
       program = await start(env, api);
     }
     const startedAt = performance.now();
-    await until('nothing is left to do', () => isDrained(api), 120_000);
+    const databaseUrl = await embeddedUrl(dataDir);
+    await until('nothing is left to do', () => isDrained(databaseUrl), 120_000);
     const secondsToDrain = (performance.now() - startedAt) / 1_000;
     const repeated = acknowledged.length - new Set(acknowledged).size;
-    const verdict = await judge(await embeddedUrl(dataDir), acknowledged, `one two three four ${BODY}`);
+    const verdict = await judge(databaseUrl, acknowledged, answerTo);
     return { rounds, seed, acknowledged: acknowledged.length, repeated, ...verdict, secondsToDrain };
   } finally {
     program.kill('SIGTERM');
@@ -72,6 +72,7 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
   }
 }
 
+const answerTo = (input: string) => `one two three four ${input}`;
 const AGENT = {
   model: 'rehearsal/script',
   model_options: { steps: [{ text: 'one two three four {{input}}', chunk_chars: 4, delay_ms: 15 }] },
@@ -85,25 +86,4 @@ async function start(env: Record<string, string>, api: Api): Promise<Program> {
     30_000,
   );
   return program;
-}
-
-async function sendUntil(
-  signal: AbortSignal,
-  api: Api,
-  webhook: Webhook,
-  acknowledged: string[],
-): Promise<void> {
-  while (!signal.aborted) {
-    const answer = await api.trigger(webhook, BODY).catch(() => undefined);
-    if (answer?.status === 200) acknowledged.push(String(answer.body.data.session_id));
-    else await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-async function isDrained(api: Api): Promise<boolean> {
-  for (const status of ['pending', 'running', 'rescheduling']) {
-    const { body } = await api.get(`/sessions?status=${status}&limit=1`);
-    if (body.data.length > 0) return false;
-  }
-  return true;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import { countOn, rowsOn } from '../support/sql.ts';
 
 export interface Verdict {
   /** Sessions in the database, the ones whose answer never arrived included. */
@@ -16,15 +16,25 @@ export interface Verdict {
 interface Row {
   session_id: string;
   events: number;
+  seqs: number;
   lowest: number;
   highest: number;
   head: number;
   ends: number;
   last_type: string;
+  input: string;
   answers: string[];
   turns: number;
   completed: number;
   attempts: number;
+}
+
+/** Asked at once: one status after the other would miss what goes from one to the other meanwhile. */
+const UNFINISHED = 'select count(*) from sessions.turns where finished_at is null';
+
+/** Whether no session has anything left to do. */
+export async function isDrained(databaseUrl: string): Promise<boolean> {
+  return (await countOn(databaseUrl, UNFINISHED)) === 0;
 }
 
 /** One row for each session: its journal, its head and its turns side by side. */
@@ -32,11 +42,12 @@ const STATE = `
   with event as (
     select journal.session_id, (one ->> 'seq')::integer as seq, one ->> 'type' as type,
       one -> 'data' -> 'content' -> 0 ->> 'text' as text
-    from sessions.journal, json_array_elements(journal.events) as one
+    from sessions.journal, json_array_elements(journal.events::json) as one
   ), told as (
-    select session_id, count(*)::integer as events, min(seq) as lowest, max(seq) as highest,
+    select session_id, count(*)::integer as events, count(distinct seq)::integer as seqs, min(seq) as lowest, max(seq) as highest,
       count(*) filter (where type in ('turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled'))::integer as ends,
       (array_agg(type order by seq desc))[1] as last_type,
+      min(text) filter (where type = 'user.message') as input,
       coalesce(array_agg(text) filter (where type = 'agent.message'), '{}') as answers
     from event group by session_id
   ), worked as (
@@ -44,38 +55,38 @@ const STATE = `
       max(attempt) as attempts
     from sessions.turns group by session_id
   )
-  select session_id, events, lowest, highest, last_seq::integer as head, ends, last_type, answers, turns, completed, attempts
+  select session_id, events, seqs, lowest, highest, last_seq::integer as head, ends, last_type, input, answers, turns, completed, attempts
   from sessions.sessions
     left join sessions.heads using (session_id) left join told using (session_id) left join worked using (session_id)`;
 
-/** Compares what senders were told with what the database holds. `answer` is what the agent says in each session. */
+/**
+ * Compares what senders were told with what the database holds. In each session there is one message, to which
+ * the agent says `answerTo(message)`.
+ */
 export async function judge(
   databaseUrl: string,
   acknowledged: readonly string[],
-  answer: string,
+  answerTo: (input: string) => string,
 ): Promise<Verdict> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Row>(STATE);
-    const stored = new Set(rows.map((row) => row.session_id));
-    return {
-      stored: rows.length,
-      lost: acknowledged.filter((sessionId) => !stored.has(sessionId)).length,
-      resumed: rows.filter((row) => row.attempts > 1).length,
-      broken: rows.flatMap((row) => {
-        const faults = faultsOf(row, answer);
-        return faults.length > 0 ? [`${row.session_id}: ${faults.join(', ')}`] : [];
-      }),
-    };
-  } finally {
-    await client.end();
-  }
+  const rows = await rowsOn<Row>(databaseUrl, STATE);
+  const stored = new Set(rows.map((row) => row.session_id));
+  return {
+    stored: rows.length,
+    lost: acknowledged.filter((sessionId) => !stored.has(sessionId)).length,
+    resumed: rows.filter((row) => row.attempts > 1).length,
+    broken: rows.flatMap((row) => {
+      const faults = faultsOf(row, answerTo(row.input));
+      return faults.length > 0 ? [`${row.session_id}: ${faults.join(', ')}`] : [];
+    }),
+  };
 }
 
 function faultsOf(row: Row, answer: string): string[] {
   const promises: [boolean, string][] = [
-    [row.lowest === 1 && row.events === row.highest && row.head === row.highest, 'its events are not 1..n'],
+    [
+      row.lowest === 1 && row.events === row.highest && row.seqs === row.events && row.head === row.highest,
+      'its events are not 1..n',
+    ],
     [row.turns === 1 && row.completed === 1, `${row.completed} of ${row.turns} turns completed`],
     [row.ends === 1, `${row.ends} ends of its turn`],
     [row.last_type === 'session.status_idle', `its last event is ${row.last_type}`],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../lib/db/embedded/port.ts';
 import { type GrpcServer, serveGrpc } from '../../lib/grpc/network.ts';
-import { freePort } from '../support/program.ts';
 import { ROOT } from './project.ts';
 
 const servers: GrpcServer[] = [];

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
+import { shape } from '../support/shape.ts';
 import { type Frame, readStream } from '../support/stream.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
 
 const idle = (frames: Frame[]) => frames.some((frame) => frame.event === 'session.status_idle');
 
-describe('from a signed webhook to a finished session', () => {
+describe(`from a signed webhook to a finished session, ${shape}`, () => {
   let system: System;
   let api: Api;
   beforeAll(async () => {
     system = await startSystem();
     api = createApi(system.url);
   });
-  afterAll(() => system[Symbol.asyncDispose]());
+  afterAll(() => system?.[Symbol.asyncDispose]());
 
   it('the agent answers, and the stream, the journal and the messages tell the same', async () => {
     const agent = await api.createAgent();

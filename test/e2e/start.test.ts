@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startPostgres } from '../../lib/db/embedded.ts';
-import { createDatabase, runOn } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { isAlive } from '../support/processes.ts';
 import { cleanUpPlaces, createPlace, type Place } from '../support/programs.ts';
+import { runOn } from '../support/sql.ts';
 import { type Frame, readStream } from '../support/stream.ts';
 import { until } from '../support/wait.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi, signed } from '../support/api.ts';
-import { freePort } from '../support/program.ts';
 import { exchange } from '../support/raw.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { expectHeaders, expectRefusal } from './envelope.ts';

@@ -1,110 +1,58 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, createApi } from '../support/api.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { freePort, type Program, runProgram } from '../support/program.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { freePort } from '../../lib/db/embedded/port.ts';
+import { isDrained, judge } from '../chaos/oracle.ts';
+import type { Api } from '../support/api.ts';
+import { type Fleet, startFleet } from '../support/fleet.ts';
+import { startSenders } from '../support/senders.ts';
+import { countOn } from '../support/sql.ts';
 import { readStream } from '../support/stream.ts';
+import { SERVICES, TARGETS } from '../support/targets.ts';
 import { until } from '../support/wait.ts';
 
-const SERVICES = ['auth', 'agents', 'sessions', 'deployments'] as const;
-const TARGETS = [...SERVICES, 'runner', 'edge'] as const;
-type TargetName = (typeof TARGETS)[number];
+const RUNNERS = `select count(distinct runner_id) from sessions.turns where status = 'in_progress'`;
 
 interface Check {
   name: string;
   status: string;
 }
 
-describe('six processes', () => {
-  let database: TestDatabase;
-  let redis: TestRedis;
+/** What only this shape has to show; the journey and the restarts are those of test/e2e, in both shapes. */
+describe('a process per target', () => {
+  let fleet: Fleet;
   let api: Api;
-  let shared: Record<string, string>;
-  const ports = new Map<TargetName, number>();
-  const running = new Map<TargetName, Program>();
+  beforeAll(async () => {
+    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '2' });
+    ({ api } = fleet);
+  });
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
 
-  function run(target: TargetName): Program {
-    const listen = { SERVICE_GRPC_LISTEN: `127.0.0.1:${ports.get(target)}` };
-    const program = runProgram({ ...shared, ...listen }, [`--target=${target}`]);
-    running.set(target, program);
-    return program;
-  }
+  const streamOf = (session: unknown) => `${api.origin}/api/v1/sessions/${session}/events/stream`;
 
-  const ready = async () => (await fetch(`${api.origin}/readyz?verbose`).catch(() => undefined))?.ok;
-
-  async function end(target: TargetName, signal: NodeJS.Signals): Promise<number | null | undefined> {
-    running.get(target)?.kill(signal);
-    return running.get(target)?.exited;
-  }
-
-  /** From the signed request to the agent's answer. */
+  /** From the signed request to the end of the turn. */
   async function walk(): Promise<void> {
-    const agent = await api.createAgent();
-    const webhook = await api.createWebhook(agent);
+    const webhook = await api.createWebhook(await api.createAgent());
     const accepted = await api.trigger(webhook, 'across processes');
     expect(accepted.status).toBe(200);
-    const session = String(accepted.body.data.session_id);
-    const frames = await readStream(
-      `${api.origin}/api/v1/sessions/${session}/events/stream`,
-      (all) => all.at(-1)?.event === 'session.status_idle',
-    );
-    const ids = frames.filter(({ id }) => id !== undefined).map(({ id }) => Number(id));
-    expect(ids).toEqual(ids.map((_, index) => index + 1));
-    const { body } = await api.get(`/sessions/${session}/messages`);
-    expect(body.data).toMatchObject([
-      { role: 'user' },
-      { role: 'agent', content: [{ type: 'text', text: 'across processes' }] },
-    ]);
+    const url = streamOf(accepted.body.data.session_id);
+    const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
+    expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
   }
 
-  beforeAll(async () => {
-    [database, redis] = await Promise.all([createDatabase(), startRedis()]);
-    for (const target of TARGETS) ports.set(target, await freePort());
-    const port = String(await freePort());
-    const origin = `http://127.0.0.1:${port}`;
-    const address = (service: TargetName) => [
-      `SERVICE_${service.toUpperCase()}_ADDRESS`,
-      `127.0.0.1:${ports.get(service)}`,
-    ];
-    shared = {
-      SERVICE_DATABASE_URL: database.url,
-      SERVICE_REDIS_URL: redis.url,
-      SERVICE_SECRET: 'one service secret for six processes',
-      SERVICE_SEALING_KEY: 'a sealing key for the one that seals',
-      SERVICE_PUBLIC_URL: origin,
-      SERVICE_PORT: port,
-      SERVICE_LOG_LEVEL: 'warn',
-      SERVICE_TURN_LEASE_SECONDS: '2',
-      ...Object.fromEntries(SERVICES.map(address)),
-    };
-    api = createApi(origin);
-    // All at once: they migrate at the same time, and whoever needs another one waits for it.
-    for (const target of TARGETS) run(target);
-    await until('all are ready', ready, 60_000);
-  });
-
-  afterAll(async () => {
-    await Promise.all(TARGETS.map((target) => end(target, 'SIGKILL')));
-    await redis.stop();
-    await database[Symbol.asyncDispose]();
-  });
-
-  it('carry a signed webhook to a finished session', walk);
-
-  it('tell followers what other processes do at once, by a hint', async () => {
+  /** Tells its followers about a turn while it runs, and not only when it has ended. */
+  async function speakSlowly(): Promise<void> {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
-      model_options: { steps: [{ text: 'slowly now', chunk_chars: 2, delay_ms: 50 }] },
+      model_options: { steps: [{ text: '{{input}}', chunk_chars: 2, delay_ms: 50 }] },
     });
-    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'go' });
-    const frames = await readStream(
-      `${api.origin}/api/v1/sessions/${body.data.session_id}/events/stream`,
-      (all) => all.at(-1)?.event === 'session.status_idle',
-    );
+    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'slowly now' });
+    const url = streamOf(body.data.session_id);
+    const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
     expect(frames.filter(({ event }) => event === 'agent.message_delta').length).toBeGreaterThan(1);
-  });
+  }
 
-  it('are listed by the edge, as far as it asks them', async () => {
+  it('tells followers what other processes do at once, by a hint', speakSlowly);
+
+  it('lists the others at the edge, as far as it asks them', async () => {
     const { data } = (await (await fetch(`${api.origin}/readyz?verbose`)).json()) as {
       data: { checks: Check[] };
     };
@@ -114,53 +62,72 @@ describe('six processes', () => {
   });
 
   it.each(SERVICES)(
-    'make the edge unready while %s is away, and ready again when it is back',
-    async (service) => {
-      await end(service, 'SIGKILL');
+    'makes the edge unready while %s is away, and ready again when it is back',
+    async (name) => {
+      await fleet.end(name, 'SIGKILL');
       const red = await until('the edge has noticed', async () => {
         const response = await fetch(`${api.origin}/readyz`);
         return response.status === 503 ? ((await response.json()) as { message: string }) : undefined;
       });
-      expect(red.message).toContain(`${service}: `);
+      expect(red.message).toContain(`${name}: `);
       const answer = await api.get('/admin/deployments');
       if (answer.status !== 200)
         expect(answer).toMatchObject({ status: 503, body: { error: { retryable: true } } });
-      run(service);
-      await until('all are ready again', ready, 30_000);
+      fleet.run(name);
+      await fleet.ready();
       await walk();
     },
   );
 
-  it('finish the turns of a runner that is killed', async () => {
-    const text = 'word '.repeat(30);
+  it('goes on without hints while Redis is away, although the edge says that something is', async () => {
+    await fleet.redis?.kill();
+    await until('the edge has noticed', async () => !(await fleet.isReady()));
+    await walk();
+    await fleet.redis?.restart();
+    await fleet.ready();
+  });
+
+  it('runs more of a kind: two runners, each with a sessions service of its own', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    fleet.add('another sessions', 'sessions', { SERVICE_GRPC_LISTEN: address });
+    fleet.add('another runner', 'runner', {
+      SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}`,
+      SERVICE_SESSIONS_ADDRESS: address,
+    });
+    // Only the others run turns: what they do must come back to the followers by way of Redis.
+    await fleet.end('runner', 'SIGTERM');
+    fleet.run('another sessions');
+    fleet.run('another runner');
+    await speakSlowly();
+    fleet.run('runner');
+
     const agent = await api.createAgent({
       model: 'rehearsal/script',
-      model_options: { steps: [{ text, chunk_chars: 5, delay_ms: 50 }] },
+      model_options: { steps: [{ text: '{{input}}', chunk_chars: 4, delay_ms: 25 }] },
     });
-    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'go' });
-    const url = `${api.origin}/api/v1/sessions/${body.data.session_id}/events/stream`;
-    await readStream(url, (all) => all.some(({ event }) => event === 'agent.message_delta'));
-    await end('runner', 'SIGKILL');
-    run('runner');
-    const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
-    expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
+    const senders = startSenders(api, await api.createWebhook(agent), 'shared work', {
+      count: 4,
+      pauseMs: 5,
+    });
+    try {
+      await until('both have work', async () => (await countOn(fleet.databaseUrl, RUNNERS)) === 2);
+      await fleet.end('another runner', 'SIGKILL');
+      await fleet.end('another sessions', 'SIGKILL');
+      const before = senders.acknowledged.length;
+      await until('webhooks are accepted', () => senders.acknowledged.length > before + 10);
+    } finally {
+      await senders.stop();
+    }
+    await until('nothing is left to do', () => isDrained(fleet.databaseUrl), 30_000);
+    const verdict = await judge(fleet.databaseUrl, senders.acknowledged, (input) => input);
+    expect(verdict).toMatchObject({ lost: 0, broken: [] });
   });
 
-  it('go on without hints while Redis is away, although the edge says that something is', async () => {
-    await redis.kill();
-    await until('the edge has noticed', async () => (await fetch(`${api.origin}/readyz`)).status === 503);
-    await walk();
-    await redis.restart();
-    await until('all are ready again', ready);
-  });
-
-  it('refuse a neighbour with another secret', async () => {
-    await end('auth', 'SIGTERM');
-    const kept = shared;
-    shared = { ...shared, SERVICE_SECRET: 'not the secret of the other five ones' };
-    run('auth');
-    shared = kept;
-    const refused = await until('auth answers', async () => {
+  it('refuses a neighbour with another secret', async () => {
+    fleet.add('stranger', 'auth', { SERVICE_SECRET: 'not the secret of the other five ones' });
+    await fleet.end('auth', 'SIGTERM');
+    fleet.run('stranger');
+    const refused = await until('it answers', async () => {
       const answer = await api.get('/agents');
       return answer.body.code === 'DEPENDENCY_UNAVAILABLE' ? undefined : answer;
     });
@@ -168,13 +135,13 @@ describe('six processes', () => {
       status: 503,
       body: { code: 'PEER_REJECTED', error: { owner: 'operator' } },
     });
-    await end('auth', 'SIGTERM');
-    run('auth');
-    await until('all are ready again', ready, 30_000);
+    await fleet.end('stranger', 'SIGTERM');
+    fleet.run('auth');
+    await fleet.ready();
   });
 
-  it('stop in any order when they are told to', async () => {
-    const codes = await Promise.all(TARGETS.map((target) => end(target, 'SIGTERM')));
+  it('stops in any order when it is told to', async () => {
+    const codes = await Promise.all(TARGETS.map((target) => fleet.end(target, 'SIGTERM')));
     expect(codes).toEqual(TARGETS.map(() => 0));
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { inject } from 'vitest';
+import { runOn } from './sql.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   url: string;
@@ -17,15 +17,4 @@ export async function createDatabase(): Promise<TestDatabase> {
     url: url.href,
     [Symbol.asyncDispose]: () => runOn(server, `drop database ${name} with (force)`),
   };
-}
-
-/** Runs SQL on a server, as the user of the URL. */
-export async function runOn(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

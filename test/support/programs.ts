@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from './api.ts';
 import { isAlive } from './processes.ts';
-import { freePort, type Program, runProgram, runScript } from './program.ts';
+import { type Program, runProgram, runScript } from './program.ts';
 import { until } from './wait.ts';
 
 /** Where a program keeps its data and listens, over several starts. */

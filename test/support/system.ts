@@ -6,8 +6,10 @@ import { layGround } from '../../services/house/ground.ts';
 import { openModules } from '../../services/house/open.ts';
 import { readPlan } from '../../services/house/plan.ts';
 import { createDatabase } from './database.ts';
+import { startFleet } from './fleet.ts';
 import { realLane } from './lane.ts';
 import { startRedis } from './redis.ts';
+import { shape } from './shape.ts';
 
 export interface System extends AsyncDisposable {
   /** Where the edge listens, without a slash at the end. */
@@ -21,10 +23,17 @@ const SECRETS = {
 };
 
 /**
- * The whole system, target all, in this process, on a database of its own and a free port. In the lane of
- * real backends its hints go through a Redis of its own.
+ * The whole system in the shape that the run of the tests asks for, on a database of its own and free ports:
+ * target all in this process, or every target in a process of its own. In the lane of real backends its hints
+ * go through a Redis of its own.
  */
 export async function startSystem(settings: Record<string, string> = {}): Promise<System> {
+  if (shape === 'one process') return startInside(settings);
+  const fleet = await startFleet(settings);
+  return { ...fleet, url: fleet.api.origin };
+}
+
+async function startInside(settings: Record<string, string>): Promise<System> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
   const redis = realLane ? stack.use(await startRedis()) : undefined;

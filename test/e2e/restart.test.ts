@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isDrained, judge } from '../chaos/oracle.ts';
+import { type Fleet, startFleet } from '../support/fleet.ts';
+import { follow } from '../support/follower.ts';
+import { startSenders } from '../support/senders.ts';
+import { shape } from '../support/shape.ts';
+import { type Frame, readStream } from '../support/stream.ts';
+import { TARGETS } from '../support/targets.ts';
+import { until } from '../support/wait.ts';
+
+const NAMES = shape === 'one process' ? ['all'] : TARGETS;
+const CASES = NAMES.flatMap((name) => [[name, 'SIGKILL'] as const, [name, 'SIGTERM'] as const]);
+/** The processes through which a follower gets its events; the end of any other one does not disturb it. */
+const ON_THE_WAY = ['all', 'edge', 'sessions'];
+
+/** Says what it hears, five characters at a time: the longer the message, the longer the turn. */
+const ECHO = {
+  model: 'rehearsal/script',
+  model_options: { steps: [{ text: '{{input}}', chunk_chars: 5, delay_ms: 50 }] },
+};
+const LONG = 'a long story '.repeat(20);
+const SHORT = 'an order';
+const SENDERS = { count: 2, pauseMs: 30 };
+const LIMIT_MS = 30_000;
+
+const isLast = (frame: Frame | undefined) => frame?.event === 'session.status_idle';
+const has = (frames: Frame[], type: string) => frames.some(({ event }) => event === type);
+
+describe(`a process that ends in the middle and is started again, ${shape}`, () => {
+  let fleet: Fleet;
+  let agent: string;
+  beforeAll(async () => {
+    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '2' });
+    agent = await fleet.api.createAgent(ECHO);
+  });
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
+
+  async function walkThrough(name: string, signal: NodeJS.Signals): Promise<void> {
+    const { api } = fleet;
+    const over = new AbortController();
+    await using ending = new AsyncDisposableStack();
+    ending.defer(() => over.abort());
+    const senders = startSenders(api, await api.createWebhook(agent), SHORT, SENDERS);
+    ending.defer(() => senders.stop());
+    const { body } = await api.post(`/agents/${agent}/conversations`, { message: LONG });
+    const stream = `${api.origin}/api/v1/sessions/${body.data.session_id}/events/stream`;
+    const follower = follow(stream, isLast, over.signal);
+    await until('the agent speaks', () => has(follower.events, 'agent.message_delta'));
+
+    const code = await fleet.end(name, signal);
+    const wasOver = has(follower.events, 'turn.completed');
+    fleet.run(name);
+    await fleet.ready();
+    const before = senders.acknowledged.length;
+    await until('webhooks are accepted again', () => senders.acknowledged.length > before + 10, LIMIT_MS);
+    await senders.stop();
+    await until('the turn has ended', () => isLast(follower.events.at(-1)), LIMIT_MS);
+    await until('nothing is left to do', () => isDrained(fleet.databaseUrl), LIMIT_MS);
+
+    expect(code).toBe(signal === 'SIGTERM' ? 0 : null);
+    // Otherwise this has shown nothing.
+    expect(wasOver).toBe(false);
+    expect(new Set(senders.acknowledged).size).toBe(senders.acknowledged.length);
+    const verdict = await judge(fleet.databaseUrl, senders.acknowledged, (input) => input);
+    expect(verdict).toMatchObject({ lost: 0, broken: [] });
+    expect(follower.events.map(({ id }) => Number(id))).toEqual(follower.events.map((_, i) => i + 1));
+    const again = await readStream(stream, (frames) => isLast(frames.at(-1)));
+    expect(again.filter(({ id }) => id !== undefined)).toEqual(follower.events);
+    if (!ON_THE_WAY.includes(name)) expect(follower.joins).toBe(1);
+  }
+
+  it.each(CASES)('%s, by %s: nothing that was acknowledged is lost, and every turn ends once', walkThrough);
+});

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, signed, type Webhook } from '../support/api.ts';
+import { type Collector, type SeenSpan, startCollector } from '../support/collector.ts';
+import { type Fleet, startFleet } from '../support/fleet.ts';
+import { readStream } from '../support/stream.ts';
+import { until } from '../support/wait.ts';
+
+const MESSAGE = 'nobody but the agent may read this';
+const SENDER = { traceId: '5b8efff798038103d269b633813fc60c', spanId: 'eee19b7ec3c1b174' };
+const TRIGGER = 'POST /api/v1/deployments/:deployment_id/trigger';
+const SECRET_HEADER = 'a token that only the collector may see';
+
+const traceIdOf = (headers: Headers) => headers.get('traceparent')?.split('-')[1] ?? '';
+const named = (spans: SeenSpan[], name: string, kind?: SeenSpan['kind']) =>
+  spans.filter((span) => span.name === name && (kind === undefined || span.kind === kind));
+const only = (spans: SeenSpan[], name: string, kind?: SeenSpan['kind']): SeenSpan => {
+  const found = named(spans, name, kind);
+  expect(found.map((span) => span.name)).toEqual([name]);
+  return found[0]!;
+};
+const rpc = (service: string, method: string) =>
+  `ahs.${service}.v1.${service[0]?.toUpperCase()}${service.slice(1)}Service/${method}`;
+/** What has no parent among the others. */
+const rootsOf = (spans: SeenSpan[]) => {
+  const ids = new Set(spans.map((span) => span.spanId));
+  return spans.filter((span) => !ids.has(span.parentSpanId));
+};
+
+describe('traces', () => {
+  let collector: Collector;
+  let fleet: Fleet;
+  let api: Api;
+  let agent: string;
+  let webhook: Webhook;
+  let spans: SeenSpan[];
+  let session: string;
+
+  /** The spans of a trace, as soon as `isWhole` is content with them. */
+  const traceOf = (traceId: string, isWhole: (spans: SeenSpan[]) => boolean) =>
+    until(`trace ${traceId} has arrived`, () => {
+      const found = collector.of(traceId);
+      return isWhole(found) && found;
+    });
+
+  beforeAll(async () => {
+    collector = await startCollector();
+    fleet = await startFleet({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: `x-token=${encodeURIComponent(SECRET_HEADER)}`,
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=a%20test',
+    });
+    api = fleet.api;
+    agent = await api.createAgent();
+    webhook = await api.createWebhook(agent);
+    const headers = {
+      ...signed(webhook.secret, MESSAGE),
+      traceparent: `00-${SENDER.traceId}-${SENDER.spanId}-01`,
+    };
+    const accepted = await api.trigger(webhook, MESSAGE, headers);
+    expect(accepted.status).toBe(200);
+    session = String(accepted.body.data.session_id);
+    spans = await traceOf(
+      traceIdOf(accepted.headers),
+      (seen) =>
+        seen.some(({ name }) => name === 'turn') &&
+        seen.some(({ kind }) => kind === 'server') &&
+        rootsOf(seen).length === 1,
+    );
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await collector[Symbol.asyncDispose]();
+  });
+
+  describe('of a signed webhook', () => {
+    it('is one connected trace, from the request through every service to the end of the turn', () => {
+      expect(rootsOf(spans).map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([[TRIGGER, '']]);
+      expect(new Set(spans.map(({ service }) => service))).toEqual(
+        new Set(['edge', 'auth', 'agents', 'deployments', 'sessions', 'runner']),
+      );
+      for (const [service, method] of [
+        ['deployments', 'Trigger'],
+        ['sessions', 'CreateSession'],
+      ] as const) {
+        const [client, server] = (['client', 'server'] as const).map((kind) =>
+          only(spans, rpc(service, method), kind),
+        );
+        expect(server).toMatchObject({ service, parentSpanId: client?.spanId, failed: false });
+      }
+      expect(only(spans, rpc('sessions', 'CreateSession'), 'client').service).toBe('deployments');
+    });
+
+    it('names the request as OpenTelemetry does', () => {
+      expect(only(spans, TRIGGER)).toMatchObject({
+        kind: 'server',
+        service: 'edge',
+        failed: false,
+        attributes: {
+          'http.request.method': 'POST',
+          'http.route': '/api/v1/deployments/:deployment_id/trigger',
+          'http.response.status_code': 200,
+          'url.path': `/api/v1/deployments/${webhook.id}/trigger`,
+          'client.address': '127.0.0.1',
+          'ahs.request_id': expect.stringMatching(/^req_/),
+          'ahs.session_id': session,
+        },
+      });
+    });
+
+    it("links to the sender's own trace and does not join it", () => {
+      expect(only(spans, TRIGGER).links).toEqual([SENDER]);
+      expect(collector.of(SENDER.traceId)).toEqual([]);
+    });
+
+    it('shows the grouped statement in its own place and leads to the batch, which leads back', () => {
+      const member = only(spans, 'sessions.creations');
+      expect(member.parentSpanId).toBe(only(spans, rpc('sessions', 'CreateSession'), 'server').spanId);
+      expect(member.attributes).toMatchObject({
+        'db.system.name': 'postgresql',
+        'db.operation.batch.size': 1,
+      });
+      const batch = collector.spans.find(({ spanId }) => spanId === member.links[0]?.spanId);
+      expect(batch).toMatchObject({
+        name: 'sessions.creations batch',
+        parentSpanId: '',
+        service: 'sessions',
+      });
+      expect(batch?.traceId).not.toBe(member.traceId);
+      expect(batch?.links).toContainEqual({ traceId: member.traceId, spanId: member.spanId });
+      expect(collector.of(batch?.traceId ?? '').map(({ name }) => name)).toContain('sessions.create');
+    });
+
+    it('goes on in the turn, with its model step and what is reported of it', () => {
+      const turn = only(spans, 'turn');
+      expect(turn).toMatchObject({
+        kind: 'consumer',
+        service: 'runner',
+        parentSpanId: only(spans, rpc('sessions', 'CreateSession'), 'server').spanId,
+        attributes: { 'ahs.session_id': session, 'gen_ai.agent.id': agent, 'ahs.attempt': 1 },
+        failed: false,
+      });
+      expect(only(spans, 'chat rehearsal/echo')).toMatchObject({
+        kind: 'client',
+        parentSpanId: turn.spanId,
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.request.model': 'rehearsal/echo',
+          'gen_ai.usage.output_tokens': expect.any(Number),
+          'gen_ai.response.finish_reasons': ['stop'],
+          'gen_ai.response.time_to_first_chunk': expect.any(Number),
+        },
+      });
+      const written = named(spans, 'sessions.changes');
+      expect(written.length).toBeGreaterThan(0);
+      for (const one of written)
+        expect(one).toMatchObject({ service: 'sessions', parentSpanId: turn.spanId });
+    });
+
+    it('leads to the claim that brought the turn, and to the report that took its end away', async () => {
+      const turn = only(spans, 'turn');
+      const claim = await until('the claim has arrived', () =>
+        collector.spans.find(({ spanId }) => spanId === turn.links[0]?.spanId),
+      );
+      expect(claim.name).toBe('claim turns');
+      expect(collector.of(claim.traceId).map(({ name }) => name)).toEqual(
+        expect.arrayContaining([
+          rpc('sessions', 'ClaimTurns'),
+          'transaction',
+          'sessions.pick_turns',
+          'commit',
+        ]),
+      );
+      const report = await until('the report has arrived', () =>
+        collector.spans.find(
+          ({ name, links }) => name === 'report turns' && links.some(({ spanId }) => spanId === turn.spanId),
+        ),
+      );
+      expect(report.parentSpanId).toBe('');
+    });
+
+    it('lasts as long as its parts that are waited for', () => {
+      const root = only(spans, TRIGGER);
+      const create = only(spans, rpc('sessions', 'CreateSession'), 'server');
+      const slack = 5_000_000n;
+      expect(create.startedAt).toBeGreaterThanOrEqual(root.startedAt - slack);
+      expect(create.endedAt).toBeLessThanOrEqual(root.endedAt + slack);
+    });
+  });
+
+  it('say which release sent them, and what the operator adds', () => {
+    for (const { resource } of spans)
+      expect(resource).toMatchObject({
+        'service.namespace': 'agent-hosting-service',
+        'service.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
+        'service.instance.id': expect.any(String),
+        'deployment.environment.name': 'a test',
+      });
+    expect(collector.headers['x-token']).toBe(SECRET_HEADER);
+  });
+
+  it("continue a client's own trace, and its wish not to be recorded", async () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const seen = await api.send('GET', `/agents/${agent}`, undefined, {
+      traceparent: `00-${traceId}-b7ad6b7169203331-01`,
+    });
+    expect(traceIdOf(seen.headers)).toBe(traceId);
+    const whole = await traceOf(traceId, (all) =>
+      all.some(({ parentSpanId }) => parentSpanId === 'b7ad6b7169203331'),
+    );
+    expect(rootsOf(whole).map(({ name }) => name)).toEqual(['GET /api/v1/agents/:agent_id']);
+    expect(whole.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([rpc('agents', 'GetAgent'), 'agents.by_id']),
+    );
+    const quiet = '1af7651916cd43dd8448eb211c80319c';
+    await api.send('GET', `/agents/${agent}`, undefined, { traceparent: `00-${quiet}-b7ad6b7169203331-00` });
+    const later = await api.get(`/agents/${agent}`);
+    await traceOf(traceIdOf(later.headers), (all) => all.some(({ kind }) => kind === 'server'));
+    expect(collector.of(quiet)).toEqual([]);
+  });
+
+  it('hold requests that lead nowhere, and refusals, which are no failures', async () => {
+    const nowhere = await api.get('/nowhere');
+    const refused = await api.get('/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+    const [first, second] = await Promise.all(
+      [nowhere, refused].map(({ headers }) =>
+        traceOf(traceIdOf(headers), (all) => rootsOf(all)[0]?.parentSpanId === ''),
+      ),
+    );
+    expect(rootsOf(first ?? [])).toMatchObject([
+      { name: 'GET', failed: false, attributes: { 'error.type': 'ROUTE_NOT_FOUND' } },
+    ]);
+    expect(rootsOf(second ?? [])).toMatchObject([
+      {
+        name: 'GET /api/v1/sessions/:session_id',
+        failed: false,
+        attributes: { 'error.type': 'SESSION_NOT_FOUND', 'http.response.status_code': 404 },
+      },
+    ]);
+  });
+
+  it('hold a followed stream until its end', async () => {
+    const url = `${api.origin}/api/v1/sessions/${session}/events/stream`;
+    const name = 'GET /api/v1/sessions/:session_id/events/stream';
+    await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
+    const stream = await until('the span of the stream has arrived', () => named(collector.spans, name)[0]);
+    expect(stream).toMatchObject({
+      kind: 'server',
+      failed: false,
+      attributes: { 'ahs.session_id': session },
+    });
+  });
+
+  it('hold nothing that was said, and nothing secret', () => {
+    const everything = JSON.stringify(collector.spans, (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    const { 'X-WEBHOOK-SIGNATURE': signature } = signed(webhook.secret, MESSAGE);
+    for (const secret of [
+      MESSAGE,
+      webhook.secret,
+      signature,
+      SECRET_HEADER,
+      'a sealing key',
+      'service secret',
+    ])
+      expect(everything).not.toContain(secret);
+    expect(everything).not.toMatch(/\b(select|insert|update|delete) /i);
+  });
+});
