@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../lib/log.ts';
 import { type Histogram, type Metrics, SECONDS } from '../../lib/metrics.ts';
-import { SilentSpan, type Span, type Tracer } from '../../lib/telemetry/tracer.ts';
+import { SilentSpan, type Span, silentTracer, type Tracer } from '../../lib/telemetry/tracer.ts';
 import { childSpan, parseTraceparent } from '../../lib/trace.ts';
 
 declare module 'fastify' {
@@ -21,6 +21,8 @@ export interface RequestsContext {
 
 /** The status of a request whose client left before there was an answer. Nobody is sent it. */
 const LEFT = 499;
+/** Asked every few seconds by machines, for as long as the process lives: nobody looks for them in traces. */
+const PROBES = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /**
  * Watches requests from their headers to the end of their answers, streams included: each has a span, a duration
@@ -77,6 +79,7 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, isForeign: boolean):
   // The answer names a span of ours, recorded or not.
   if (tracer.silent && given && !isForeign) return new SilentSpan(childSpan(given));
   const route = routeOf(request);
+  if (route !== undefined && PROBES.has(route)) return silentTracer.begin(route);
   const name = route === undefined ? request.method : `${request.method} ${route}`;
   if (!given) return tracer.begin(name, { kind: 'server' });
   return tracer.begin(name, {

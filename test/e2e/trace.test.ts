@@ -239,6 +239,13 @@ describe('traces', () => {
     ]);
   });
 
+  it('leave out what machines ask every few seconds', async () => {
+    await fetch(`${api.origin}/metrics`);
+    const later = await api.get('/nowhere');
+    await traceOf(traceIdOf(later.headers), (all) => all.length > 0);
+    expect(collector.spans.filter(({ name }) => /livez|readyz|healthz|metrics/.test(name))).toEqual([]);
+  });
+
   it('hold a followed stream until its end', async () => {
     const url = `${api.origin}/api/v1/sessions/${session}/events/stream`;
     const name = 'GET /api/v1/sessions/:session_id/events/stream';
