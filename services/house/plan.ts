@@ -53,31 +53,34 @@ function missing({
     if (value !== undefined) return;
     problems.push({ variable, problem: `is not set, and target ${target} needs it`, expected, fix });
   };
-  const secret = (variable: string) =>
-    [
-      variable,
-      'the same secret of at least 32 characters in every process',
-      `make one with: openssl rand -base64 32`,
-    ] as const;
-  const [secretName, ...secretHelp] = secret('SERVICE_SECRET');
-  need(secretName, serviceSecret, ...secretHelp);
+  const makeSecret = 'make one with: openssl rand -base64 32';
+  need(
+    'SERVICE_SECRET',
+    serviceSecret,
+    'a secret of at least 32 characters, the same one in every process',
+    makeSecret,
+  );
   need(
     'SERVICE_REDIS_URL',
     redisUrl,
-    'redis://…',
+    'redis://host:port, the same one in every process',
     'start a Redis server and name it; hints between processes go through it',
   );
   if (modules.some((name) => KEEPERS.includes(name))) {
     need(
       'SERVICE_DATABASE_URL',
       databaseUrl,
-      'postgres://…',
+      'postgres://user:password@host:port/database',
       'start a PostgreSQL server and name it; only target all embeds one',
     );
   }
   if (modules.includes('deployments')) {
-    const [name, ...help] = secret('SERVICE_SEALING_KEY');
-    need(name, sealingKey, ...help);
+    need(
+      'SERVICE_SEALING_KEY',
+      sealingKey,
+      'a secret of at least 32 characters; keep it, as nothing else opens what it has sealed',
+      makeSecret,
+    );
     need(
       'SERVICE_PUBLIC_URL',
       edge.publicUrl,
@@ -86,8 +89,12 @@ function missing({
     );
   }
   for (const service of new Set(modules.flatMap((name) => ASKS[name]))) {
-    const variable = `SERVICE_${service.toUpperCase()}_ADDRESS`;
-    need(variable, house[`${service}Address`], 'host:port', `name the process that runs --target=${service}`);
+    need(
+      `SERVICE_${service.toUpperCase()}_ADDRESS`,
+      house[`${service}Address`],
+      'host:port',
+      `start it with: npm start -- --target=${service} and name what it has as SERVICE_GRPC_LISTEN`,
+    );
   }
   return problems;
 }

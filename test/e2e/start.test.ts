@@ -289,9 +289,15 @@ describe('a start that cannot succeed', () => {
       const place = await createPlace();
       const program = place.run({ SERVICE_GRPC_LISTEN: '127.0.0.1:0' }, [`--target=${target}`]);
       expect(await program.exited).toBe(1);
-      const missing = entriesOf(program.output()).map(({ title }) => title.split(' ')[0]);
+      const entries = entriesOf(program.output());
+      const missing = entries.map(({ title }) => title.split(' ')[0]);
       expect(missing.sort()).toEqual([...variables, 'SERVICE_REDIS_URL', 'SERVICE_SECRET'].sort());
-      expect(program.output()).toContain('make one with: openssl rand -base64 32');
+      for (const { title, fix } of entries) {
+        const [, service] = /^SERVICE_(\w+)_ADDRESS/.exec(title) ?? [];
+        if (service) expect(fix).toContain(`npm start -- --target=${service.toLowerCase()} `);
+        if (/^SERVICE_(SECRET|SEALING_KEY)/.test(title))
+          expect(fix).toBe('make one with: openssl rand -base64 32');
+      }
     },
   );
 });
