@@ -43,8 +43,10 @@ export function readOptions(args: string[]): Options {
       seconds: { type: 'string', default: '5' },
       sustained: { type: 'string' },
       profile: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) throw new Error('What npm run bench can be told:');
   const seconds = positive('seconds', values.seconds, LONGEST);
   return {
     parts: new Set(values.only.split(',').map(partOf)),
