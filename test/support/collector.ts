@@ -27,8 +27,9 @@ export interface Collector extends AsyncDisposable {
   /** What stood in the headers of the last request. */
   headers: Record<string, unknown>;
   of(traceId: string): SeenSpan[];
-  /** From here on it takes what it is sent and never answers. */
+  /** From here on it takes what it is sent and does not answer, until it is told to. */
   hang(): void;
+  answer(): void;
 }
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
@@ -37,12 +38,14 @@ const ERROR = 2;
 /** Receives traces over OTLP, written as JSON, as a collector would. */
 export async function startCollector(): Promise<Collector> {
   const spans: SeenSpan[] = [];
+  const answering = Promise.withResolvers<void>();
   let isHanging = false;
   const server = createServer(async (request, response) => {
     collector.headers = request.headers;
     const body = await text(request);
-    if (isHanging) return;
-    if (request.url === '/v1/traces') spans.push(...spansIn(JSON.parse(body)));
+    if (isHanging) await answering.promise;
+    const isJson = request.headers['content-type'] === 'application/json';
+    if (request.url === '/v1/traces' && isJson) spans.push(...spansIn(JSON.parse(body)));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   server.listen(0, '127.0.0.1');
@@ -54,6 +57,10 @@ export async function startCollector(): Promise<Collector> {
     of: (traceId) => spans.filter((span) => span.traceId === traceId),
     hang() {
       isHanging = true;
+    },
+    answer() {
+      isHanging = false;
+      answering.resolve();
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -1,0 +1,229 @@
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { createLog } from '../../lib/log.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { openTelemetry } from '../../lib/telemetry/open.ts';
+import type { TelemetryOptions } from '../../lib/telemetry/options.ts';
+import type { Trace } from '../../lib/trace.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { startCollector } from '../support/collector.ts';
+import { until } from '../support/wait.ts';
+
+const HEADER = 'Bearer for the collector alone';
+const CLIENT: Trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
+const QUIET: Trace = { ...CLIENT, sampled: false };
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+interface Line {
+  level: string;
+  msg: string;
+}
+
+async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock = systemClock) {
+  const lines: string[] = [];
+  const metrics = createMetrics();
+  const log = createLog({
+    level: 'debug',
+    pretty: false,
+    destination: { write: (line) => lines.push(line) },
+  });
+  const telemetry = await openTelemetry({
+    endpoint: undefined,
+    protocol: 'http/json',
+    headers: { authorization: HEADER },
+    sampler: 'parentbased_always_on',
+    samplerRatio: 1,
+    serviceName: undefined,
+    resourceAttributes: {},
+    version: '1.2.3',
+    clock,
+    log,
+    metrics,
+    ...options,
+  });
+  stops.push(async () => {
+    const stopped = telemetry.stop();
+    if ('advance' in clock) clock.advance(1_000);
+    await stopped;
+  });
+  const counted = async (outcome: string) => {
+    const found = new RegExp(`ahs_telemetry_spans_total\\{outcome="${outcome}"\\} (\\d+)`).exec(
+      await metrics.text(),
+    );
+    return Number(found?.[1] ?? 0);
+  };
+  return {
+    telemetry,
+    tracer: telemetry.tracer('edge'),
+    counted,
+    text: () => lines.join(''),
+    lines: () => lines.map((line): Line => JSON.parse(line)).map(({ level, msg }) => [level, msg]),
+  };
+}
+
+/** A port at which nobody listens. */
+async function deadEnd(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+}
+
+async function collecting() {
+  const collector = await startCollector();
+  stops.push(() => collector[Symbol.asyncDispose]());
+  return collector;
+}
+
+const AWAY = ['warn', 'traces cannot be delivered; what does not fit meanwhile is dropped'];
+
+describe('without a collector', () => {
+  it('nothing is recorded, and a trace goes through as it is', async () => {
+    const { tracer } = await open({});
+    expect(tracer.silent).toBe(true);
+    const span = tracer.begin('anything', { parent: CLIENT });
+    expect([span.silent, span.trace]).toEqual([true, CLIENT]);
+    expect(tracer.begin('a root').trace.sampled).toBe(false);
+  });
+});
+
+describe('a collector', () => {
+  it('is sent what has ended, at the latest when the process stops', async () => {
+    const collector = await collecting();
+    const { tracer, telemetry, counted } = await open({ endpoint: `${collector.url}/` });
+    const root = tracer.begin('root', { kind: 'server' });
+    const part = tracer.begin('part', {
+      parent: root.trace,
+      links: [CLIENT],
+      attributes: { a: 1, gone: undefined },
+    });
+    part.set({ b: ['x', 'y'], long: 'x'.repeat(2_000) });
+    part.link(QUIET);
+    part.end('SESSION_NOT_FOUND');
+    part.end();
+    tracer.begin('broken', { parent: root.trace }).end('DEPENDENCY_UNAVAILABLE');
+    tracer.begin('unheard of', { parent: root.trace }).end('23505');
+    root.end();
+    await telemetry.stop();
+    expect(collector.of(root.trace.traceId)).toMatchObject([
+      {
+        name: 'part',
+        parentSpanId: root.trace.spanId,
+        failed: false,
+        attributes: { a: 1, b: ['x', 'y'], long: `${'x'.repeat(511)}…`, 'error.type': 'SESSION_NOT_FOUND' },
+        links: [
+          { traceId: CLIENT.traceId, spanId: CLIENT.spanId },
+          { traceId: QUIET.traceId, spanId: QUIET.spanId },
+        ],
+      },
+      { name: 'broken', failed: true },
+      { name: 'unheard of', failed: true, attributes: { 'error.type': '23505' } },
+      { name: 'root', parentSpanId: '', kind: 'server', service: 'edge' },
+    ]);
+    expect(collector.headers.authorization).toBe(HEADER);
+    expect(await counted('delivered')).toBe(4);
+  });
+
+  it('sees each module as a service, under the name that the operator gives it', async () => {
+    const collector = await collecting();
+    const { telemetry } = await open({
+      endpoint: collector.url,
+      serviceName: 'agents-eu',
+      resourceAttributes: { 'service.version': 'ours', team: 'blue' },
+    });
+    telemetry.tracer('edge').begin('one').end();
+    await telemetry.stop();
+    expect(collector.spans).toMatchObject([
+      { resource: { 'service.name': 'agents-eu', 'service.version': 'ours', team: 'blue' } },
+    ]);
+  });
+
+  it('may read protobuf', async () => {
+    const collector = await collecting();
+    const { tracer, telemetry, counted } = await open({ endpoint: collector.url, protocol: 'http/protobuf' });
+    tracer.begin('one').end();
+    await telemetry.stop();
+    expect(collector.headers['content-type']).toBe('application/x-protobuf');
+    expect(await counted('delivered')).toBe(1);
+  });
+});
+
+describe('the sampler', () => {
+  const CASES: [
+    TelemetryOptions['sampler'],
+    ratio: number,
+    root: boolean,
+    asked: boolean,
+    unasked: boolean,
+  ][] = [
+    ['parentbased_always_on', 1, true, true, false],
+    ['parentbased_always_off', 1, false, true, false],
+    ['parentbased_traceidratio', 0, false, true, false],
+    ['always_on', 1, true, true, true],
+    ['always_off', 1, false, false, false],
+    ['traceidratio', 0, false, false, false],
+    ['traceidratio', 1, true, true, true],
+  ];
+
+  it.each(CASES)(
+    '%s (%d) decides where a trace begins or comes in',
+    async (sampler, samplerRatio, ...expected) => {
+      const { tracer } = await open({ endpoint: await deadEnd(), sampler, samplerRatio });
+      const spans = [
+        tracer.begin('root'),
+        tracer.begin('asked', { parent: CLIENT, entering: true }),
+        tracer.begin('unasked', { parent: QUIET, entering: true }),
+      ];
+      expect(spans.map(({ silent }) => !silent)).toEqual(expected);
+    },
+  );
+
+  it('is not asked again further in, nor for work that is shared', async () => {
+    const { tracer } = await open({ endpoint: await deadEnd(), sampler: 'always_on' });
+    expect(tracer.begin('inner', { parent: QUIET }).silent).toBe(true);
+    expect(tracer.beginShared('of nobody', [QUIET]).silent).toBe(true);
+    const shared = tracer.beginShared('of one', [QUIET, CLIENT]);
+    expect(shared.trace).toMatchObject({ sampled: true });
+    expect(shared.trace.traceId).not.toBe(CLIENT.traceId);
+  });
+});
+
+describe('a collector that is away', () => {
+  it('is told of once, loses what does not fit, and holds up no stop', async () => {
+    const clock = createFakeClock();
+    const { tracer, telemetry, lines, text, counted } = await open({ endpoint: await deadEnd() }, clock);
+    for (let i = 0; i < 10_000; i++) tracer.begin('one').end();
+    await until('a batch is on its way', () => {
+      clock.advance(2_000);
+      return lines().length > 0;
+    });
+    expect(lines()).toEqual([AWAY]);
+    expect(text()).not.toContain(HEADER);
+    expect(await counted('dropped')).toBe(10_000 - 8_192);
+    const stopped = telemetry.stop();
+    clock.advance(1_000);
+    await stopped;
+    expect(lines()).toEqual([AWAY]);
+  });
+
+  it('is told of when it answers no more, and again when it is back', async () => {
+    const collector = await collecting();
+    const clock = createFakeClock();
+    const { tracer, lines } = await open({ endpoint: collector.url }, clock);
+    collector.hang();
+    tracer.begin('one').end();
+    await until('the collector has been asked', () => collector.headers.authorization !== undefined);
+    clock.advance(2_000);
+    expect(lines()).toEqual([AWAY]);
+    collector.answer();
+    tracer.begin('another').end();
+    await until('it is delivered', () => lines().length > 1);
+    expect(lines()).toEqual([AWAY, ['info', 'traces are delivered again']]);
+  });
+});
