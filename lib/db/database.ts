@@ -107,8 +107,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const onIdleError = (error: Error) => {
     if (!closing) options.onIdleError(error);
   };
-  pool.on('error', onIdleError);
-  canceller.on('error', onIdleError);
+  for (const one of [pool, canceller]) {
+    one.on('error', onIdleError);
+    // While somebody uses a connection, its statement tells of the failure; unheard, the event would end the process.
+    one.on('connect', (client) => client.on('error', () => {}));
+  }
   const { schema, tracer = silentTracer, metrics = createMetrics() } = options;
   const watch = watchSchema({ schema, tracer, metrics });
   showPool(pool, schema, metrics);
