@@ -22,7 +22,7 @@ console.log(describeMachine(postgres.version));
 const bench: Bench = { postgres, durationMs: options.seconds * 1_000, profiling: false, say };
 const results = await measure(bench, options);
 if (options.profile) await profile({ ...bench, profiling: true }, options);
-console.log(`\nmedians of ${options.rounds} rounds\n\n${table(results)}`);
+console.log(`\nmedians; rounds: ${options.rounds}\n\n${table(results)}`);
 
 /** Each round measures everything once, so that what slows the machine for a while slows all of it. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {

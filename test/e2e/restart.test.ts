@@ -1,17 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isDrained, judge } from '../chaos/oracle.ts';
+import type { Webhook } from '../support/api.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { follow } from '../support/follower.ts';
+import { realLane } from '../support/lane.ts';
 import { startSenders } from '../support/senders.ts';
 import { shape } from '../support/shape.ts';
 import { type Frame, readStream } from '../support/stream.ts';
 import { TARGETS } from '../support/targets.ts';
 import { until } from '../support/wait.ts';
 
-const NAMES = shape === 'one process' ? ['all'] : TARGETS;
-const CASES = NAMES.flatMap((name) => [[name, 'SIGKILL'] as const, [name, 'SIGTERM'] as const]);
+/** The processes of the shape, and the database that they stand on. */
+const NAMES = [...(shape === 'one process' ? ['all'] : TARGETS), 'postgres'];
+const CASES: [name: string, signal: NodeJS.Signals][] = NAMES.flatMap((name) => [
+  [name, 'SIGKILL'],
+  [name, 'SIGTERM'],
+]);
+if (realLane) CASES.push(['redis', 'SIGKILL']);
 /** The processes through which a follower gets its events; the end of any other one does not disturb it. */
-const ON_THE_WAY = ['all', 'edge', 'sessions'];
+const ON_THE_WAY = ['all', 'edge', 'sessions', 'postgres'];
 
 /** Says what it hears, five characters at a time: the longer the message, the longer the turn. */
 const ECHO = {
@@ -29,9 +36,11 @@ const has = (frames: Frame[], type: string) => frames.some(({ event }) => event 
 describe(`a process that ends in the middle and is started again, ${shape}`, () => {
   let fleet: Fleet;
   let agent: string;
+  let webhook: Webhook;
   beforeAll(async () => {
-    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '2' });
+    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '2' }, { ownPostgres: true });
     agent = await fleet.api.createAgent(ECHO);
+    webhook = await fleet.api.createWebhook(agent);
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
@@ -40,16 +49,20 @@ describe(`a process that ends in the middle and is started again, ${shape}`, () 
     const over = new AbortController();
     await using ending = new AsyncDisposableStack();
     ending.defer(() => over.abort());
-    const senders = startSenders(api, await api.createWebhook(agent), SHORT, SENDERS);
+    const senders = startSenders(api, webhook, SHORT, SENDERS);
     ending.defer(() => senders.stop());
-    const { body } = await api.post(`/agents/${agent}/conversations`, { message: LONG });
-    const stream = `${api.origin}/api/v1/sessions/${body.data.session_id}/events/stream`;
+    // Who was restarted before may still be looked for by its neighbours.
+    const session = await until('a conversation begins', async () => {
+      const { status, body } = await api.post(`/agents/${agent}/conversations`, { message: LONG });
+      return status === 201 && String(body.data.session_id);
+    });
+    const stream = `${api.origin}/api/v1/sessions/${session}/events/stream`;
     const follower = follow(stream, isLast, over.signal);
     await until('the agent speaks', () => has(follower.events, 'agent.message_delta'));
 
     const code = await fleet.end(name, signal);
     const wasOver = has(follower.events, 'turn.completed');
-    fleet.run(name);
+    await fleet.run(name);
     await fleet.ready();
     const before = senders.acknowledged.length;
     await until('webhooks are accepted again', () => senders.acknowledged.length > before + 10, LIMIT_MS);

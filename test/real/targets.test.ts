@@ -30,10 +30,18 @@ describe('a process per target', () => {
 
   /** From the signed request to the end of the turn. */
   async function walk(): Promise<void> {
-    const webhook = await api.createWebhook(await api.createAgent());
-    const accepted = await api.trigger(webhook, 'across processes');
-    expect(accepted.status).toBe(200);
-    const url = streamOf(accepted.body.data.session_id);
+    const agent = await api.createAgent();
+    // Who was started again may still be looked for by its neighbours.
+    await until('the services have found each other', async () => {
+      const { status } = await api.get(`/admin/agents/${agent}/deployments`);
+      return status === 200;
+    });
+    const webhook = await api.createWebhook(agent);
+    const session = await until('the trigger is accepted', async () => {
+      const { status, body } = await api.trigger(webhook, 'across processes');
+      return status === 200 && String(body.data.session_id);
+    });
+    const url = streamOf(session);
     const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
     expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
   }
@@ -73,17 +81,17 @@ describe('a process per target', () => {
       const answer = await api.get('/admin/deployments');
       if (answer.status !== 200)
         expect(answer).toMatchObject({ status: 503, body: { error: { retryable: true } } });
-      fleet.run(name);
+      await fleet.run(name);
       await fleet.ready();
       await walk();
     },
   );
 
   it('goes on without hints while Redis is away, although the edge says that something is', async () => {
-    await fleet.redis?.kill();
+    await fleet.end('redis', 'SIGKILL');
     await until('the edge has noticed', async () => !(await fleet.isReady()));
     await walk();
-    await fleet.redis?.restart();
+    await fleet.run('redis');
     await fleet.ready();
   });
 
@@ -96,10 +104,10 @@ describe('a process per target', () => {
     });
     // Only the others run turns: what they do must come back to the followers by way of Redis.
     await fleet.end('runner', 'SIGTERM');
-    fleet.run('another sessions');
-    fleet.run('another runner');
+    await fleet.run('another sessions');
+    await fleet.run('another runner');
     await speakSlowly();
-    fleet.run('runner');
+    await fleet.run('runner');
 
     const agent = await api.createAgent({
       model: 'rehearsal/script',
@@ -126,7 +134,7 @@ describe('a process per target', () => {
   it('refuses a neighbour with another secret', async () => {
     fleet.add('stranger', 'auth', { SERVICE_SECRET: 'not the secret of the other five ones' });
     await fleet.end('auth', 'SIGTERM');
-    fleet.run('stranger');
+    await fleet.run('stranger');
     const refused = await until('it answers', async () => {
       const answer = await api.get('/agents');
       return answer.body.code === 'DEPENDENCY_UNAVAILABLE' ? undefined : answer;
@@ -136,7 +144,7 @@ describe('a process per target', () => {
       body: { code: 'PEER_REJECTED', error: { owner: 'operator' } },
     });
     await fleet.end('stranger', 'SIGTERM');
-    fleet.run('auth');
+    await fleet.run('auth');
     await fleet.ready();
   });
 

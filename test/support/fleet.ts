@@ -6,7 +6,8 @@ import { type Api, createApi } from './api.ts';
 import { createDatabase } from './database.ts';
 import { realLane } from './lane.ts';
 import { type Program, runProgram } from './program.ts';
-import { startRedis, type TestRedis } from './redis.ts';
+import { startRedis } from './redis.ts';
+import { startServer } from './server.ts';
 import { shape } from './shape.ts';
 import { planTargets, TARGETS, type TargetName } from './targets.ts';
 import { until } from './wait.ts';
@@ -17,15 +18,16 @@ const START_MS = 60_000;
 export interface Fleet extends AsyncDisposable {
   api: Api;
   databaseUrl: string;
-  /** Carries the hints; undefined where they stay within the one process. */
-  redis: TestRedis | undefined;
   /** The programs that make up the shape: `all`, or every target. */
   names: readonly string[];
   /** Makes known another program, under a name of its own, that is told something else than the target's first one. */
   add(name: string, target: TargetName, settings: Record<string, string>): void;
-  /** Starts a program, for the first time or again, without waiting for it. */
-  run(name: string): void;
-  /** Ends a program and returns its exit code; null when the signal ended it. */
+  /** Starts a program, for the first time or again, without waiting until it is ready; so `redis` and `postgres`. */
+  run(name: string): Promise<void>;
+  /**
+   * Ends a program and returns its exit code; null when the signal ended it. Ends `redis` without warning, and
+   * `postgres` when it is the fleet's own.
+   */
   end(name: string, signal: NodeJS.Signals): Promise<number | null>;
   /** Whether the edge says that everything it needs is there. */
   isReady(): Promise<boolean>;
@@ -38,10 +40,17 @@ interface Plan {
   programs: Map<string, { args: string[]; env: Record<string, string> }>;
 }
 
-/** Starts all programs of the shape, on a database of their own, and waits until they are ready. */
-export async function startFleet(settings: Record<string, string> = {}): Promise<Fleet> {
+/**
+ * Starts all programs of the shape, on a database of their own, and waits until they are ready. With
+ * `ownPostgres` its server is theirs alone as well.
+ */
+export async function startFleet(
+  settings: Record<string, string> = {},
+  { ownPostgres = false } = {},
+): Promise<Fleet> {
   await using opened = new AsyncDisposableStack();
-  const database = opened.use(await createDatabase());
+  const postgres = ownPostgres ? opened.use(await startServer()) : undefined;
+  const database = postgres ?? opened.use(await createDatabase());
   const redis = realLane ? opened.use(await startRedis()) : undefined;
   const directory = await mkdtemp(join(tmpdir(), 'ahs-fleet-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -55,6 +64,14 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
   const api = createApi(plan.origin);
 
   async function end(name: string, signal: NodeJS.Signals): Promise<number | null> {
+    if (name === 'redis' && redis) {
+      await redis.kill();
+      return null;
+    }
+    if (name === 'postgres' && postgres) {
+      await postgres.end(signal);
+      return signal === 'SIGKILL' ? null : 0;
+    }
     const program = running.get(name);
     if (!program) throw new Error(`${name} does not run`);
     running.delete(name);
@@ -70,14 +87,15 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
   const fleet = {
     api,
     databaseUrl: database.url,
-    redis,
     names: [...plan.programs.keys()],
     add(name: string, target: TargetName, changed: Record<string, string>) {
       const first = plan.programs.get(target);
       if (!first) throw new Error(`${target} is not a program of this shape`);
       plan.programs.set(name, { args: first.args, env: { ...first.env, ...changed } });
     },
-    run(name: string) {
+    async run(name: string) {
+      if (name === 'redis' && redis) return redis.restart();
+      if (name === 'postgres' && postgres) return postgres.run();
       const known = plan.programs.get(name);
       if (!known || running.has(name)) throw new Error(`${name} is unknown, or runs`);
       const program: Program & { ended?: true } = runProgram(known.env, known.args);
@@ -101,7 +119,7 @@ export async function startFleet(settings: Record<string, string> = {}): Promise
     },
   };
   // All at once: they migrate at the same time, and whoever needs another one waits for it.
-  for (const name of fleet.names) fleet.run(name);
+  await Promise.all(fleet.names.map((name) => fleet.run(name)));
   await fleet.ready();
   const stack = opened.move();
   return { ...fleet, [Symbol.asyncDispose]: () => stack.disposeAsync() };
