@@ -3,7 +3,7 @@
  * the machine. Ends with an error when something fails, never because a figure is low.
  */
 import { measureAccepted, measureApart, measureBare } from './acceptance.ts';
-import type { Bench } from './bench.ts';
+import { type Bench, pause } from './bench.ts';
 import { measureFinished } from './completion.ts';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
@@ -12,17 +12,32 @@ import { openPostgres } from './postgres.ts';
 import { hasRedis } from './subjects.ts';
 import { type Results, table } from './table.ts';
 
-const options = optionsOrExit();
-await using opened = new AsyncDisposableStack();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void opened.disposeAsync().finally(() => process.exit(1)));
+const UNWIND_MS = 15_000;
 
-const postgres = opened.use(await openPostgres());
-console.log(describeMachine(postgres.version));
-const bench: Bench = { postgres, durationMs: options.seconds * 1_000, profiling: false, say };
-const results = await measure(bench, options);
-if (options.profile) await profile({ ...bench, profiling: true }, options);
-console.log(`\nmedians; rounds: ${options.rounds}\n\n${table(results)}`);
+const options = optionsOrExit();
+const interrupted = Promise.withResolvers<never>();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => interrupted.reject(new Error(`interrupted by ${signal}`)));
+const postgres = await openPostgres();
+const running = run({ postgres, durationMs: options.seconds * 1_000, profiling: false, say }, options);
+try {
+  await Promise.race([running, interrupted.promise]);
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await postgres[Symbol.asyncDispose]();
+  // Without its database an interrupted measurement fails, and takes away what it has started.
+  await Promise.race([running.catch(() => {}), pause(UNWIND_MS)]);
+}
+process.exit();
+
+async function run(bench: Bench, options: Options): Promise<void> {
+  console.log(describeMachine(bench.postgres.version));
+  const results = await measure(bench, options);
+  if (options.profile) await profile({ ...bench, profiling: true }, options);
+  console.log(`\nmedians; rounds: ${options.rounds}\n\n${table(results)}`);
+}
 
 /** Each round measures everything once, so that what slows the machine for a while slows all of it. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
