@@ -12,6 +12,8 @@ const SAMPLED = 1;
 const MAX_CHARACTERS = 512;
 const MAX_LINKS = 128;
 
+type Shown = Record<string, string | number | boolean | string[]>;
+
 /** Where a module's spans go, and what they have in common. */
 export interface Recorder {
   resource: Resource;
@@ -44,6 +46,7 @@ export class RecordedSpan implements Span, ReadableSpan {
   #set: Attributes | undefined;
   #links: Trace[] | undefined;
   #error: string | undefined;
+  #shown: Shown | undefined;
 
   constructor(begun: Begun, recorder: Recorder) {
     this.name = begun.name;
@@ -104,11 +107,17 @@ export class RecordedSpan implements Span, ReadableSpan {
     return { code: isFailure(this.#error) ? ERROR : 0 };
   }
 
-  get attributes(): Record<string, string | number | boolean | string[]> {
-    const shown: Record<string, string | number | boolean | string[]> = {};
-    for (const [name, value] of Object.entries({ ...this.#begun.attributes, ...this.#set })) {
-      if (value !== undefined) shown[name] = typeof value === 'string' ? clip(value) : value;
-    }
+  /** The exporter asks twice: for the size of a batch, and for the batch. */
+  get attributes(): Shown {
+    this.#shown ??= this.#describe();
+    return this.#shown;
+  }
+
+  #describe(): Shown {
+    const shown: Shown = {};
+    const { attributes = {} } = this.#begun;
+    for (const name in attributes) show(shown, name, attributes[name]);
+    for (const name in this.#set) show(shown, name, this.#set[name]);
     if (this.#error !== undefined) shown['error.type'] = this.#error;
     return shown;
   }
@@ -145,6 +154,10 @@ export class RecordedSpan implements Span, ReadableSpan {
 
 function contextOf({ traceId, spanId, sampled }: Trace): SpanContext {
   return { traceId, spanId, traceFlags: sampled ? SAMPLED : 0 };
+}
+
+function show(shown: Shown, name: string, value: Attributes[string]): void {
+  if (value !== undefined) shown[name] = typeof value === 'string' ? clip(value) : value;
 }
 
 /** Whoever asked for the impossible has not found a fault in the service. */
