@@ -33,7 +33,7 @@ export function createLog(options: {
   };
   if (options.destination) return pino(settings, options.destination);
   return options.pretty
-    ? pino(settings, pretty({ colorize: true, ignore: 'service', sync: true }))
+    ? pino(settings, pretty({ colorize: true, sync: true }))
     : pino(settings);
 }
 
