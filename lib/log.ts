@@ -32,9 +32,7 @@ export function createLog(options: {
     redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
   };
   if (options.destination) return pino(settings, options.destination);
-  return options.pretty
-    ? pino(settings, pretty({ colorize: true, sync: true }))
-    : pino(settings);
+  return options.pretty ? pino(settings, pretty({ colorize: true, sync: true })) : pino(settings);
 }
 
 /** What of an error may be written down. Drivers hang connections, statements and values on theirs. */
