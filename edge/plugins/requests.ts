@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../lib/log.ts';
-import { type Histogram, type Metrics, SECONDS } from '../../lib/metrics.ts';
+import { type Metrics, SECONDS } from '../../lib/metrics.ts';
 import { SilentSpan, type Span, silentTracer, type Tracer } from '../../lib/telemetry/tracer.ts';
 import { childSpan, parseTraceparent } from '../../lib/trace.ts';
 
@@ -35,24 +35,13 @@ export function watchRequests({ tracer, metrics, log }: RequestsContext) {
     labels: ['method', 'route', 'status'],
     buckets: [...SECONDS, 30],
   });
-  /** By route, method and status: every request passes here. */
-  const known = new Map<string, Map<string, Histogram>>();
-
-  function durationsOf(method: string, route: string, status: number): Histogram {
-    const place = `${method} ${status}`;
-    const ofRoute = known.get(route) ?? new Map<string, Histogram>();
-    const found = ofRoute.get(place) ?? durations.of(method, route, String(status));
-    known.set(route, ofRoute.set(place, found));
-    return found;
-  }
-
   function end(request: FastifyRequest, { raw }: FastifyReply, startedAt: number): void {
     const { method, span } = request;
     const route = routeOf(request);
     const status = raw.headersSent ? raw.statusCode : LEFT;
     const code = status === LEFT ? 'CANCELLED' : request.refused;
     const durationMs = performance.now() - startedAt;
-    durationsOf(method, route ?? 'none', status).observe(durationMs / 1_000);
+    durations.labels(method, route ?? 'none', String(status)).observe(durationMs / 1_000);
     if (!span.silent) span.set(attributesOf(request, route, status));
     span.end(code);
     if (!log.isLevelEnabled('debug')) return;

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { type Histogram, type Metrics, SECONDS } from '../metrics.ts';
+import { type Metrics, type Observed, SECONDS } from '../metrics.ts';
 import type { Span, SpanKind, Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import { sqlState } from './failure.ts';
@@ -13,7 +13,7 @@ export interface Watch {
   /** The root of a trace of its own, for what is done for several at once. */
   beginShared(name: string, members: readonly Trace[]): Span | undefined;
   /** How many come together in one run of a group. `waiting` is read when somebody looks. */
-  group(name: string, waiting: () => number): Histogram;
+  group(name: string, waiting: () => number): Observed;
 }
 
 export interface WatchOptions {
@@ -38,14 +38,7 @@ export function watchSchema({ schema, tracer, metrics }: WatchOptions): Watch {
     labels: ['schema', 'group'],
     buckets: SIZES,
   });
-  const known = new Map<string, Histogram>();
   const attributes = { 'db.system.name': 'postgresql', 'db.namespace': schema };
-
-  function durationsOf(name: string): Histogram {
-    const found = known.get(name) ?? durations.of(schema, name);
-    known.set(name, found);
-    return found;
-  }
 
   function begin(name: string, parent: Trace | undefined, kind: SpanKind = 'client'): Span | undefined {
     return parent && !tracer.silent ? tracer.begin(name, { kind, parent, attributes }) : undefined;
@@ -66,7 +59,7 @@ export function watchSchema({ schema, tracer, metrics }: WatchOptions): Watch {
         span?.end(failureOf(error));
         throw error;
       } finally {
-        (known.get(name) ?? durationsOf(name)).observe((performance.now() - startedAt) / 1_000);
+        durations.labels(schema, name).observe((performance.now() - startedAt) / 1_000);
       }
     },
     group(name, waiting) {
@@ -78,7 +71,7 @@ export function watchSchema({ schema, tracer, metrics }: WatchOptions): Watch {
         },
         (set) => set(waiting(), schema, name),
       );
-      return sizes.of(schema, name);
+      return sizes.labels(schema, name);
     },
   };
 }

@@ -25,7 +25,7 @@ export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions
     help: 'Spans, by what became of them.',
     labels: ['outcome'],
   });
-  const [delivered, failed, dropped] = ['delivered', 'failed', 'dropped'].map((name) => spans.of(name));
+  const [delivered, failed, dropped] = ['delivered', 'failed', 'dropped'].map((name) => spans.labels(name));
   // The host only: what else stands in the URL may be a secret.
   const { host } = new URL(options.endpoint);
   let waiting = 0;
@@ -52,11 +52,11 @@ export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions
         cancel();
         waiting -= batch.length;
         if (result.code === SUCCESS) {
-          delivered?.add(batch.length);
+          delivered?.inc(batch.length);
           if (away && !late) log.info({ collector: host }, 'traces are delivered again');
           away &&= late;
         } else {
-          failed?.add(batch.length);
+          failed?.inc(batch.length);
           missed(result.error);
         }
         report(result);
@@ -71,7 +71,7 @@ export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions
     /** Whether there is room for one more. */
     admit(): boolean {
       if (waiting >= options.maxWaiting) {
-        dropped?.add();
+        dropped?.inc();
         return false;
       }
       waiting++;

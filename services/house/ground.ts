@@ -3,8 +3,7 @@ import { createLocalBus } from '../../lib/bus/local.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
-import { watchProcess } from '../../lib/metrics/process.ts';
-import { createMetrics, type Metrics } from '../../lib/metrics.ts';
+import { createProcessMetrics, type Metrics } from '../../lib/metrics.ts';
 import type { House, StandIn } from '../../lib/modules.ts';
 import { keptSecret } from '../../lib/secrets.ts';
 import type { ServiceContext } from '../../lib/service.ts';
@@ -33,7 +32,7 @@ export async function layGround(
 ): Promise<Ground> {
   const { databaseUrl, redisUrl, serviceSecret, sealingKey } = plan.house;
   const clock: Clock = systemClock;
-  const metrics = createMetrics(watchProcess());
+  const metrics = createProcessMetrics();
   // Opened first, so that it is stopped last and delivers what the others still have to tell.
   const telemetry = await house.start(
     openTelemetry({ ...telemetryOptions(plan.house), clock, log, metrics }),

@@ -1,6 +1,6 @@
 import type { Observation } from '../../lib/grpc/transport.ts';
 import type { Log } from '../../lib/log.ts';
-import { type Histogram, type Metrics, SECONDS } from '../../lib/metrics.ts';
+import { type Metrics, SECONDS } from '../../lib/metrics.ts';
 
 /** Times every call between services, and writes down those of which an operator must know. */
 export function createObserver(metrics: Metrics, log: Log) {
@@ -10,21 +10,10 @@ export function createObserver(metrics: Metrics, log: Log) {
     labels: ['service', 'method', 'code'],
     buckets: SECONDS,
   });
-  /** By service, method and code: every call passes here. */
-  const known = new Map<string, Map<string, Map<string, Histogram>>>();
-
-  function durationsOf(service: string, method: string, code: string): Histogram {
-    const byMethod = known.get(service) ?? new Map<string, Map<string, Histogram>>();
-    const byCode = byMethod.get(method) ?? new Map<string, Histogram>();
-    const found = byCode.get(code) ?? durations.of(service, method, code);
-    known.set(service, byMethod.set(method, byCode.set(code, found)));
-    return found;
-  }
 
   return (observation: Observation): void => {
     const { service, method, code, durationMs } = observation;
-    const found = known.get(service)?.get(method)?.get(code) ?? durationsOf(service, method, code);
-    found.observe(durationMs / 1_000);
+    durations.labels(service, method, code).observe(durationMs / 1_000);
     if (code === 'INTERNAL') log.error(factsOf(observation), 'a call failed unexpectedly');
     else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL')
       log.warn(factsOf(observation), 'a call failed');

@@ -125,7 +125,7 @@ describe('SERVICE_METRICS_LISTEN', () => {
       /^ahs_http_request_duration_seconds_count\{method="POST",route="\S+trigger",status="200"\} 1$/m,
       /^ahs_rpc_duration_seconds_count\{service="SessionsService",method="createSession",code="OK"\} 1$/m,
       /^ahs_db_statement_duration_seconds_count\{schema="sessions",statement="sessions.create"\} 1$/m,
-      /^ahs_db_statement_duration_seconds_bucket\{schema="sessions",statement="commit",le="\+Inf"\} \d+$/m,
+      /^ahs_db_statement_duration_seconds_bucket\{le="\+Inf",schema="sessions",statement="commit"\} \d+$/m,
       /^ahs_db_group_size_count\{schema="sessions",group="sessions.creations"\} 1$/m,
       /^ahs_db_group_waiting\{schema="sessions",group="sessions.changes"\} 0$/m,
       /^ahs_db_pool_connections\{schema="sessions",state="idle"\} \d+$/m,

@@ -62,7 +62,7 @@ describe('traces', () => {
     const accepted = await api.trigger(webhook, MESSAGE, headers);
     expect(accepted.status).toBe(200);
     session = String(accepted.body.data.session_id);
-    const parts = ['turn', 'chat rehearsal/echo', 'sessions.changes', 'sessions.creations', 'agents.state'];
+    const parts = ['turn', 'chat rehearsal/echo', 'sessions.reports', 'sessions.creations', 'agents.state'];
     await traceOf(accepted.headers, TRIGGER, ...parts);
     spans = await until('every service has sent its part', () => {
       const all = collector.of(traceIdOf(accepted.headers));
@@ -153,7 +153,7 @@ describe('traces', () => {
           'gen_ai.response.time_to_first_chunk': expect.any(Number),
         },
       });
-      const written = named(spans, 'sessions.changes');
+      const written = named(spans, 'sessions.reports');
       expect(written.length).toBeGreaterThan(0);
       for (const one of written)
         expect(one).toMatchObject({ service: 'sessions', parentSpanId: turn.spanId });

@@ -39,8 +39,6 @@ interface Item {
   sessionId: string;
   decide: Decide;
   bytes: number;
-  /** What is known of the session may be taken for true until it turns out not to be. */
-  quick: boolean;
 }
 
 export type Changes = ReturnType<typeof createChanges>;
@@ -59,52 +57,49 @@ export interface ChangesContext {
  * the head has not moved. Changes of different sessions that arrive together share a commit.
  */
 export function createChanges({ db, hints, clock, ids, known }: ChangesContext) {
-  const group = createGroup<Item, Decided>({
-    name: 'sessions.changes',
+  const shared = {
     watch: db.watch,
-    run: changeGroup,
-    sizeOf: (item) => item.bytes,
-    keyOf: (item) => item.sessionId,
+    sizeOf: (item: Item) => item.bytes,
+    keyOf: (item: Item) => item.sessionId,
     maxItems: 128,
     maxBytes: 8 * 1024 * 1024,
+  };
+  const group = createGroup<Item, Decided>({
+    ...shared,
+    name: 'sessions.changes',
+    run: (items, options) => db.transaction((tx) => changeAll(tx, items), options),
+  });
+  const quickly = createGroup<Item, Decided | undefined>({
+    ...shared,
+    name: 'sessions.reports',
+    run: (items, options) => changeKnown(db.within(options), items),
   });
 
-  async function changeGroup(items: Item[], options: WriteOptions): Promise<(Decided | Refusal)[]> {
-    const quick = items.filter((item) => item.quick);
-    const outcomes = new Map<Item, Decided | Refusal>(await changeKnown(db.within(options), quick));
-    const rest = items.filter((item) => !outcomes.has(item));
-    if (rest.length > 0) {
-      for (const { sessionId } of rest) known.forget(sessionId);
-      const changed = await db.transaction((tx) => changeAll(tx, rest), options);
-      rest.forEach((item, index) => {
-        outcomes.set(item, changed[index] as Decided | Refusal);
-      });
-    }
-    return items.map((item) => outcomes.get(item) as Decided | Refusal);
+  /** Decides on what is known, without reading. Undefined for those for which that does not hold. */
+  async function changeKnown(session: Session, items: Item[]): Promise<(Decided | undefined)[]> {
+    const now = clock.now();
+    const outcomes = items.map(({ sessionId, decide }) => {
+      const state = known.get(sessionId);
+      return state && decideOnKnown(state, decide, now);
+    });
+    const decided = outcomes.filter((outcome) => outcome !== undefined);
+    const written = decided.length === 0 ? undefined : await apply(session, decided, now);
+    return items.map(({ sessionId }, index) => {
+      if (written?.has(sessionId)) return outcomes[index];
+      known.forget(sessionId);
+      return undefined;
+    });
   }
 
-  /** Decides on what is known, without reading. Leaves out those for which that does not hold. */
-  async function changeKnown(session: Session, items: Item[]): Promise<[Item, Decided][]> {
-    const now = clock.now();
-    const decided = items.flatMap((item): [Item, Decided][] => {
-      const state = known.get(item.sessionId);
-      if (!state) return [];
-      try {
-        const one = place(state, item.decide(state).change, now);
-        return hasEffect(one) ? [[item, one]] : [];
-      } catch (error) {
-        // Refused on what may be out of date: it is looked at again.
-        if (error instanceof Refusal) return [];
-        throw error;
-      }
-    });
-    if (decided.length === 0) return [];
-    const written = await apply(
-      session,
-      decided.map(([, one]) => one),
-      now,
-    );
-    return decided.filter(([{ sessionId }]) => written.has(sessionId));
+  function decideOnKnown(state: SessionState, decide: Decide, now: Date): Decided | undefined {
+    try {
+      const decided = place(state, decide(state).change, now);
+      return hasEffect(decided) ? decided : undefined;
+    } catch (error) {
+      // Refused on what may be out of date: it is looked at again.
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
   }
 
   async function changeAll(tx: Session, items: Item[]): Promise<(Decided | Refusal)[]> {
@@ -158,14 +153,15 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
   return {
     /** `bytes`: about how much the decision will write. */
     async change(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<Decided> {
-      const changed = await group.submit({ sessionId, decide, bytes, quick: false }, options);
+      const changed = await group.submit({ sessionId, decide, bytes }, options);
       committed(changed);
       return changed;
     },
 
     /** The same for a turn under way: what this process knows of its session is good enough to begin with. */
     async progress(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<void> {
-      committed(await group.submit({ sessionId, decide, bytes, quick: true }, options));
+      const item = { sessionId, decide, bytes };
+      committed((await quickly.submit(item, options)) ?? (await group.submit(item, options)));
     },
 
     /** The same at most once per key; `answer` makes what a later request with the key gets. */
@@ -178,7 +174,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     ): Promise<OnceAnswer> {
       let changed: Decided | undefined;
       const make = async (tx: Session) => {
-        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0, quick: false }]);
+        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0 }]);
         if (!made || made instanceof Refusal) throw made;
         changed = made;
         return answer(made);
