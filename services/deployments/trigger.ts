@@ -23,8 +23,8 @@ export interface TriggerContext {
   maxBodyBytes: number;
 }
 
-/** Sessions may be restarting: long enough to find it again, short enough for a sender who waits. */
-const RETRY_AFTER_MS = 200;
+/** A service behind this one may be restarting: long enough to find it again, short enough for a sender who waits. */
+const RETRY_AFTER_MS = [200, 400, 800];
 
 /**
  * Verifies a signed call and begins a session with it. The order of the checks is part of the contract: what a
@@ -39,14 +39,23 @@ export function createTrigger(context: TriggerContext) {
     return signatureFault(request, { key, now: clock.now(), windowSeconds });
   }
 
+  /** Tries again while what it needs cannot be reached. */
+  async function patiently<Result>({ signal }: Call, work: () => Promise<Result>): Promise<Result> {
+    for (const delayMs of RETRY_AFTER_MS) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error;
+        await wait(clock, delayMs, signal);
+      }
+    }
+    return work();
+  }
+
   /** Begins the session, or says why it cannot. A second try with the same invocation begins no second session. */
   async function begin(request: CreateSessionRequest, call: Call): Promise<TriggerResponse | Reason> {
     try {
-      const { sessionId } = await sessions.createSession(request, call).catch(async (error: unknown) => {
-        if (!(error instanceof Refusal) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error;
-        await wait(clock, RETRY_AFTER_MS, call.signal);
-        return sessions.createSession(request, call);
-      });
+      const { sessionId } = await patiently(call, () => sessions.createSession(request, call));
       return { deploymentId: request.deploymentId, sessionId };
     } catch (error) {
       const obstacle = error instanceof Refusal ? obstacleOf(error) : undefined;
@@ -62,7 +71,7 @@ export function createTrigger(context: TriggerContext) {
   ): Promise<TriggerResponse | Reason> {
     const reason = examine(webhook, request);
     if (reason) return reason;
-    const standing = await admission.standing(webhook, call);
+    const standing = await patiently(call, () => admission.standing(webhook, call));
     if ('obstacle' in standing) return standing.obstacle;
     const { deploymentId, agentId, ownerId, promptPrefix } = webhook;
     const text = agentInput(promptPrefix, request.body);
