@@ -87,12 +87,23 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
 
   async function write(members: Waiting<Item, Result>[]): Promise<void> {
     busy++;
-    await settle(members);
+    const answers = await settle(members);
     busy--;
-    schedule();
+    const give = () => {
+      for (const answer of answers) answer();
+    };
+    if (busy === 0 && queue.length > 0) {
+      // Callers that have their answers keep this process busy: the database is given its next work before.
+      begin();
+      setImmediate(give);
+    } else {
+      give();
+      schedule();
+    }
   }
 
-  async function settle(members: Waiting<Item, Result>[]): Promise<void> {
+  /** Carries out a run. Returns how each member is told. */
+  async function settle(members: Waiting<Item, Result>[]): Promise<(() => void)[]> {
     sizes.observe(members.length);
     const shared = watch.beginShared(`${name} batch`, tracesOf(members));
     for (const { span } of members) describe(span, shared, members.length);
@@ -103,26 +114,21 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
         { trace: shared?.trace },
       );
       shared?.end();
-      members.forEach((member, index) => {
-        const outcome = outcomes[index];
-        if (outcome instanceof Refusal) fail(member, outcome);
-        else {
-          member.span?.end();
-          member.resolve(outcome as Result);
-        }
-      });
+      return members.map((member, index) => () => answer(member, outcomes[index] as Result | Refusal));
     } catch (error) {
       shared?.end(failureOf(error));
       // A database that is away or full is nobody's fault in particular.
       const isShared = error instanceof Refusal && ERRORS[error.code].category === 'dependency';
-      if (members.length === 1 || isShared) {
-        for (const member of members) fail(member, error);
-        return;
-      }
+      if (members.length === 1 || isShared) return members.map((member) => () => fail(member, error));
       const middle = members.length >> 1;
-      await settle(members.slice(0, middle));
-      await settle(members.slice(middle));
+      return [...(await settle(members.slice(0, middle))), ...(await settle(members.slice(middle)))];
     }
+  }
+
+  function answer(member: Waiting<Item, Result>, outcome: Result | Refusal): void {
+    if (outcome instanceof Refusal) return fail(member, outcome);
+    member.span?.end();
+    member.resolve(outcome);
   }
 
   function fail(member: Waiting<Item, Result>, error: unknown): void {
