@@ -25,9 +25,16 @@ interface Row {
 export function table({ bare, accepted, apart, finished, latency }: Results): string {
   const limit = median(bare, ({ perSecond }) => perSecond);
 
+  /** Each round beside the limit of its own round, as the machine may have changed its pace until the next. */
+  function ratioOf(rounds: { perSecond: number }[]): number {
+    const isPaired = rounds.length === bare.length;
+    const ratios = rounds.map((one, i) => one.perSecond / (isPaired ? (bare[i]?.perSecond ?? limit) : limit));
+    return percentile(ratios, 0.5);
+  }
+
   function rates(letter: string, what: string, rounds: { perSecond: number }[], target?: number): Row {
     const perSecond = median(rounds, (one) => one.perSecond);
-    const ratio = perSecond / limit;
+    const ratio = ratioOf(rounds);
     const row: Row = { letter, what, figure: `${Math.round(perSecond)}/s` };
     if (letter === 'b' || Number.isNaN(ratio)) return row;
     const goal: Row['target'] = target === undefined ? undefined : [`at least ${target}`, ratio >= target];
