@@ -126,9 +126,12 @@ export function createGroup<Item, Result>(options: GroupOptions<Item, Result>) {
   }
 
   function answer(member: Waiting<Item, Result>, outcome: Result | Refusal): void {
-    if (outcome instanceof Refusal) return fail(member, outcome);
-    member.span?.end();
-    member.resolve(outcome);
+    if (outcome instanceof Refusal) {
+      fail(member, outcome);
+    } else {
+      member.span?.end();
+      member.resolve(outcome);
+    }
   }
 
   function fail(member: Waiting<Item, Result>, error: unknown): void {
