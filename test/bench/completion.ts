@@ -18,7 +18,6 @@ export interface Completion extends Spread {
   turn: Spread;
 }
 
-const SLOTS = 64;
 const SAMPLES = 10;
 const DRAIN_MS = 600_000;
 const POLL_MS = 50;
@@ -35,7 +34,7 @@ const AGES = `
 /** a': in one process, where everything that is accepted is run to its end, by an agent that echoes. */
 export async function measureFinished(bench: Bench): Promise<Completion> {
   await using database = await bench.postgres.createDatabase();
-  await using subject = await startWhole(database.url, SLOTS);
+  await using subject = await startWhole(database.url);
   const { request } = await createWebhook(subject.origin);
   const meter = createMeter(bench, subject);
   const sent = new AbortController();

@@ -13,7 +13,6 @@ export interface Latency {
   last: Spread;
 }
 
-const SLOTS = 64;
 const FOLLOWERS = 200;
 /** As many a second fit easily, with pauses between them in which the machine is idle. */
 const TRIGGERS_PER_SECOND = 20;
@@ -25,7 +24,7 @@ const IDLE = '\nevent: session.status_idle\n';
 /** c: what a follower waits for, while the machine has nothing else to do. */
 export async function measureLatency(bench: Bench): Promise<Latency> {
   await using database = await bench.postgres.createDatabase();
-  await using subject = await startWhole(database.url, SLOTS);
+  await using subject = await startWhole(database.url);
   const webhook = await createWebhook(subject.origin);
   const seconds = bench.durationMs / 1_000;
   const { firsts, ends } = await Promise.race([

@@ -23,8 +23,8 @@ export async function startBare(databaseUrl: string, secret: string): Promise<Su
   return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
 }
 
-/** The program as an operator starts it, with `slots` turns at a time. */
-export async function startWhole(databaseUrl: string, slots: number): Promise<Subject> {
+/** The program as an operator starts it; `slots` only to run other than the default number of turns at a time. */
+export async function startWhole(databaseUrl: string, slots?: number): Promise<Subject> {
   await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'ahs-bench-data-'));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ export async function startWhole(databaseUrl: string, slots: number): Promise<Su
     SERVICE_DATA_DIR: dataDir,
     SERVICE_PORT: `${port}`,
     SERVICE_DATABASE_URL: databaseUrl,
-    SERVICE_RUNNER_SLOTS: `${slots}`,
+    ...(slots === undefined ? {} : { SERVICE_RUNNER_SLOTS: `${slots}` }),
     SERVICE_LOG_LEVEL: 'warn',
   };
   const member: Member = { name: 'service', file: MAIN, args: [], env };
