@@ -68,6 +68,7 @@ export const ERRORS = {
   AGENT_VERSION_NOT_FOUND: kind(404, 'request', 'client', 'The agent has no such version.'),
   SESSION_NOT_FOUND: kind(404, 'request', 'client', 'There is no such session, or it is not yours.'),
   TURN_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such turn.'),
+  APPROVAL_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such approval.'),
   DEPLOYMENT_NOT_FOUND: kind(
     404,
     'request',
@@ -91,6 +92,12 @@ export const ERRORS = {
   ),
   SESSION_TERMINATED: kind(409, 'state', 'client', 'The session has ended for good.'),
   SESSION_ARCHIVED: kind(409, 'state', 'client', 'The session is archived and can only be read.'),
+  APPROVAL_ALREADY_DECIDED: kind(
+    409,
+    'state',
+    'client',
+    'The approval was decided otherwise, has expired, or its turn has ended.',
+  ),
   AGENT_NOT_RUNNABLE: kind(409, 'state', 'operator', 'The agent is disabled.'),
   DEPLOYMENT_CANNOT_START: kind(
     409,

@@ -26,7 +26,7 @@ const Usage = Type.Object({
   active_seconds: Type.Number({ minimum: 0 }),
 });
 
-/** Why a session is idle. */
+/** Why a session is idle, or what it waits for. */
 export const StopReason = Type.Object({
   type: Type.Enum([
     'end_turn',
@@ -54,7 +54,9 @@ export const EVENT_DATA = {
     deployment_id: optional(text),
     invocation_id: optional(text),
   }),
-  'session.updated': data({ changed: Type.Array(text) }),
+  'session.updated': data({
+    changed: Type.Array(text, { description: 'title, metadata, archived_at or agent_version.' }),
+  }),
   'session.forked': data({ from_session_id: text, from_seq: count }),
   'session.deleted': data({}),
   'turn.queued': data({ turn_id: text }),
@@ -94,11 +96,14 @@ export const EVENT_DATA = {
     output: json,
     is_error: Type.Boolean(),
     duration_ms: count,
+    /** What it was called with, where somebody has changed that. */
+    edited_input: optional(json),
   }),
   'approval.requested': data({
     approval_id: text,
     kind: Type.Enum(['tool', 'outcome_unknown', 'input']),
     tool_use_id: optional(text),
+    tool_name: optional(text),
     input_sha256: optional(text),
     expires_at: time,
   }),

@@ -267,7 +267,7 @@ export const sessionRoutes = [
     success: { status: 200, description: 'A page of turns.', data: TurnShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
-      const asked = { sessionId: param('session_id'), page: pageRequest(query) };
+      const asked = { sessionId: param('session_id'), page: pageRequest(query), unfinished: false };
       const { turns, page } = await clients.sessions.listTurns(asked, call);
       return list(turns.map(shownTurn), page);
     },

@@ -87,6 +87,7 @@ function startOf(
     afterSeq: last ?? query.after_seq ?? 0,
     fromNow: last === undefined && query.from === 'now',
     types: typesOf(query.types),
+    untilCaughtUp: false,
   };
 }
 

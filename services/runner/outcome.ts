@@ -23,7 +23,7 @@ export function failure({ code, message, mayPass, delayMs }: ModelFailure): Outc
 
 /** The code of what went wrong; undefined when nothing did. */
 export function failureIn({ kind }: Outcome): string | undefined {
-  return kind?.$case === 'completed' ? undefined : kind?.value.error?.code;
+  return kind?.$case === 'failed' || kind?.$case === 'retry' ? kind.value.error?.code : undefined;
 }
 
 /** This runner stops; another one goes on at once. */

@@ -8,6 +8,7 @@ import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agen
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
 import { createFollower } from './follow.ts';
+import { askingHandlers } from './handlers/asking.ts';
 import { beginningHandlers } from './handlers/beginnings.ts';
 import type { HandlerContext } from './handlers/context.ts';
 import { readingHandlers } from './handlers/reading.ts';
@@ -37,6 +38,11 @@ const peers: Peers<SessionsServiceDefinition> = {
   listEvents: ['edge'],
   follow: ['edge'],
   listDeploymentSessions: ['deployments'],
+  interruptSession: ['edge'],
+  forkSession: ['edge'],
+  setAgentVersion: ['edge'],
+  listApprovals: ['edge'],
+  decideApproval: ['edge'],
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
@@ -99,6 +105,7 @@ export async function openSessions(
         ...readingHandlers(handlers),
         ...workingHandlers(handlers),
         ...runningHandlers(handlers),
+        ...askingHandlers(),
       },
       peers,
       secret: context.serviceSecret,

@@ -70,6 +70,8 @@ export function runningHandlers({
           usage: turn.usage,
           messages: known?.events ?? [],
           messagesIncomplete: !known?.complete,
+          failures: turn.failures,
+          openCalls: [],
         };
       });
       return { turns, leaseMs };
@@ -117,6 +119,8 @@ function outcomeOf({ outcome }: TurnReport): Outcome | undefined {
       return { kind: 'failed', error: kind.value.error ?? UNKNOWN };
     case 'retry':
       return { kind: 'retry', error: kind.value.error ?? UNKNOWN, delayMs: kind.value.delayMs };
+    case 'blocked':
+      throw refuse('INVALID_REQUEST', 'a turn cannot wait for anybody yet');
   }
 }
 

@@ -53,6 +53,7 @@ export function turnShapeOf(row: ListedTurn): Turn {
     createdAt: row.created_at,
     startedAt: row.started_at ?? undefined,
     finishedAt: row.finished_at ?? undefined,
+    position: row.position,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type ClaimedTurn,
   type ClaimTurnsRequest,
   type Event,
+  type OpenCall,
   type Outcome,
   type RenewLeasesRequest,
   type ReportTurnsRequest,
@@ -48,6 +49,8 @@ export interface QueuedTurn {
   agentVersion?: number;
   attempt?: number;
   usage?: Usage;
+  failures?: number;
+  openCalls?: OpenCall[];
   /** Read with ListMessages, this many a page. */
   page?: number;
 }
@@ -112,6 +115,8 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       usage: turn.usage ?? NO_USAGE,
       messages: turn.page ? turn.messages.slice(0, 1) : turn.messages,
       messagesIncomplete: turn.page !== undefined,
+      failures: turn.failures ?? 0,
+      openCalls: turn.openCalls ?? [],
     };
   }
 

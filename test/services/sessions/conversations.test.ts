@@ -138,7 +138,7 @@ describe.each(TRANSPORTS)('conversations, %s', (transport) => {
       house.edge.getSession({ sessionId }, stranger),
       house.edge.listEvents({ sessionId, page, afterSeq: 0, types: [] }, stranger),
       house.edge.listMessages({ sessionId, page }, stranger),
-      house.edge.listTurns({ sessionId, page }, stranger),
+      house.edge.listTurns({ sessionId, page, unfinished: false }, stranger),
       house.edge.sendMessage(
         { sessionId, contentJson: content('x'), busyPolicy: 'enqueue', idempotencyKey: '' },
         stranger,

@@ -29,6 +29,7 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
     sessionId,
     afterSeq,
     fromNow: false,
+    untilCaughtUp: false,
     types: [] as string[],
   });
 

@@ -39,7 +39,12 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
   const statusOf = async (sessionId: string) =>
     (await house.edge.getSession({ sessionId }, { caller: OWNER })).session;
   const turnsOf = async (sessionId: string) =>
-    (await house.edge.listTurns({ sessionId, page: { limit: 50, cursor: '' } }, { caller: OWNER })).turns;
+    (
+      await house.edge.listTurns(
+        { sessionId, page: { limit: 50, cursor: '' }, unfinished: false },
+        { caller: OWNER },
+      )
+    ).turns;
   /** Moves time until the sweeper has made the turn claimable again. */
   const claimAfter = (ms: number) => {
     clock.advance(ms);

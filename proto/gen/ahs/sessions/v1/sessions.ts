@@ -79,7 +79,44 @@ export interface Turn {
   errorJson: string;
   createdAt: Date | undefined;
   startedAt: Date | undefined;
-  finishedAt: Date | undefined;
+  finishedAt:
+    | Date
+    | undefined;
+  /** The seq of the event that queued it. */
+  position: number;
+}
+
+/** A question that a turn waits for. */
+export interface Approval {
+  /** apr_… */
+  approvalId: string;
+  sessionId: string;
+  turnId: string;
+  /** tool | outcome_unknown */
+  kind: string;
+  toolUseId: string;
+  toolName: string;
+  /** What the tool would be, or was, called with, as JSON text. */
+  inputJson: string;
+  /** Lowercase hexadecimal SHA-256 of input_json. */
+  inputSha256: string;
+  /** pending | decided | expired | cancelled */
+  status: string;
+  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Empty unless decided. */
+  decision: string;
+  reason: string;
+  /** What somebody wants the tool to be called with instead; empty for none. */
+  editedInputJson: string;
+  /** usr_…; empty unless decided by somebody. */
+  decidedBy: string;
+  /** agt_…: whose turn asks. */
+  requestedBy: string;
+  createdAt:
+    | Date
+    | undefined;
+  /** When it counts as denied. */
+  expiresAt: Date | undefined;
+  decidedAt: Date | undefined;
 }
 
 /**
@@ -214,20 +251,83 @@ export interface SendMessageResponse {
   replayed: boolean;
 }
 
+export interface InterruptSessionRequest {
+  sessionId: string;
+}
+
+export interface InterruptSessionResponse {
+  session: Session | undefined;
+}
+
+export interface ForkSessionRequest {
+  sessionId: string;
+  /** Refused with INVALID_REQUEST when it lies beyond the newest event. */
+  afterSeq: number;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface ForkSessionResponse {
+  session: Session | undefined;
+  replayed: boolean;
+}
+
+export interface SetAgentVersionRequest {
+  sessionId: string;
+  version: number;
+}
+
+export interface SetAgentVersionResponse {
+  session: Session | undefined;
+}
+
+export interface ListApprovalsRequest {
+  sessionId: string;
+  page:
+    | PageRequest
+    | undefined;
+  /** pending | decided | expired | cancelled; empty for all. */
+  status: string;
+}
+
+export interface ListApprovalsResponse {
+  approvals: Approval[];
+  page: PageInfo | undefined;
+}
+
+export interface DecideApprovalRequest {
+  sessionId: string;
+  approvalId: string;
+  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. */
+  decision: string;
+  /** The model is told. */
+  reason: string;
+  /** Only with allow: JSON text, empty for the input as it is. */
+  editedInputJson: string;
+}
+
+export interface DecideApprovalResponse {
+  approval: Approval | undefined;
+}
+
 export interface ListMessagesRequest {
   sessionId: string;
   page: PageRequest | undefined;
 }
 
 export interface ListMessagesResponse {
-  /** user.message and agent.message events. */
+  /** user.message and agent.message events; a runner gets agent.tool_result events with them. */
   events: Event[];
   page: PageInfo | undefined;
 }
 
 export interface ListTurnsRequest {
   sessionId: string;
-  page: PageRequest | undefined;
+  page:
+    | PageRequest
+    | undefined;
+  /** Only turns that have not ended: the one that runs or waits for an approval, and those behind it. */
+  unfinished: boolean;
 }
 
 export interface ListTurnsResponse {
@@ -268,6 +368,8 @@ export interface FollowRequest {
   fromNow: boolean;
   /** Empty for all types. */
   types: string[];
+  /** End when there is nothing more at the moment, instead of waiting for it. */
+  untilCaughtUp: boolean;
 }
 
 export interface FollowResponse {
@@ -326,10 +428,40 @@ export interface ClaimedTurn {
   usage:
     | Usage
     | undefined;
-  /** The session's messages, oldest first, up to about 1 MiB for all claimed turns together. */
+  /**
+   * The session's history, oldest first, up to about 4 MiB for all claimed turns together: user.message,
+   * agent.message and agent.tool_result events.
+   */
   messages: Event[];
   /** There are more messages than were sent: read them with ListMessages. */
   messagesIncomplete: boolean;
+  /** Failures worth another try since the turn last got on. */
+  failures: number;
+  /** Tool calls of this turn that have no result, from earlier attempts. */
+  openCalls: OpenCall[];
+}
+
+/** A tool call that was journalled (agent.tool_use) and has no result yet. */
+export interface OpenCall {
+  toolUseId: string;
+  /** How often it was sent to its tool (agent.tool_dispatched). */
+  dispatches: number;
+  /** What became of the newest question about it; absent when there was none. */
+  decision: CallDecision | undefined;
+}
+
+export interface CallDecision {
+  /** tool | outcome_unknown */
+  kind: string;
+  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Either: expired. */
+  decision: string;
+  reason: string;
+  /** What the tool is to be called with, byte for byte what was decided on. */
+  inputJson: string;
+  /** Lowercase hexadecimal SHA-256 of input_json, from when it was decided. */
+  inputSha256: string;
+  /** Somebody has changed the input. */
+  edited: boolean;
 }
 
 export interface RenewLeasesRequest {
@@ -386,10 +518,27 @@ export interface NewEvent {
 }
 
 export interface Outcome {
-  kind: { $case: "completed"; value: TurnCompleted } | { $case: "failed"; value: TurnFailed } | {
-    $case: "retry";
-    value: TurnRetry;
-  } | undefined;
+  kind:
+    | { $case: "completed"; value: TurnCompleted }
+    | { $case: "failed"; value: TurnFailed }
+    | { $case: "retry"; value: TurnRetry }
+    | { $case: "blocked"; value: TurnBlocked }
+    | undefined;
+}
+
+/** The turn waits for somebody. It is queued again when all of these are decided. */
+export interface TurnBlocked {
+  asks: Ask[];
+}
+
+export interface Ask {
+  /** tool | outcome_unknown */
+  kind: string;
+  /** Of a call that has no result. */
+  toolUseId: string;
+  toolName: string;
+  /** What the tool would be, or was, called with, as JSON text. */
+  inputJson: string;
 }
 
 /** The turn has reached its end: end_turn, or one of the caps. */
@@ -856,6 +1005,7 @@ function createBaseTurn(): Turn {
     createdAt: undefined,
     startedAt: undefined,
     finishedAt: undefined,
+    position: 0,
   };
 }
 
@@ -887,6 +1037,9 @@ export const Turn: MessageFns<Turn> = {
     }
     if (message.finishedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.finishedAt), writer.uint32(74).fork()).join();
+    }
+    if (message.position !== 0) {
+      writer.uint32(80).int64(message.position);
     }
     return writer;
   },
@@ -974,6 +1127,254 @@ export const Turn: MessageFns<Turn> = {
             }
 
             message.finishedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.position = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseApproval(): Approval {
+  return {
+    approvalId: "",
+    sessionId: "",
+    turnId: "",
+    kind: "",
+    toolUseId: "",
+    toolName: "",
+    inputJson: "",
+    inputSha256: "",
+    status: "",
+    decision: "",
+    reason: "",
+    editedInputJson: "",
+    decidedBy: "",
+    requestedBy: "",
+    createdAt: undefined,
+    expiresAt: undefined,
+    decidedAt: undefined,
+  };
+}
+
+export const Approval: MessageFns<Approval> = {
+  encode(message: Approval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approvalId !== "") {
+      writer.uint32(10).string(message.approvalId);
+    }
+    if (message.sessionId !== "") {
+      writer.uint32(18).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(26).string(message.turnId);
+    }
+    if (message.kind !== "") {
+      writer.uint32(34).string(message.kind);
+    }
+    if (message.toolUseId !== "") {
+      writer.uint32(42).string(message.toolUseId);
+    }
+    if (message.toolName !== "") {
+      writer.uint32(50).string(message.toolName);
+    }
+    if (message.inputJson !== "") {
+      writer.uint32(58).string(message.inputJson);
+    }
+    if (message.inputSha256 !== "") {
+      writer.uint32(66).string(message.inputSha256);
+    }
+    if (message.status !== "") {
+      writer.uint32(74).string(message.status);
+    }
+    if (message.decision !== "") {
+      writer.uint32(82).string(message.decision);
+    }
+    if (message.reason !== "") {
+      writer.uint32(90).string(message.reason);
+    }
+    if (message.editedInputJson !== "") {
+      writer.uint32(98).string(message.editedInputJson);
+    }
+    if (message.decidedBy !== "") {
+      writer.uint32(106).string(message.decidedBy);
+    }
+    if (message.requestedBy !== "") {
+      writer.uint32(114).string(message.requestedBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(122).fork()).join();
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(130).fork()).join();
+    }
+    if (message.decidedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.decidedAt), writer.uint32(138).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Approval {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproval();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.toolUseId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.toolName = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.inputJson = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.inputSha256 = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.decision = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.editedInputJson = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.decidedBy = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.requestedBy = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.decidedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -2251,6 +2652,587 @@ export const SendMessageResponse: MessageFns<SendMessageResponse> = {
   },
 };
 
+function createBaseInterruptSessionRequest(): InterruptSessionRequest {
+  return { sessionId: "" };
+}
+
+export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
+  encode(message: InterruptSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InterruptSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInterruptSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInterruptSessionResponse(): InterruptSessionResponse {
+  return { session: undefined };
+}
+
+export const InterruptSessionResponse: MessageFns<InterruptSessionResponse> = {
+  encode(message: InterruptSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InterruptSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInterruptSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForkSessionRequest(): ForkSessionRequest {
+  return { sessionId: "", afterSeq: 0, idempotencyKey: "" };
+}
+
+export const ForkSessionRequest: MessageFns<ForkSessionRequest> = {
+  encode(message: ForkSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.afterSeq !== 0) {
+      writer.uint32(16).int64(message.afterSeq);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(26).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForkSessionResponse(): ForkSessionResponse {
+  return { session: undefined, replayed: false };
+}
+
+export const ForkSessionResponse: MessageFns<ForkSessionResponse> = {
+  encode(message: ForkSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAgentVersionRequest(): SetAgentVersionRequest {
+  return { sessionId: "", version: 0 };
+}
+
+export const SetAgentVersionRequest: MessageFns<SetAgentVersionRequest> = {
+  encode(message: SetAgentVersionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAgentVersionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAgentVersionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAgentVersionResponse(): SetAgentVersionResponse {
+  return { session: undefined };
+}
+
+export const SetAgentVersionResponse: MessageFns<SetAgentVersionResponse> = {
+  encode(message: SetAgentVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAgentVersionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAgentVersionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListApprovalsRequest(): ListApprovalsRequest {
+  return { sessionId: "", page: undefined, status: "" };
+}
+
+export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
+  encode(message: ListApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    if (message.status !== "") {
+      writer.uint32(26).string(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListApprovalsResponse(): ListApprovalsResponse {
+  return { approvals: [], page: undefined };
+}
+
+export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
+  encode(message: ListApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.approvals) {
+      Approval.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvals.push(Approval.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDecideApprovalRequest(): DecideApprovalRequest {
+  return { sessionId: "", approvalId: "", decision: "", reason: "", editedInputJson: "" };
+}
+
+export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
+  encode(message: DecideApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.approvalId !== "") {
+      writer.uint32(18).string(message.approvalId);
+    }
+    if (message.decision !== "") {
+      writer.uint32(26).string(message.decision);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.editedInputJson !== "") {
+      writer.uint32(42).string(message.editedInputJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideApprovalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideApprovalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.decision = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.editedInputJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDecideApprovalResponse(): DecideApprovalResponse {
+  return { approval: undefined };
+}
+
+export const DecideApprovalResponse: MessageFns<DecideApprovalResponse> = {
+  encode(message: DecideApprovalResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval !== undefined) {
+      Approval.encode(message.approval, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideApprovalResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideApprovalResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval = Approval.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseListMessagesRequest(): ListMessagesRequest {
   return { sessionId: "", page: undefined };
 }
@@ -2366,7 +3348,7 @@ export const ListMessagesResponse: MessageFns<ListMessagesResponse> = {
 };
 
 function createBaseListTurnsRequest(): ListTurnsRequest {
-  return { sessionId: "", page: undefined };
+  return { sessionId: "", page: undefined, unfinished: false };
 }
 
 export const ListTurnsRequest: MessageFns<ListTurnsRequest> = {
@@ -2376,6 +3358,9 @@ export const ListTurnsRequest: MessageFns<ListTurnsRequest> = {
     }
     if (message.page !== undefined) {
       PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    if (message.unfinished !== false) {
+      writer.uint32(24).bool(message.unfinished);
     }
     return writer;
   },
@@ -2407,6 +3392,14 @@ export const ListTurnsRequest: MessageFns<ListTurnsRequest> = {
             }
 
             message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.unfinished = reader.bool();
             continue;
           }
         }
@@ -2719,7 +3712,7 @@ export const ListEventsResponse: MessageFns<ListEventsResponse> = {
 };
 
 function createBaseFollowRequest(): FollowRequest {
-  return { sessionId: "", afterSeq: 0, fromNow: false, types: [] };
+  return { sessionId: "", afterSeq: 0, fromNow: false, types: [], untilCaughtUp: false };
 }
 
 export const FollowRequest: MessageFns<FollowRequest> = {
@@ -2735,6 +3728,9 @@ export const FollowRequest: MessageFns<FollowRequest> = {
     }
     for (const v of message.types) {
       writer.uint32(34).string(v!);
+    }
+    if (message.untilCaughtUp !== false) {
+      writer.uint32(40).bool(message.untilCaughtUp);
     }
     return writer;
   },
@@ -2782,6 +3778,14 @@ export const FollowRequest: MessageFns<FollowRequest> = {
             }
 
             message.types.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.untilCaughtUp = reader.bool();
             continue;
           }
         }
@@ -3196,6 +4200,8 @@ function createBaseClaimedTurn(): ClaimedTurn {
     usage: undefined,
     messages: [],
     messagesIncomplete: false,
+    failures: 0,
+    openCalls: [],
   };
 }
 
@@ -3233,6 +4239,12 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.messagesIncomplete !== false) {
       writer.uint32(88).bool(message.messagesIncomplete);
+    }
+    if (message.failures !== 0) {
+      writer.uint32(96).int32(message.failures);
+    }
+    for (const v of message.openCalls) {
+      OpenCall.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -3336,6 +4348,191 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.messagesIncomplete = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.failures = reader.int32();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.openCalls.push(OpenCall.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOpenCall(): OpenCall {
+  return { toolUseId: "", dispatches: 0, decision: undefined };
+}
+
+export const OpenCall: MessageFns<OpenCall> = {
+  encode(message: OpenCall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolUseId !== "") {
+      writer.uint32(10).string(message.toolUseId);
+    }
+    if (message.dispatches !== 0) {
+      writer.uint32(16).int32(message.dispatches);
+    }
+    if (message.decision !== undefined) {
+      CallDecision.encode(message.decision, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OpenCall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOpenCall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolUseId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.dispatches = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.decision = CallDecision.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCallDecision(): CallDecision {
+  return { kind: "", decision: "", reason: "", inputJson: "", inputSha256: "", edited: false };
+}
+
+export const CallDecision: MessageFns<CallDecision> = {
+  encode(message: CallDecision, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.decision !== "") {
+      writer.uint32(18).string(message.decision);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.inputJson !== "") {
+      writer.uint32(34).string(message.inputJson);
+    }
+    if (message.inputSha256 !== "") {
+      writer.uint32(42).string(message.inputSha256);
+    }
+    if (message.edited !== false) {
+      writer.uint32(48).bool(message.edited);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallDecision {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallDecision();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.decision = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.inputJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.inputSha256 = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.edited = reader.bool();
             continue;
           }
         }
@@ -3796,6 +4993,9 @@ export const Outcome: MessageFns<Outcome> = {
       case "retry":
         TurnRetry.encode(message.kind.value, writer.uint32(26).fork()).join();
         break;
+      case "blocked":
+        TurnBlocked.encode(message.kind.value, writer.uint32(34).fork()).join();
+        break;
     }
     return writer;
   },
@@ -3835,6 +5035,139 @@ export const Outcome: MessageFns<Outcome> = {
             }
 
             message.kind = { $case: "retry", value: TurnRetry.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kind = { $case: "blocked", value: TurnBlocked.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTurnBlocked(): TurnBlocked {
+  return { asks: [] };
+}
+
+export const TurnBlocked: MessageFns<TurnBlocked> = {
+  encode(message: TurnBlocked, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.asks) {
+      Ask.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TurnBlocked {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTurnBlocked();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.asks.push(Ask.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAsk(): Ask {
+  return { kind: "", toolUseId: "", toolName: "", inputJson: "" };
+}
+
+export const Ask: MessageFns<Ask> = {
+  encode(message: Ask, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.toolUseId !== "") {
+      writer.uint32(18).string(message.toolUseId);
+    }
+    if (message.toolName !== "") {
+      writer.uint32(26).string(message.toolName);
+    }
+    if (message.inputJson !== "") {
+      writer.uint32(34).string(message.inputJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Ask {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAsk();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.toolUseId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.toolName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.inputJson = reader.string();
             continue;
           }
         }
@@ -4230,6 +5563,54 @@ export const SessionsServiceDefinition = {
       requestType: SendMessageRequest as typeof SendMessageRequest,
       requestStream: false,
       responseType: SendMessageResponse as typeof SendMessageResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Ends the turn that runs, waits for an approval or is next, at once: what it has said so far is kept. Without
+     * such a turn nothing happens.
+     */
+    interruptSession: {
+      name: "InterruptSession",
+      requestType: InterruptSessionRequest as typeof InterruptSessionRequest,
+      requestStream: false,
+      responseType: InterruptSessionResponse as typeof InterruptSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** A new session of the caller with the history of this one up to the last checkpoint not after a place. */
+    forkSession: {
+      name: "ForkSession",
+      requestType: ForkSessionRequest as typeof ForkSessionRequest,
+      requestStream: false,
+      responseType: ForkSessionResponse as typeof ForkSessionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Pins the session to another version of its agent. Refused with SESSION_BUSY while a turn is not finished. */
+    setAgentVersion: {
+      name: "SetAgentVersion",
+      requestType: SetAgentVersionRequest as typeof SetAgentVersionRequest,
+      requestStream: false,
+      responseType: SetAgentVersionResponse as typeof SetAgentVersionResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listApprovals: {
+      name: "ListApprovals",
+      requestType: ListApprovalsRequest as typeof ListApprovalsRequest,
+      requestStream: false,
+      responseType: ListApprovalsResponse as typeof ListApprovalsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The same decision again is answered with the first one; another one is refused with APPROVAL_ALREADY_DECIDED. */
+    decideApproval: {
+      name: "DecideApproval",
+      requestType: DecideApprovalRequest as typeof DecideApprovalRequest,
+      requestStream: false,
+      responseType: DecideApprovalResponse as typeof DecideApprovalResponse,
       responseStream: false,
       options: {},
     },
