@@ -47,6 +47,7 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
     model: model.languageModel,
     system: runtime.system || undefined,
     messages,
+    tools: [],
     maxOutputTokens,
     providerOptions: { [provider]: runtime.modelOptions, turn: { attempt: claimed.attempt } },
     signal: turn.signal,
@@ -68,9 +69,9 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
 
   const isPart = turn.stopped === 'budget' && (firstTextAt !== undefined || outbox.begun);
   if (end.kind === 'finished' || isPart) {
-    const texts = blocks.length === 0 ? [''] : blocks;
+    const said = end.kind === 'finished' ? end.content : blocks.map((text) => ({ type: 'text', text }));
     outbox.message({
-      content: texts.map((text) => ({ type: 'text', text })),
+      content: said.length === 0 ? [{ type: 'text', text: '' }] : said,
       model: runtime.model,
       finish_reason: end.kind === 'finished' ? end.finishReason : 'length',
     });

@@ -1,42 +1,54 @@
 import {
   AISDKError,
   type LanguageModelV4,
+  type LanguageModelV4CallOptions,
   type LanguageModelV4FinishReason,
+  type LanguageModelV4FunctionTool,
   type LanguageModelV4StreamPart,
   type LanguageModelV4Usage,
   type SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
+import { createAnswer, type StepContent, type StepListener } from './answer.ts';
 import { badRequest, type ModelFailure, modelFailure, streamCut, unknownFailure } from './failure.ts';
+
+export type { StepContent, StepListener };
 
 /** The library prints warnings of its own unless it is told not to. */
 globalThis.AI_SDK_LOG_WARNINGS = false;
+
+/** What most models can be told about how to answer; absent members are left to the provider. */
+export type StepSettings = Pick<
+  LanguageModelV4CallOptions,
+  'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty' | 'stopSequences' | 'seed'
+>;
 
 export interface StepRequest {
   model: LanguageModelV4;
   /** Undefined for none. */
   system: string | undefined;
   messages: ModelMessage[];
+  /** What the model may call; with none, it is told of none. */
+  tools: LanguageModelV4FunctionTool[];
   maxOutputTokens: number;
+  settings?: StepSettings;
   providerOptions: SharedV4ProviderOptions;
   signal: AbortSignal;
   now(): Date;
 }
 
-/** Told of everything the model says, while it says it. */
-export interface StepListener {
-  /** A block of text begins; its text comes in pieces, which may end in the middle of a character. */
-  textBegins(): void;
-  text(piece: string): void;
-  /** A whole thought. */
-  thinking(text: string): void;
-}
-
 export type FinishReason = LanguageModelV4FinishReason['unified'];
 
 export type StepEnd =
-  | { kind: 'finished'; finishReason: FinishReason; inputTokens: number; outputTokens: number }
+  | {
+      kind: 'finished';
+      finishReason: FinishReason;
+      /** In the order in which the model said it; empty when it said nothing. */
+      content: StepContent[];
+      inputTokens: number;
+      outputTokens: number;
+    }
   | { kind: 'failed'; failure: ModelFailure; cause: unknown }
   /** The signal aborted. What was said until then has been told. */
   | { kind: 'stopped' };
@@ -77,8 +89,15 @@ async function open({ model, system, messages, ...request }: StepRequest) {
     download: async (files) => files.map(() => null),
     provider: model.provider.split('.')[0],
   });
-  const { maxOutputTokens, providerOptions, signal } = request;
-  return model.doStream({ prompt, maxOutputTokens, providerOptions, abortSignal: signal });
+  const { tools, settings, maxOutputTokens, providerOptions, signal } = request;
+  return model.doStream({
+    ...settings,
+    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    prompt,
+    maxOutputTokens,
+    providerOptions,
+    abortSignal: signal,
+  });
 }
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
@@ -86,34 +105,19 @@ type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
 async function read(reader: Reader, { signal, now }: StepRequest, listener: StepListener): Promise<StepEnd> {
   const leave = () => void reader.cancel().catch(() => {});
   signal.addEventListener('abort', leave, { once: true });
-  let thought = '';
+  const answer = createAnswer(listener);
   let end: StepEnd | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (signal.aborted) return { kind: 'stopped' };
       if (done) return end ?? cut(undefined);
-      switch (value.type) {
-        case 'text-start':
-          listener.textBegins();
-          break;
-        case 'text-delta':
-          listener.text(value.delta);
-          break;
-        case 'reasoning-delta':
-          thought += value.delta;
-          break;
-        case 'reasoning-end':
-          if (thought !== '') listener.thinking(thought);
-          thought = '';
-          break;
-        case 'finish':
-          end = finished(value.finishReason.unified, value.usage);
-          break;
-        case 'error':
-          leave();
-          return { kind: 'failed', failure: modelFailure(value.error, now()), cause: value.error };
+      if (value.type === 'error') {
+        leave();
+        return { kind: 'failed', failure: modelFailure(value.error, now()), cause: value.error };
       }
+      if (value.type === 'finish') end = finished(value.finishReason.unified, value.usage, answer.content());
+      else answer.add(value);
     }
   } catch (error) {
     return signal.aborted ? { kind: 'stopped' } : cut(error);
@@ -122,12 +126,12 @@ async function read(reader: Reader, { signal, now }: StepRequest, listener: Step
   }
 }
 
-function finished(finishReason: FinishReason, usage: LanguageModelV4Usage): StepEnd {
+function finished(finishReason: FinishReason, usage: LanguageModelV4Usage, content: StepContent[]): StepEnd {
   if (finishReason === 'error') return { kind: 'failed', failure: unknownFailure(), cause: undefined };
   if (finishReason === 'interrupted') return cut(undefined);
   const { total: inputTokens = 0 } = usage.inputTokens;
   const { total: outputTokens = 0 } = usage.outputTokens;
-  return { kind: 'finished', finishReason, inputTokens, outputTokens };
+  return { kind: 'finished', finishReason, content, inputTokens, outputTokens };
 }
 
 function cut(cause: unknown): StepEnd {
