@@ -462,6 +462,8 @@ export interface CallDecision {
   inputSha256: string;
   /** Somebody has changed the input. */
   edited: boolean;
+  /** How often the call had been sent to its tool when this was asked: a decision to send it again is good for once. */
+  dispatches: number;
 }
 
 export interface RenewLeasesRequest {
@@ -4448,7 +4450,7 @@ export const OpenCall: MessageFns<OpenCall> = {
 };
 
 function createBaseCallDecision(): CallDecision {
-  return { kind: "", decision: "", reason: "", inputJson: "", inputSha256: "", edited: false };
+  return { kind: "", decision: "", reason: "", inputJson: "", inputSha256: "", edited: false, dispatches: 0 };
 }
 
 export const CallDecision: MessageFns<CallDecision> = {
@@ -4470,6 +4472,9 @@ export const CallDecision: MessageFns<CallDecision> = {
     }
     if (message.edited !== false) {
       writer.uint32(48).bool(message.edited);
+    }
+    if (message.dispatches !== 0) {
+      writer.uint32(56).int32(message.dispatches);
     }
     return writer;
   },
@@ -4533,6 +4538,14 @@ export const CallDecision: MessageFns<CallDecision> = {
             }
 
             message.edited = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.dispatches = reader.int32();
             continue;
           }
         }
