@@ -1,4 +1,6 @@
-import { APICallError } from '@ai-sdk/provider';
+import { AISDKError, APICallError } from '@ai-sdk/provider';
+import { retryAfter } from './delay.ts';
+import { type Reply, replyOf } from './reply.ts';
 
 /** What went wrong with a model, in words that the session's owner may read. */
 export interface ModelFailure {
@@ -11,21 +13,42 @@ export interface ModelFailure {
 }
 
 const MESSAGE_CHARS = 300;
-const LONGEST_DELAY_MS = 3_600_000;
+
+/** What the library throws when an answer is not what the provider's wire says it should be. */
+const GARBLED = new Set([
+  'AI_JSONParseError',
+  'AI_TypeValidationError',
+  'AI_InvalidResponseDataError',
+  'AI_EmptyResponseBodyError',
+  'AI_NoContentGeneratedError',
+]);
+/** The same, as the Anthropic provider says it of the first piece of an answer. */
+const GARBLED_BEGINNING = 'Expected a normalized Anthropic stream error';
 
 /**
- * Gives an error of the model library a name. Only a refused request says in the provider's own words what
- * is wrong with it, as its author can mend that; what concerns keys and machines stays inside.
+ * Gives an error of the model library a name, be it thrown or a part of the stream. Only a refused request says in
+ * the provider's own words what is wrong with it, as its author can mend that; what concerns keys and machines stays
+ * inside.
  */
 export function modelFailure(error: unknown, now: Date): ModelFailure {
-  if (!APICallError.isInstance(error)) return unknownFailure();
-  const status = error.statusCode;
-  const delayMs = retryAfter(error.responseHeaders ?? {}, now);
+  const isCall = APICallError.isInstance(error);
+  if (isCall && error.statusCode === undefined) return unreachable();
+  // The request was accepted: it is the answer that did not arrive whole.
+  if (isCall && error.statusCode !== undefined && error.statusCode < 300) return streamCut();
+  const reply = replyOf(error);
+  if (reply) return refused(reply, isCall ? retryAfter(error.responseHeaders ?? {}, now) : 0);
+  if (AISDKError.isInstance(error) && GARBLED.has(error.name)) return streamCut();
+  return error instanceof Error && error.message === GARBLED_BEGINNING ? streamCut() : unknownFailure();
+}
+
+function refused({ status, words, isSpent, mayPass }: Reply, delayMs: number): ModelFailure {
+  if (isSpent || status === 402)
+    return lasting('model_quota_exhausted', 'The account at the model provider has no credit or quota left.');
   if (status === 429) return passing('model_rate_limited', 'The model provider limits the rate.', delayMs);
   if (status === 401 || status === 403)
     return lasting('model_unauthorized', 'The model provider refuses the key.');
-  if (error.isRetryable) return passing('model_overloaded', 'The model provider is overloaded.', delayMs);
-  return lasting('model_bad_request', brief(error.message));
+  if (mayPass) return passing('model_overloaded', 'The model provider is overloaded.', delayMs);
+  return badRequest(words);
 }
 
 /** The answer broke off in the middle. */
@@ -37,12 +60,23 @@ export function stepTimeout(seconds: number): ModelFailure {
   return passing('model_timeout', `The model did not finish within ${seconds} seconds.`, 0);
 }
 
+export function keyMissing(provider: string): ModelFailure {
+  return lasting(
+    'model_key_missing',
+    `The models of ${provider} need a key, which whoever operates this service has to give to the runner.`,
+  );
+}
+
 export function badRequest(message: string): ModelFailure {
-  return lasting('model_bad_request', brief(message));
+  return lasting('model_bad_request', brief(message) || 'The model provider refuses the request.');
 }
 
 export function unknownFailure(): ModelFailure {
   return lasting('model_error', 'The model failed in an unexpected way.');
+}
+
+function unreachable(): ModelFailure {
+  return passing('model_unreachable', 'The model provider cannot be reached.', 0);
 }
 
 function passing(code: string, message: string, delayMs: number): ModelFailure {
@@ -53,15 +87,11 @@ function lasting(code: string, message: string): ModelFailure {
   return { code, message, mayPass: false, delayMs: 0 };
 }
 
+/** The first line, without addresses and without what looks like a key. */
 function brief(message: string): string {
-  const [line = ''] = message.split('\n');
-  return line.length > MESSAGE_CHARS ? `${line.slice(0, MESSAGE_CHARS)}…` : line;
-}
-
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-function retryAfter(headers: Record<string, string>, now: Date): number {
-  const value = headers['retry-after'];
-  if (value === undefined) return 0;
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now.getTime();
-  return ms > 0 ? Math.min(Math.ceil(ms), LONGEST_DELAY_MS) : 0;
+  const [line = ''] = message.trim().split('\n');
+  const clean = line
+    .replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '…')
+    .replace(/\b(bearer\s+|[a-z]{2,5}[-_])[\w.*-]{12,}/gi, '…');
+  return clean.length > MESSAGE_CHARS ? `${clean.slice(0, MESSAGE_CHARS)}…` : clean;
 }

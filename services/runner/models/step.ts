@@ -11,7 +11,8 @@ import {
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
 import { createAnswer, type StepContent, type StepListener } from './answer.ts';
-import { badRequest, type ModelFailure, modelFailure, streamCut, unknownFailure } from './failure.ts';
+import { loggable } from './cause.ts';
+import { badRequest, type ModelFailure, modelFailure, streamCut } from './failure.ts';
 
 export type { StepContent, StepListener };
 
@@ -49,7 +50,8 @@ export type StepEnd =
       inputTokens: number;
       outputTokens: number;
     }
-  | { kind: 'failed'; failure: ModelFailure; cause: unknown }
+  /** `cause` may be written into a log; undefined when there is none. */
+  | { kind: 'failed'; failure: ModelFailure; cause: Error | undefined }
   /** The signal aborted. What was said until then has been told. */
   | { kind: 'stopped' };
 
@@ -75,7 +77,7 @@ export async function modelStep(request: StepRequest, listener: StepListener): P
     return await read(call.stream.getReader(), request, listener);
   } catch (error) {
     if (signal.aborted) return { kind: 'stopped' };
-    return { kind: 'failed', failure: requestFailure(error, request.now()), cause: error };
+    return { kind: 'failed', failure: requestFailure(error, request.now()), cause: loggable(error) };
   } finally {
     signal.removeEventListener('abort', leave);
   }
@@ -114,7 +116,7 @@ async function read(reader: Reader, { signal, now }: StepRequest, listener: Step
       if (done) return end ?? cut(undefined);
       if (value.type === 'error') {
         leave();
-        return { kind: 'failed', failure: modelFailure(value.error, now()), cause: value.error };
+        return { kind: 'failed', failure: modelFailure(value.error, now()), cause: loggable(value.error) };
       }
       if (value.type === 'finish') end = finished(value.finishReason.unified, value.usage, answer.content());
       else answer.add(value);
@@ -127,15 +129,14 @@ async function read(reader: Reader, { signal, now }: StepRequest, listener: Step
 }
 
 function finished(finishReason: FinishReason, usage: LanguageModelV4Usage, content: StepContent[]): StepEnd {
-  if (finishReason === 'error') return { kind: 'failed', failure: unknownFailure(), cause: undefined };
-  if (finishReason === 'interrupted') return cut(undefined);
+  if (finishReason === 'error' || finishReason === 'interrupted') return cut(undefined);
   const { total: inputTokens = 0 } = usage.inputTokens;
   const { total: outputTokens = 0 } = usage.outputTokens;
   return { kind: 'finished', finishReason, content, inputTokens, outputTokens };
 }
 
 function cut(cause: unknown): StepEnd {
-  return { kind: 'failed', failure: streamCut(), cause };
+  return { kind: 'failed', failure: streamCut(), cause: loggable(cause) };
 }
 
 /** What the library itself refuses to send is a request that can never succeed. */
