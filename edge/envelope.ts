@@ -14,6 +14,11 @@ export function ok(data: object, headers?: Record<string, string>): Answer {
   return headers ? { text, headers } : { text };
 }
 
+/** One thing that is JSON text already: it passes through as it is. */
+export function splicedOne(json: string): Answer {
+  return { text: `${HEAD}${json}}` };
+}
+
 /** One page of a list. */
 export function list(items: readonly object[], page: PageInfo | undefined): Answer {
   return { text: `${HEAD}${JSON.stringify(items)},"page":${pageText(page)}}` };

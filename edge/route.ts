@@ -6,7 +6,14 @@ import type { Clients } from './clients.ts';
 import type { Answer } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
 
-export type Tag = 'Agents' | 'Conversations' | 'Sessions' | 'Events' | 'Deployments' | 'Webhook trigger';
+export type Tag =
+  | 'Agents'
+  | 'Conversations'
+  | 'Sessions'
+  | 'Approvals'
+  | 'Events'
+  | 'Deployments'
+  | 'Webhook trigger';
 
 /** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */
 export interface Route<Query extends TObject = TObject, Body extends TSchema = TSchema> {
@@ -48,6 +55,8 @@ export interface Exchange<Query = unknown, Body = unknown> {
   param(name: string): string;
   query: Query;
   body: Body;
+  /** The body as JSON text, for what has to go on exactly as it came; empty where there is none. */
+  bodyText: string;
   request: FastifyRequest;
   reply: FastifyReply;
 }

@@ -1,13 +1,23 @@
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
+import { approvalRoutes } from './routes/approvals.ts';
+import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
 import { eventRoutes } from './routes/events.ts';
+import { forkRoutes } from './routes/forks.ts';
+import { messageRoutes } from './routes/messages.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { turnRoutes } from './routes/turns.ts';
 
 /** Every operation that answers with JSON, in the order of the reference. The trigger and the stream stand beside them. */
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
+  ...conversationRoutes,
   ...sessionRoutes,
+  ...messageRoutes,
+  ...turnRoutes,
+  ...approvalRoutes,
+  ...forkRoutes,
   ...eventRoutes,
   ...deploymentRoutes,
 ];

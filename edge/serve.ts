@@ -3,7 +3,7 @@ import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
 import type { EdgeContext } from './context.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
-import { parseJson } from './input/json.ts';
+import { checkKeepable, type Reading, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
 import { createQueryReader, type RawQuery } from './input/query.ts';
 import { createCheck } from './input/schema.ts';
@@ -14,16 +14,20 @@ import { closed } from './schemas/common.ts';
 export const API = '/api/v1';
 const BODY_BYTES = 1024 * 1024;
 const NO_QUERY = closed({});
+const NO_BODY: Reading = { text: '', value: undefined };
+
+/** Where the HTTP framework finds a path of the API. */
+export const urlOf = (path: string) => API + path.replace(/\{(\w+)\}/g, ':$1');
 
 /** Puts a declared route into service: identity, form and size are checked in the documented order, then it answers. */
 export function serve(app: FastifyInstance, route: Route, { clients }: EdgeContext): void {
   const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
-  const readJson = route.body ? createJsonReader(route) : undefined;
+  const read = route.body ? createBodyReader(route) : undefined;
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const params = request.params as Record<string, string>;
     const call = await identify(clients, request, reply);
-    const body = readJson ? await readJson(request) : undefined;
+    const { value: body, text: bodyText } = (await read?.(request)) ?? NO_BODY;
     const query = readQuery(request.query as RawQuery);
     checkPath(params, route.errors);
     const exchange: Exchange = {
@@ -32,28 +36,35 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
       param: (name) => params[name] ?? '',
       query,
       body,
+      bodyText,
       request,
       reply,
     };
-    const { text, headers } = await route.answer(exchange as Exchange<never, never>);
+    const answer = await route.answer(exchange as Exchange<never, never>);
     reply
       .code(route.success.status)
-      .headers(headers ?? {})
+      .headers(answer.headers ?? {})
       .type('application/json; charset=utf-8');
-    return text;
+    return answer.text;
   }
 
-  app.route({ method: route.method, url: API + route.path.replace(/\{(\w+)\}/g, ':$1'), handler: handle });
+  app.route({ method: route.method, url: urlOf(route.path), handler: handle });
 }
 
-function createJsonReader({ body, bodyOptional, bodyLimit = BODY_BYTES }: Route) {
+function createBodyReader({ body, bodyOptional, bodyLimit = BODY_BYTES }: Route) {
   const check = createCheck(body ?? closed({}));
-  return async ({ raw }: FastifyRequest): Promise<unknown> => {
-    if (bodyOptional && !announcesBody(raw)) return check({});
-    requireJson(raw);
-    const bytes = await collect(raw, bodyLimit);
-    return check(parseJson(bytes));
+  return async ({ raw }: FastifyRequest): Promise<Reading> => {
+    if (bodyOptional && !announcesBody(raw)) return { text: '{}', value: check({}) };
+    const { text, value } = await receiveJson(raw, bodyLimit);
+    checkKeepable(value);
+    return { text, value: check(value) };
   };
+}
+
+/** The JSON of a request body of at most `limit` bytes, as far as its form goes. */
+export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Promise<Reading> {
+  requireJson(raw);
+  return readJson(await collect(raw, limit));
 }
 
 function collect(raw: FastifyRequest['raw'], limit: number): Promise<Buffer> {

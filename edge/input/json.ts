@@ -7,26 +7,31 @@ const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** A JSON text and its value. */
+export interface Reading {
+  text: string;
+  value: unknown;
+}
+
 /**
  * Reads a request body. Stricter than JSON.parse where two readers could understand the same bytes
  * differently: the text must be UTF-8, a member may stand in its object once, and none may be named
- * `__proto__`. Refused with INVALID_REQUEST, and with INVALID_TEXT for a text that cannot be stored.
+ * `__proto__`. Refused with INVALID_REQUEST.
  */
-export function parseJson(bytes: Buffer): unknown {
-  const { text, value } = read(bytes);
-  const problem = findAmbiguity(text);
+export function readJson(bytes: Buffer): Reading {
+  const reading = read(bytes);
+  const problem = findAmbiguity(reading.text);
   if (problem) throw malformed(`${problem.pointer || 'the body'} ${problem.message}`, [problem]);
+  return reading;
+}
+
+/** Refuses a value that cannot be kept as it came: with INVALID_TEXT for a text, with INVALID_REQUEST for a number. */
+export function checkKeepable(value: unknown): void {
   const { texts, numbers } = findUnkeepable(value);
   if (texts.length > 0) {
     throw refuse('INVALID_TEXT', 'a text holds a NUL character or a lone surrogate', { details: texts });
   }
   if (numbers.length > 0) throw malformed('a number is too large', numbers);
-  return value;
-}
-
-interface Reading {
-  text: string;
-  value: unknown;
 }
 
 function read(bytes: Buffer): Reading {
@@ -128,7 +133,8 @@ function pointerTo(levels: readonly Level[]): string {
   return levels.map((level) => step(level.at)).join('');
 }
 
-function endOfString(text: string, start: number): number {
+/** The place of the quotation mark that ends the text that begins at `start`. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text[end - 1 - slashes] === '\\') slashes++;

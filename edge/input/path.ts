@@ -6,6 +6,7 @@ const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
   agent_id: { prefix: 'agt', missing: 'AGENT_NOT_FOUND' },
   session_id: { prefix: 'ses', missing: 'SESSION_NOT_FOUND' },
   turn_id: { prefix: 'trn', missing: 'TURN_NOT_FOUND' },
+  approval_id: { prefix: 'apr', missing: 'APPROVAL_NOT_FOUND' },
   deployment_id: { prefix: 'dep', missing: 'DEPLOYMENT_NOT_FOUND' },
 };
 

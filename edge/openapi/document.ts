@@ -37,6 +37,7 @@ export function renderOpenApi(origin: string): object {
       'Agents',
       'Conversations',
       'Sessions',
+      'Approvals',
       'Events',
       'Deployments',
       'Webhook trigger',

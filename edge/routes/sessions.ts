@@ -1,10 +1,8 @@
 import { Type } from 'typebox';
 import { list, ok } from '../envelope.ts';
-import { idempotencyKey } from '../input/headers.ts';
 import { type Exchange, route } from '../route.ts';
 import {
   closed,
-  count,
   deleted,
   flag,
   id,
@@ -14,24 +12,14 @@ import {
   pageRequest,
   paging,
   search,
-  text,
 } from '../schemas/common.ts';
-import { Content, contentJson } from '../schemas/content.ts';
-import {
-  MessageShape,
-  SESSION_STATUSES,
-  SessionShape,
-  shownMessage,
-  shownSession,
-  shownTurn,
-  TurnShape,
-} from '../schemas/sessions.ts';
-import { replayed } from './replayed.ts';
+import { SESSION_STATUSES, SessionShape, sessionTitle, shownSession } from '../schemas/sessions.ts';
 
-const MESSAGE_BYTES = 10 * 1024 * 1024;
-const title = text('A name for the session.', { maxLength: 200 });
 const identifier = (prefix: string, description: string) =>
   optional(Type.String({ maxLength: 100, description: `${prefix}_…: ${description}` }));
+
+/** What the contract can carry. */
+const MAX_VERSION = 2 ** 31 - 1;
 
 const filters = {
   deployment_id: identifier('dep', 'sessions that this deployment started.'),
@@ -68,36 +56,6 @@ async function listSessions({ clients, call }: Exchange, query: Filters, agentId
 }
 
 export const sessionRoutes = [
-  route({
-    method: 'POST',
-    path: '/agents/{agent_id}/conversations',
-    operationId: 'createConversation',
-    tag: 'Conversations',
-    summary: 'Begin a conversation with an agent',
-    description:
-      'The only way in which a client makes a session. With a message its first turn is queued in the same commit.',
-    headers: ['Idempotency-Key'],
-    body: closed({ message: optional(Content), title: optional(title), metadata: optional(Metadata) }),
-    bodyLimit: MESSAGE_BYTES,
-    bodyOptional: true,
-    example: { message: 'Hello!', title: 'Greeting' },
-    success: { status: 201, description: 'The new session.', data: SessionShape },
-    errors: ['AGENT_NOT_FOUND', 'AGENT_NOT_RUNNABLE'],
-    async answer({ clients, call, param, body, request }) {
-      const { session, replayed: again } = await clients.sessions.createConversation(
-        {
-          agentId: param('agent_id'),
-          contentJson: body?.message === undefined ? '' : contentJson(body.message),
-          title: body?.title ?? '',
-          metadata: body?.metadata ?? {},
-          idempotencyKey: idempotencyKey(request.raw),
-        },
-        call,
-      );
-      return ok(shownSession(session), replayed(again));
-    },
-  }),
-
   route({
     method: 'GET',
     path: '/agents/{agent_id}/sessions',
@@ -149,7 +107,7 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'Rename a session or change its metadata',
     description: 'An absent member stays as it is, null clears it.',
-    body: closed({ title: optional(nullable(title)), metadata: optional(nullable(Metadata)) }),
+    body: closed({ title: optional(nullable(sessionTitle)), metadata: optional(nullable(Metadata)) }),
     example: { title: 'A better name' },
     success: { status: 200, description: 'The session as it is now.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
@@ -199,92 +157,32 @@ export const sessionRoutes = [
 
   route({
     method: 'POST',
-    path: '/sessions/{session_id}/messages',
-    operationId: 'sendMessage',
+    path: '/sessions/{session_id}/agent-version',
+    operationId: 'setAgentVersion',
     tag: 'Sessions',
-    summary: 'Send a message',
-    description:
-      'Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs.',
-    headers: ['Idempotency-Key'],
+    summary: 'Move a session to another version of its agent',
+    description: 'Between turns only. What was said stays as it is; the next turn works with this version.',
     body: closed({
-      content: Content,
-      busy_policy: optional(Type.Enum(['enqueue', 'reject', 'interrupt'], { default: 'enqueue' })),
+      version: Type.Integer({
+        minimum: 1,
+        maximum: MAX_VERSION,
+        description: 'A version that the agent has.',
+      }),
     }),
-    bodyLimit: MESSAGE_BYTES,
-    example: { content: 'And then?' },
-    success: {
-      status: 202,
-      description: 'The turn is queued.',
-      data: Type.Object({ turn_id: id('trn', 'the new turn'), seq: count('The seq of its user.message.') }),
-    },
-    errors: ['SESSION_NOT_FOUND', 'SESSION_BUSY', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
-    async answer({ clients, call, param, body, request }) {
-      const {
-        turnId,
-        seq,
-        replayed: again,
-      } = await clients.sessions.sendMessage(
-        {
-          sessionId: param('session_id'),
-          contentJson: contentJson(body.content),
-          busyPolicy: body.busy_policy ?? 'enqueue',
-          idempotencyKey: idempotencyKey(request.raw),
-        },
-        call,
-      );
-      return ok({ turn_id: turnId, seq }, replayed(again));
-    },
-  }),
-
-  route({
-    method: 'GET',
-    path: '/sessions/{session_id}/messages',
-    operationId: 'listMessages',
-    tag: 'Sessions',
-    summary: 'List the messages of a session',
-    description: 'What was said, oldest first.',
-    query: closed(paging),
-    success: { status: 200, description: 'A page of messages.', data: MessageShape, list: true },
-    errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
-    async answer({ clients, call, param, query }) {
-      const asked = { sessionId: param('session_id'), page: pageRequest(query) };
-      const { events, page } = await clients.sessions.listMessages(asked, call);
-      return list(
-        events.map((event) => shownMessage(event.json)),
-        page,
-      );
-    },
-  }),
-
-  route({
-    method: 'GET',
-    path: '/sessions/{session_id}/turns',
-    operationId: 'listTurns',
-    tag: 'Sessions',
-    summary: 'List the turns of a session',
-    description: 'Oldest first.',
-    query: closed(paging),
-    success: { status: 200, description: 'A page of turns.', data: TurnShape, list: true },
-    errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
-    async answer({ clients, call, param, query }) {
-      const asked = { sessionId: param('session_id'), page: pageRequest(query), unfinished: false };
-      const { turns, page } = await clients.sessions.listTurns(asked, call);
-      return list(turns.map(shownTurn), page);
-    },
-  }),
-
-  route({
-    method: 'GET',
-    path: '/sessions/{session_id}/turns/{turn_id}',
-    operationId: 'getTurn',
-    tag: 'Sessions',
-    summary: 'Read a turn',
-    success: { status: 200, description: 'The turn.', data: TurnShape },
-    errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND'],
-    async answer({ clients, call, param }) {
-      const asked = { sessionId: param('session_id'), turnId: param('turn_id') };
-      const { turn } = await clients.sessions.getTurn(asked, call);
-      return ok(shownTurn(turn));
+    example: { version: 1 },
+    success: { status: 200, description: 'The session as it is now.', data: SessionShape },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'AGENT_VERSION_NOT_FOUND',
+      'SESSION_BUSY',
+      'SESSION_ARCHIVED',
+      'SESSION_TERMINATED',
+    ],
+    async answer({ clients, call, param, body }) {
+      const asked = { sessionId: param('session_id'), version: body.version };
+      const { session } = await clients.sessions.setAgentVersion(asked, call);
+      return ok(shownSession(session));
     },
   }),
 ];

@@ -11,7 +11,7 @@ import { createQueryReader, type RawQuery } from '../input/query.ts';
 import { identify } from '../plugins/identity.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
-import { API } from '../serve.ts';
+import { urlOf } from '../serve.ts';
 
 export const STREAM_PATH = '/sessions/{session_id}/events/stream';
 
@@ -61,7 +61,7 @@ export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stal
     }
   }
 
-  app.route({ method: 'GET', url: API + STREAM_PATH.replace(/\{(\w+)\}/g, ':$1'), handler: handle });
+  app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle });
   return {
     drain() {
       draining = true;

@@ -3,7 +3,7 @@ import type { EdgeContext } from '../context.ts';
 import { OVERSIZE, readBody } from '../input/body.ts';
 import { occurrences } from '../input/headers.ts';
 import { presenceOf } from '../plugins/presence.ts';
-import { API } from '../serve.ts';
+import { urlOf } from '../serve.ts';
 
 export const TRIGGER_PATH = '/deployments/{deployment_id}/trigger';
 const NOTHING = Buffer.alloc(0);
@@ -15,7 +15,7 @@ const NOTHING = Buffer.alloc(0);
 export function serveTrigger(app: FastifyInstance, { clients }: EdgeContext, maxBytes: number): void {
   app.route<{ Params: { deployment_id: string } }>({
     method: 'POST',
-    url: API + TRIGGER_PATH.replace(/\{(\w+)\}/g, ':$1'),
+    url: urlOf(TRIGGER_PATH),
     async handler(request, reply) {
       const { raw } = request;
       const body = await receive(request, maxBytes);

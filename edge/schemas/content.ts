@@ -13,6 +13,12 @@ export const Content = Type.Union([Type.String(), Type.Array(TextPart, { minItem
   examples: ['Hello!'],
 });
 
+/** The longest body that holds a message. */
+export const MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** What a message does that finds the session busy. */
+export const BusyPolicy = Type.Enum(['enqueue', 'reject', 'interrupt'], { default: 'enqueue' });
+
 /** The JSON array of parts that services exchange. */
 export function contentJson(content: Static<typeof Content>): string {
   return JSON.stringify(typeof content === 'string' ? [{ type: 'text', text: content }] : content);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { StopReason } from '../../lib/events.ts';
-import type { Session, Turn, Usage as UsageMessage } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Session } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
   count,
   flag,
@@ -14,6 +14,9 @@ import {
   time,
   Usage,
 } from './common.ts';
+import { shownUsage } from './usage.ts';
+
+export const sessionTitle = text('A name for the session.', { maxLength: 200 });
 
 export const SESSION_STATUSES = ['idle', 'pending', 'running', 'rescheduling', 'terminated'] as const;
 
@@ -44,58 +47,6 @@ export const SessionShape = Type.Object(
   { title: 'Session' },
 );
 
-export const TurnShape = Type.Object(
-  {
-    turn_id: id('trn', 'the turn'),
-    session_id: id('ses', 'its session'),
-    status: Type.Enum([
-      'queued',
-      'in_progress',
-      'blocked',
-      'completed',
-      'failed',
-      'interrupted',
-      'cancelled',
-    ]),
-    attempt: count('How often it was started.'),
-    usage: Usage,
-    error: nullable(
-      Type.Object({ code: text('A word for programs.'), message: text('A sentence for people.') }),
-      NULL,
-    ),
-    created_at: time('When it was queued.'),
-    started_at: nullable(time('When it was first started.')),
-    finished_at: nullable(time('When it ended.')),
-  },
-  { title: 'Turn' },
-);
-
-export const MessageShape = Type.Object(
-  {
-    event_id: id('evt', 'the event that holds it'),
-    seq: count('Its place in the journal.'),
-    role: Type.Enum(['user', 'agent']),
-    content: Type.Array(
-      Type.Object({ type: text('text, or another kind of part.') }, { additionalProperties: true }),
-      { examples: [[{ type: 'text', text: 'Hello!' }]] },
-    ),
-    turn_id: id('trn', 'its turn'),
-    message_id: Type.Optional(id('msg', 'the message of the agent')),
-    created_at: time('When it was said.'),
-  },
-  { title: 'Message' },
-);
-
-function shownUsage(usage: UsageMessage | undefined) {
-  return {
-    input_tokens: usage?.inputTokens ?? 0,
-    output_tokens: usage?.outputTokens ?? 0,
-    steps: usage?.steps ?? 0,
-    tool_calls: usage?.toolCalls ?? 0,
-    active_seconds: (usage?.activeMs ?? 0) / 1_000,
-  };
-}
-
 export function shownSession(session: Session | undefined) {
   return {
     session_id: session?.sessionId,
@@ -117,33 +68,5 @@ export function shownSession(session: Session | undefined) {
     created_at: shownTime(session?.createdAt),
     updated_at: shownTime(session?.updatedAt),
     archived_at: shownTimeOrNull(session?.archivedAt),
-  };
-}
-
-export function shownTurn(turn: Turn | undefined) {
-  return {
-    turn_id: turn?.turnId,
-    session_id: turn?.sessionId,
-    status: turn?.status,
-    attempt: turn?.attempt,
-    usage: shownUsage(turn?.usage),
-    error: JSON.parse(turn?.errorJson || 'null'),
-    created_at: shownTime(turn?.createdAt),
-    started_at: shownTimeOrNull(turn?.startedAt),
-    finished_at: shownTimeOrNull(turn?.finishedAt),
-  };
-}
-
-/** A user.message or agent.message event as a message. */
-export function shownMessage(json: string) {
-  const { event_id, seq, type, turn_id, created_at, data } = JSON.parse(json);
-  return {
-    event_id,
-    seq,
-    role: type === 'user.message' ? 'user' : 'agent',
-    content: data.content,
-    turn_id,
-    message_id: data.message_id,
-    created_at,
   };
 }

@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { spliced, splicedOne } from '../envelope.ts';
+import { memberText } from '../input/member.ts';
+import { route } from '../route.ts';
+import { APPROVAL_STATUSES, ApprovalShape, Decision, shownApproval } from '../schemas/approvals.ts';
+import { AnyObject, closed, optional, pageRequest, paging, text } from '../schemas/common.ts';
+
+export const approvalRoutes = [
+  route({
+    method: 'GET',
+    path: '/sessions/{session_id}/approvals',
+    operationId: 'listApprovals',
+    tag: 'Approvals',
+    summary: 'List the approvals of a session',
+    description: 'What its turns have asked people, newest first.',
+    query: closed({ ...paging, status: optional(Type.Enum([...APPROVAL_STATUSES])) }),
+    success: { status: 200, description: 'A page of approvals.', data: ApprovalShape, list: true },
+    errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
+    async answer({ clients, call, param, query }) {
+      const { approvals, page } = await clients.sessions.listApprovals(
+        { sessionId: param('session_id'), page: pageRequest(query), status: query.status ?? '' },
+        call,
+      );
+      return spliced(approvals.map(shownApproval), page);
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/sessions/{session_id}/approvals/{approval_id}',
+    operationId: 'decideApproval',
+    tag: 'Approvals',
+    summary: 'Decide an approval',
+    description:
+      'The turn goes on when all that it asks is decided. The same decision again is answered with the first one.',
+    body: closed({
+      decision: Decision,
+      reason: optional(text('What the agent is told about it.', { maxLength: 2_000 })),
+      edited_input: optional(
+        AnyObject('Only with allow: what the tool is called with instead, exactly as it stands here.'),
+      ),
+    }),
+    example: { decision: 'allow' },
+    success: { status: 200, description: 'The approval as it is now.', data: ApprovalShape },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'APPROVAL_NOT_FOUND',
+      'APPROVAL_ALREADY_DECIDED',
+      'SESSION_ARCHIVED',
+      'SESSION_TERMINATED',
+    ],
+    async answer({ clients, call, param, body, bodyText }) {
+      const { approval } = await clients.sessions.decideApproval(
+        {
+          sessionId: param('session_id'),
+          approvalId: param('approval_id'),
+          decision: body.decision,
+          reason: body.reason ?? '',
+          editedInputJson: memberText(bodyText, 'edited_input') ?? '',
+        },
+        call,
+      );
+      return splicedOne(shownApproval(approval));
+    },
+  }),
+];

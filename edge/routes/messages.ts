@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+import { list, ok } from '../envelope.ts';
+import { idempotencyKey } from '../input/headers.ts';
+import { route } from '../route.ts';
+import { closed, count, id, optional, pageRequest, paging } from '../schemas/common.ts';
+import { BusyPolicy, Content, contentJson, MESSAGE_BYTES } from '../schemas/content.ts';
+import { MessageShape, shownMessage } from '../schemas/messages.ts';
+import { replayed } from './replayed.ts';
+
+export const messageRoutes = [
+  route({
+    method: 'POST',
+    path: '/sessions/{session_id}/messages',
+    operationId: 'sendMessage',
+    tag: 'Sessions',
+    summary: 'Send a message',
+    description:
+      'Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs.',
+    headers: ['Idempotency-Key'],
+    body: closed({
+      content: Content,
+      busy_policy: optional(BusyPolicy),
+    }),
+    bodyLimit: MESSAGE_BYTES,
+    example: { content: 'And then?' },
+    success: {
+      status: 202,
+      description: 'The turn is queued.',
+      data: Type.Object({ turn_id: id('trn', 'the new turn'), seq: count('The seq of its user.message.') }),
+    },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_BUSY', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
+    async answer({ clients, call, param, body, request }) {
+      const {
+        turnId,
+        seq,
+        replayed: again,
+      } = await clients.sessions.sendMessage(
+        {
+          sessionId: param('session_id'),
+          contentJson: contentJson(body.content),
+          busyPolicy: body.busy_policy ?? 'enqueue',
+          idempotencyKey: idempotencyKey(request.raw),
+        },
+        call,
+      );
+      return ok({ turn_id: turnId, seq }, replayed(again));
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/sessions/{session_id}/messages',
+    operationId: 'listMessages',
+    tag: 'Sessions',
+    summary: 'List the messages of a session',
+    description: 'What was said, oldest first.',
+    query: closed(paging),
+    success: { status: 200, description: 'A page of messages.', data: MessageShape, list: true },
+    errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
+    async answer({ clients, call, param, query }) {
+      const asked = { sessionId: param('session_id'), page: pageRequest(query) };
+      const { events, page } = await clients.sessions.listMessages(asked, call);
+      return list(
+        events.map((event) => shownMessage(event.json)),
+        page,
+      );
+    },
+  }),
+];

@@ -1,0 +1,12 @@
+import type { Usage } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+
+/** What a turn or a session has used, as the API shows it. */
+export function shownUsage(usage: Usage | undefined) {
+  return {
+    input_tokens: usage?.inputTokens ?? 0,
+    output_tokens: usage?.outputTokens ?? 0,
+    steps: usage?.steps ?? 0,
+    tool_calls: usage?.toolCalls ?? 0,
+    active_seconds: (usage?.activeMs ?? 0) / 1_000,
+  };
+}
