@@ -1,11 +1,10 @@
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
-import type { Settings } from '../../lib/env.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import type { settings } from './config.ts';
+import type { AgentsConfig } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { createStore } from './store.ts';
 
@@ -16,7 +15,7 @@ const peers: Peers<AgentsServiceDefinition> = {
   updateAgent: ['edge'],
   deleteAgent: ['edge'],
   listAgentVersions: ['edge'],
-  getAgentVersion: ['runner'],
+  getAgentVersion: ['runner', 'sessions'],
   resolveAgent: ['sessions', 'deployments'],
   lookUpAgents: ['deployments'],
 };
@@ -27,7 +26,7 @@ const KEPT_MS = 1_000;
 /** Opens the service that keeps agents and their versions; its schema is brought up to date first. */
 export async function openAgents(
   context: ServiceContext,
-  config: Settings<typeof settings>,
+  config: AgentsConfig,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
@@ -39,6 +38,7 @@ export async function openAgents(
     store: createStore(db),
     clock,
     ids,
+    endpoints: Object.keys(config.modelEndpoints ?? {}),
     hint: (agentId) => bus.publish('agents.changed', agentId),
     settle: () => bus.settle(KEPT_MS),
   });

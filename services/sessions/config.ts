@@ -16,6 +16,11 @@ export const settings = {
     { min: 0, max: 100 },
     { fallback: 5, about: 'How often a turn is tried again after a failure that may pass.' },
   ),
+  approvalTtlSeconds: setting.integer(
+    'SERVICE_APPROVAL_TTL_SECONDS',
+    { min: 1, max: 31_536_000, unit: 'seconds' },
+    { fallback: 86_400, about: 'How long somebody has for an approval before it counts as denied.' },
+  ),
   maxTurnsPerAgent: setting.integer(
     'SERVICE_AGENT_MAX_RUNNING_TURNS',
     { min: 1, max: 100_000 },

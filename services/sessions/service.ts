@@ -8,16 +8,19 @@ import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agen
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
 import { createFollower } from './follow.ts';
-import { askingHandlers } from './handlers/asking.ts';
+import { approvalHandlers } from './handlers/approvals.ts';
 import { beginningHandlers } from './handlers/beginnings.ts';
 import type { HandlerContext } from './handlers/context.ts';
 import { readingHandlers } from './handlers/reading.ts';
 import { runningHandlers } from './handlers/running.ts';
+import { steeringHandlers } from './handlers/steering.ts';
 import { workingHandlers } from './handlers/working.ts';
+import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
 import { createClaims } from './store/claims.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
+import { createForks } from './store/forks.ts';
 import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
 import { createEraser } from './store/writes.ts';
@@ -48,7 +51,7 @@ const peers: Peers<SessionsServiceDefinition> = {
   reportTurns: ['runner'],
 };
 
-/** A turn that takes its runner down is given up after this many starts. */
+/** A turn that takes its runner down is given up after this many starts in a row. */
 const MAX_ATTEMPTS = 50;
 
 export async function openSessions(
@@ -64,15 +67,18 @@ export async function openSessions(
   const hints = {
     appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
     ready: () => bus.publish('turns.ready', ''),
+    stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
   const store = { db, hints, clock, ids, known: new Known() };
   const changes = createChanges(store);
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);
+  const approvals = createApprovals(db);
   const follower = createFollower(events, bus, clock, (error) => log.warn({ err: error }, 'a probe failed'));
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
   const sweeper = startSweeper({
     eraser: createEraser(db),
+    approvals,
     changes,
     claims,
     clock,
@@ -89,12 +95,15 @@ export async function openSessions(
     agents: clients.agents,
     changes,
     claims,
+    approvals,
+    forks: createForks(db, ids),
     creations: createCreations(store),
     lists: createLists(db),
     events,
     follower,
     limits,
     leaseMs,
+    approvalTtlMs: config.approvalTtlSeconds * 1_000,
   };
   return {
     name: 'sessions',
@@ -105,7 +114,8 @@ export async function openSessions(
         ...readingHandlers(handlers),
         ...workingHandlers(handlers),
         ...runningHandlers(handlers),
-        ...askingHandlers(),
+        ...approvalHandlers(handlers),
+        ...steeringHandlers(handlers),
       },
       peers,
       secret: context.serviceSecret,

@@ -1,5 +1,5 @@
 import type { Actor, EventData, EventType } from '../../../lib/events.ts';
-import type { SessionState, TurnState, Usage } from './state.ts';
+import type { ApprovalKind, SessionState, TurnState, Usage } from './state.ts';
 
 /** An event before it has a place in the journal. */
 export interface Draft {
@@ -9,6 +9,10 @@ export interface Draft {
   actor: Actor;
   turnId?: string | undefined;
   traceparent?: string | undefined;
+  /** Where the id must be known before; otherwise it gets a new one. */
+  eventId?: string;
+  /** RFC 3339, of something that happened earlier; otherwise it happens now. */
+  createdAt?: string;
 }
 
 export interface NewTurn {
@@ -35,6 +39,34 @@ export interface Change {
   turns: TurnState[];
   /** Position of the queued turn that a runner may take from now on. */
   promote?: number;
+  /** Questions that are asked, and those that are settled. */
+  requested?: NewApproval[];
+  settled?: SettledApproval[];
+}
+
+export interface NewApproval {
+  approvalId: string;
+  turnId: string;
+  kind: ApprovalKind;
+  toolUseId: string;
+  toolName: string;
+  /** JSON text. */
+  inputJson: string;
+  inputSha256: string;
+  expiresAt: Date;
+}
+
+export interface SettledApproval {
+  approvalId: string;
+  status: 'decided' | 'expired' | 'cancelled';
+  decision?: string;
+  reason?: string;
+  /** JSON text; absent when the input stays as it was. */
+  editedInputJson?: string;
+  /** Of the edited input. */
+  editedSha256?: string;
+  /** usr_… */
+  decidedBy?: string;
 }
 
 export function draft<T extends EventType>(

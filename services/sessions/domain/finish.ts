@@ -1,5 +1,6 @@
-import type { Actor, StopReason } from '../../../lib/events.ts';
+import type { StopReason } from '../../../lib/events.ts';
 import { SYSTEM } from './begin.ts';
+import { closeCalls } from './calls.ts';
 import { type Change, type Draft, draft, unchanged } from './change.ts';
 import type { FinalStatus, SessionState, TurnState, Usage } from './state.ts';
 
@@ -9,9 +10,9 @@ export interface Failure {
 }
 
 export interface RunLimits {
-  /** Failures of one turn that are worth another try. */
+  /** Failures in a row that are worth another try. */
   maxFailures: number;
-  /** Starts of one turn in all, so that a turn that takes its runner down does not go round for ever. */
+  /** Starts of one turn without progress, so that one that takes its runner down does not go round for ever. */
   maxAttempts: number;
 }
 
@@ -26,7 +27,9 @@ export function finish(state: SessionState, turn: TurnState, stopReason: StopRea
     SYSTEM,
     traceOf(turn),
   );
-  return end(state, turn, 'completed', [completed], stopReason, now);
+  const closed = closeCalls(turn, 'turn_completed');
+  const drafts = [...closed.drafts, completed];
+  return { ...end(state, turn, { status: 'completed', drafts, stopReason, now }), settled: closed.settled };
 }
 
 /** The turn cannot go on. */
@@ -37,8 +40,10 @@ export function fail(
   retryStatus: 'exhausted' | 'terminal',
   now: Date,
 ): Change {
+  const closed = closeCalls(turn, error.code);
   const drafts = [
     ...discarded(turn, error.code),
+    ...closed.drafts,
     draft('session.error', { error, retry_status: retryStatus }, SYSTEM, traceOf(turn)),
     draft(
       'turn.failed',
@@ -48,19 +53,8 @@ export function fail(
     ),
   ];
   const failed = { ...turn, errorJson: JSON.stringify(error) };
-  return end(state, failed, 'failed', drafts, { type: 'retries_exhausted' }, now);
-}
-
-/** The turn is stopped from outside; its runner loses the lease. */
-export function interrupt(state: SessionState, actor: Actor, now: Date): Change {
-  const turn = state.current;
-  if (!turn) return unchanged(state);
-  const drafts = [
-    draft('user.interrupt', {}, actor, traceOf(turn)),
-    ...discarded(turn, 'interrupted'),
-    draft('turn.interrupted', { ...attemptOf(turn), usage: publicUsage(turn.usage) }, SYSTEM, traceOf(turn)),
-  ];
-  return end(state, turn, 'interrupted', drafts, { type: 'interrupted' }, now);
+  const stopReason = { type: 'retries_exhausted' as const };
+  return { ...end(state, failed, { status: 'failed', drafts, stopReason, now }), settled: closed.settled };
 }
 
 /** Something went wrong that may pass: the turn sleeps and goes on by itself, or has failed too often. */
@@ -94,10 +88,11 @@ export function reclaim(
   limits: RunLimits,
   now: Date,
 ): Change {
-  if (turn.attempt >= limits.maxAttempts) {
+  const starts = turn.attempt - turn.settledAttempt;
+  if (starts >= limits.maxAttempts) {
     const error = {
       code: 'attempts_exhausted',
-      message: `the turn was started ${turn.attempt} times and never ended`,
+      message: `the turn was started ${starts} times and never got on`,
     };
     return fail(state, turn, error, 'exhausted', now);
   }
@@ -121,31 +116,43 @@ function requeue(state: SessionState, turn: TurnState, drafts: Draft[], reason: 
   return change;
 }
 
+export interface Ending {
+  status: FinalStatus;
+  drafts: Draft[];
+  stopReason: StopReason;
+  now: Date;
+}
+
 /** A turn's one and only end; what waits behind it may begin. */
-function end(
-  state: SessionState,
-  turn: TurnState,
-  status: FinalStatus,
-  drafts: Draft[],
-  stopReason: StopReason,
-  now: Date,
-): Change {
+export function end(state: SessionState, turn: TurnState, ending: Ending): Change {
+  const { status, drafts, stopReason, now } = ending;
   const { next } = state;
   const change = unchanged(state);
   const last = next
     ? draft('session.status_pending', { turn_id: next.turnId }, SYSTEM, { turnId: next.turnId })
     : draft('session.status_idle', { stop_reason: stopReason }, SYSTEM, traceOf(turn));
-  change.drafts = [...drafts, last];
+  // It may have been pending all the time, behind a turn that waited for somebody.
+  change.drafts = next && state.status === 'pending' ? drafts : [...drafts, last];
   // The fence grows, so that whoever held the turn is refused from here on.
   change.head = {
     ...change.head,
     status: next ? 'pending' : 'idle',
     stopReason,
     currentTurnId: null,
+    queuedTurns: state.queuedTurns,
     fence: state.fence + 1,
   };
   change.turns = [
-    { ...turn, status, ready: false, wakeAt: null, leaseUntil: null, openMessageId: null, finishedAt: now },
+    {
+      ...turn,
+      status,
+      ready: false,
+      wakeAt: null,
+      leaseUntil: null,
+      openMessageId: null,
+      calls: [],
+      finishedAt: now,
+    },
   ];
   if (next) change.promote = next.position;
   return change;
@@ -158,11 +165,11 @@ export function discarded(turn: TurnState, reason: string): Draft[] {
   ];
 }
 
-function attemptOf(turn: TurnState) {
+export function attemptOf(turn: TurnState) {
   return { turn_id: turn.turnId, attempt: turn.attempt, fence: turn.fence };
 }
 
-function traceOf(turn: TurnState) {
+export function traceOf(turn: TurnState) {
   return { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
 }
 

@@ -1,5 +1,6 @@
 import type { Actor } from '../../../lib/events.ts';
 import { SYSTEM } from './begin.ts';
+import { closeCalls } from './calls.ts';
 import { type Change, draft, unchanged } from './change.ts';
 import { discarded, publicUsage } from './finish.ts';
 import type { QueuedTurn, SessionState } from './state.ts';
@@ -21,8 +22,11 @@ export function remove(state: SessionState, queued: QueuedTurn[], actor: Actor, 
   if (turn) {
     const { turnId, attempt, fence } = turn;
     const data = { turn_id: turnId, attempt, fence, usage: publicUsage(turn.usage) };
+    const closed = closeCalls(turn, 'session_deleted');
+    change.settled = closed.settled;
     change.drafts.push(
       ...discarded(turn, 'session_deleted'),
+      ...closed.drafts,
       draft('turn.interrupted', data, SYSTEM, { turnId }),
     );
     change.turns.push({
@@ -30,6 +34,7 @@ export function remove(state: SessionState, queued: QueuedTurn[], actor: Actor, 
       status: 'interrupted',
       leaseUntil: null,
       openMessageId: null,
+      calls: [],
       finishedAt: now,
     });
   }

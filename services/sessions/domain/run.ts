@@ -1,6 +1,8 @@
 import { refuse } from '../../../lib/errors.ts';
 import { type Actor, type EventType, isRunnerEvent } from '../../../lib/events.ts';
+import { type Ask, block } from './ask.ts';
 import { SYSTEM } from './begin.ts';
+import { type CallStep, carryOn } from './calls.ts';
 import { type Change, type Draft, draft, unchanged } from './change.ts';
 import { type Failure, fail, finish, type RunLimits, reclaim, retry } from './finish.ts';
 import { addUsage, type SessionState, type TurnState, type Usage } from './state.ts';
@@ -49,6 +51,8 @@ export interface Report {
   /** 1, 2, 3 … within a lease. */
   reportSeq: number;
   events: { type: string; dataJson: string }[];
+  /** What the events say of tool calls. */
+  calls: readonly CallStep[];
   openMessageId: string;
   usage: Usage;
   outcome: Outcome | undefined;
@@ -57,7 +61,8 @@ export interface Report {
 export type Outcome =
   | { kind: 'completed'; stopReason: 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused' }
   | { kind: 'failed'; error: Failure }
-  | { kind: 'retry'; error: Failure; delayMs: number };
+  | { kind: 'retry'; error: Failure; delayMs: number }
+  | { kind: 'blocked'; asks: Ask[]; expiresAt: Date };
 
 /** Appends what a turn has done, if it is still the reporter's turn. A repeated report changes nothing. */
 export function report(state: SessionState, sent: Report, limits: RunLimits, now: Date): Change {
@@ -67,8 +72,13 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
   }
   if (sent.reportSeq !== 0 && sent.reportSeq <= turn.reportSeq) return unchanged(state);
   const usage = addUsage(state.usage, sent.usage);
+  const gotOn = sent.events.some(({ type }) => PROGRESS.has(type));
+  const stepBegins = sent.events.some(({ type }) => type === 'model.request_started');
   const after: TurnState = {
     ...turn,
+    ...(gotOn ? { failures: 0, settledAttempt: turn.attempt } : {}),
+    ...(stepBegins ? { stepAfter: state.lastSeq } : {}),
+    calls: carryOn(turn.calls, sent.calls),
     reportSeq: sent.reportSeq,
     openMessageId: sent.openMessageId === '' ? null : sent.openMessageId,
     usage: addUsage(turn.usage, sent.usage),
@@ -83,6 +93,9 @@ export function report(state: SessionState, sent: Report, limits: RunLimits, now
   const change = conclude(reached, after, outcome, limits, now);
   return { ...change, drafts: [...drafts, ...change.drafts] };
 }
+
+/** After these a turn that is begun again does not begin where it began before. */
+const PROGRESS = new Set(['agent.message', 'agent.tool_result']);
 
 function conclude(
   state: SessionState,
@@ -101,6 +114,8 @@ function conclude(
       if (outcome.error.code === 'runner_stopping')
         return reclaim(state, turn, outcome.error.code, limits, now);
       return retry(state, turn, outcome, limits, now);
+    case 'blocked':
+      return block(state, turn, outcome.asks, outcome.expiresAt);
   }
 }
 

@@ -9,6 +9,8 @@ export interface SessionState {
   archived: boolean;
   deleted: boolean;
   lastSeq: number;
+  /** Whether it has a name. */
+  titled: boolean;
   status: SessionStatus;
   stopReason: StopReason | null;
   queuedTurns: number;
@@ -41,7 +43,9 @@ export interface TurnState {
   /** Asleep until then. */
   wakeAt: Date | null;
   attempt: number;
-  /** Failures that were worth another try. */
+  /** The attempt in which it last got on. */
+  settledAttempt: number;
+  /** Failures that were worth another try, since it last got on. */
   failures: number;
   fence: number;
   reportSeq: number;
@@ -49,12 +53,37 @@ export interface TurnState {
   leaseUntil: Date | null;
   /** A message that has deltas but no end. */
   openMessageId: string | null;
+  /** The seq before the report in which the current model step began. */
+  stepAfter: number | null;
+  /** Tool calls that have no result yet. */
+  calls: readonly OpenCall[];
   traceparent: string | null;
   usage: Usage;
   errorJson: string | null;
   startedAt: Date | null;
   finishedAt: Date | null;
 }
+
+/** A tool call that was journalled and has no result yet. */
+export interface OpenCall {
+  toolUseId: string;
+  name: string;
+  /** How often it was sent to its tool. */
+  dispatches: number;
+  /** The newest question about it. */
+  approval: CallApproval | null;
+}
+
+export interface CallApproval {
+  approvalId: string;
+  kind: ApprovalKind;
+  /** How often the call had been sent to its tool when this was asked. */
+  dispatches: number;
+  /** Null as long as the turn waits for it. */
+  decision: string | null;
+}
+
+export type ApprovalKind = 'tool' | 'outcome_unknown';
 
 export interface QueuedTurn {
   turnId: string;

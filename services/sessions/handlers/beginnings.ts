@@ -8,10 +8,11 @@ import {
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Beginning } from '../domain/begin.ts';
-import { NO_USAGE } from '../domain/state.ts';
+import { titleOf } from '../domain/title.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
-import { oneLine } from './json.ts';
+import { parseLine, textIn } from './json.ts';
+import { newSession } from './shapes.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
 
@@ -21,6 +22,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
     async createConversation(request, call) {
       const owner = callerOf(call);
       const agent = await agents.resolveAgent({ agentId: request.agentId }, call);
+      const content = request.contentJson ? parseLine(request.contentJson, 'the content') : undefined;
       const beginning: Beginning = {
         sessionId: ids('ses'),
         ownerId: owner.userId,
@@ -28,9 +30,9 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
         agentVersion: agent.version,
         source: 'conversation',
         actor: actorOf(call),
-        title: request.title || undefined,
+        title: request.title || titleOf(textIn(content)),
         metadata: request.metadata,
-        contentJson: request.contentJson ? oneLine(request.contentJson, 'the content') : undefined,
+        contentJson: content === undefined ? undefined : request.contentJson,
         turnId: ids('trn'),
         priority: INTERACTIVE,
         createdAt: clock.now(),
@@ -38,7 +40,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
       };
       if (request.idempotencyKey === '') {
         await creations.create(beginning, call);
-        return { session: newSession(beginning), replayed: false };
+        return { session: newSession(shown(beginning)), replayed: false };
       }
       const key = {
         caller: owner.userId,
@@ -50,7 +52,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
       const { answer, replayed } = await creations.createOnce(
         beginning,
         key,
-        Session.encode(newSession(beginning)).finish(),
+        Session.encode(newSession(shown(beginning))).finish(),
         call,
       );
       return { session: Session.decode(answer), replayed };
@@ -68,6 +70,7 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
           actor: { type: 'trigger', id: request.deploymentId },
           deploymentId: request.deploymentId,
           invocationId: request.invocationId,
+          title: titleOf(request.text),
           metadata: {},
           bodyBytes: request.bodyBytes,
           sourceAddress: request.sourceAddress,
@@ -88,28 +91,11 @@ export function beginningHandlers({ clock, ids, agents, creations }: HandlerCont
 const INTERACTIVE = 0;
 const TRIGGERED = 1;
 
-/** A session as it is in the moment of its making. */
-function newSession(beginning: Beginning): Session {
-  const queued = beginning.contentJson !== undefined;
+/** What its maker is told of it. */
+function shown(beginning: Beginning) {
   return {
-    sessionId: beginning.sessionId,
-    agentId: beginning.agentId,
-    agentVersion: beginning.agentVersion,
-    deploymentId: '',
-    invocationId: '',
-    title: beginning.title ?? '',
-    status: queued ? 'pending' : 'idle',
-    stopReasonJson: '',
-    needsAction: false,
-    environmentStatus: 'none',
-    currentTurnId: '',
-    queuedTurns: queued ? 1 : 0,
-    usage: NO_USAGE,
-    lastSeq: queued ? 4 : 1,
-    metadata: beginning.metadata,
-    createdBy: beginning.ownerId,
-    createdAt: beginning.createdAt,
-    updatedAt: beginning.createdAt,
-    archivedAt: undefined,
+    ...beginning,
+    title: beginning.title ?? null,
+    lastSeq: beginning.contentJson === undefined ? 1 : 4,
   };
 }

@@ -1,14 +1,18 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Client } from '../../../lib/grpc/contract.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { sessionNotFound } from '../domain/access.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Follower } from '../follow.ts';
+import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
 import type { Claims } from '../store/claims.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
-import type { Lists } from '../store/lists.ts';
+import type { Forks } from '../store/forks.ts';
+import type { Lists, SessionRow } from '../store/lists.ts';
 
 /** What the handlers work with. */
 export interface HandlerContext {
@@ -16,11 +20,22 @@ export interface HandlerContext {
   ids: Ids;
   agents: Client<AgentsServiceDefinition>;
   changes: Changes;
+  approvals: Approvals;
   creations: Creations;
+  forks: Forks;
   claims: Claims;
   lists: Lists;
   events: EventStore;
   follower: Follower;
   limits: RunLimits;
   leaseMs: number;
+  /** How long somebody has for an approval. */
+  approvalTtlMs: number;
+}
+
+/** A session of the caller. Somebody else's looks like one that is not there. */
+export async function ownedRow(lists: Lists, sessionId: string, call: Call): Promise<SessionRow> {
+  const row = await lists.session(sessionId, call);
+  if (!row || row.owner_id !== callerOf(call).userId) throw sessionNotFound(sessionId);
+  return row;
 }

@@ -8,11 +8,23 @@ const CONTROL = /[\x00-\x1f]/;
  * line, as a control character between its members would run into the marks that part events. Returns it.
  */
 export function oneLine(json: string, what: string): string {
+  parseLine(json, what);
+  return json;
+}
+
+/** The text of the first content part that has any; empty for none. */
+export function textIn(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  const part: unknown = content.find((one) => typeof one?.text === 'string');
+  return (part as { text: string } | undefined)?.text ?? '';
+}
+
+/** The same; returns what it holds. */
+export function parseLine(json: string, what: string): unknown {
+  if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${what} is JSON on more than one line`);
   try {
-    JSON.parse(json);
+    return JSON.parse(json);
   } catch (error) {
     throw refuse('INVALID_REQUEST', `${what} is not JSON`, { cause: error });
   }
-  if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${what} is JSON on more than one line`);
-  return json;
 }

@@ -4,9 +4,8 @@ import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { sessionNotFound } from '../domain/access.ts';
-import type { SessionRow } from '../store/lists.ts';
-import type { HandlerContext } from './context.ts';
+import { HISTORY, MESSAGES } from '../store/events.ts';
+import { type HandlerContext, ownedRow } from './context.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -23,13 +22,9 @@ type Methods = Pick<
 
 const AFTER_ALL_INVOCATIONS = 'ses_~';
 
-/** What can be read of sessions. Somebody else's session looks like one that is not there. */
+/** What can be read of sessions. */
 export function readingHandlers({ lists, events, follower }: HandlerContext): Methods {
-  async function owned(sessionId: string, call: Call): Promise<SessionRow> {
-    const row = await lists.session(sessionId, call);
-    if (!row || row.owner_id !== callerOf(call).userId) throw sessionNotFound(sessionId);
-    return row;
-  }
+  const owned = (sessionId: string, call: Call) => ownedRow(lists, sessionId, call);
 
   return {
     async listSessions({ page, ...filter }, call) {
@@ -42,9 +37,10 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       return { session: sessionOf(await owned(sessionId, call)) };
     },
 
-    async listTurns({ sessionId, page }, call) {
-      await owned(sessionId, call);
-      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, call);
+    async listTurns({ sessionId, page, unfinished }, call) {
+      const { owner_id: ownerId } = await owned(sessionId, call);
+      const only = unfinished ? ownerId : undefined;
+      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, only, call);
       return { turns: rows.map(turnShapeOf), page: { nextCursor } };
     },
 
@@ -56,9 +52,11 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
     },
 
     async listMessages({ sessionId, page }, call) {
-      // The runner reads the messages of whatever session it works on; everybody else their own.
-      if (call.peer !== 'runner') await owned(sessionId, call);
-      const { events: found, nextCursor } = await events.messages(sessionId, page ?? FIRST_PAGE, call);
+      // The runner reads the history of whatever session it works on; everybody else the messages of their own.
+      const forModel = call.peer === 'runner';
+      if (!forModel) await owned(sessionId, call);
+      const wanted = forModel ? HISTORY : MESSAGES;
+      const { events: found, nextCursor } = await events.history(sessionId, wanted, page ?? FIRST_PAGE, call);
       return { events: found, page: { nextCursor } };
     },
 
@@ -70,7 +68,7 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       return { events: found, page: { nextCursor } };
     },
 
-    async *follow({ sessionId, afterSeq, fromNow, types }, call) {
+    async *follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
       knownTypes(types);
       const { last_seq: lastSeq } = await owned(sessionId, call);
       if (afterSeq > lastSeq) {
@@ -81,7 +79,10 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       }
       const start = fromNow ? lastSeq : afterSeq;
       yield { events: [], seq: start, caughtUp: false };
-      yield* follower.follow(sessionId, start, types, call.signal);
+      for await (const chunk of follower.follow(sessionId, start, types, call.signal)) {
+        yield chunk;
+        if (chunk.caughtUp && untilCaughtUp) return;
+      }
     },
 
     async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call) {

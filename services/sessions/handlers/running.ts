@@ -1,17 +1,19 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
-import type { Handlers } from '../../../lib/grpc/contract.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { parseTraceparent } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
+  OpenCall as OpenCallMessage,
   ReportResult,
   SessionsServiceDefinition,
   TurnReport,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { type Outcome, type Report, report } from '../domain/run.ts';
-import { NO_USAGE } from '../domain/state.ts';
+import { report } from '../domain/run.ts';
+import type { TurnState } from '../domain/state.ts';
+import type { ApprovalRow } from '../store/approvals.ts';
 import type { Decide } from '../store/changes.ts';
 import type { HandlerContext } from './context.ts';
-import { oneLine } from './json.ts';
+import { reportOf } from './reports.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
 
@@ -24,6 +26,9 @@ const CLAIM_ROWS_EACH = 200;
 /** The other side of the runner: it claims turns, keeps their leases and reports what they do. */
 export function runningHandlers({
   clock,
+  ids,
+  approvals,
+  approvalTtlMs,
   changes,
   claims,
   events,
@@ -32,7 +37,7 @@ export function runningHandlers({
 }: HandlerContext): Methods {
   async function appendReport(sent: TurnReport): Promise<ReportResult> {
     try {
-      const one = reportOf(sent);
+      const one = reportOf(sent, { clock, ids, approvalTtlMs });
       const bytes = one.events.reduce((sum, event) => sum + event.dataJson.length, 1_000);
       const decide: Decide = (state) => {
         if (!state) throw refuse('LEASE_LOST', `turn ${sent.turnId} no longer exists`);
@@ -47,6 +52,13 @@ export function runningHandlers({
     }
   }
 
+  /** What was decided about the open calls of these turns. Nearly all turns have none. */
+  async function decisionsOf(turns: TurnState[], call: Call): Promise<Map<string, ApprovalRow>> {
+    const asked = turns.flatMap(({ calls }) => calls.flatMap(({ approval }) => approval?.approvalId ?? []));
+    const rows = asked.length === 0 ? [] : await approvals.byIds(asked, call);
+    return new Map(rows.map((row) => [row.approval_id, row]));
+  }
+
   return {
     async claimTurns({ runnerId, slots }, call) {
       if (slots < 1 || slots > MAX_SLOTS)
@@ -56,6 +68,10 @@ export function runningHandlers({
         return events.messagesOf(sessionIds, bytesEach, CLAIM_ROWS_EACH, { trace: call.trace });
       };
       const { claimed, company: messages } = await claims.claim(runnerId, slots, messagesOf, call);
+      const decided = await decisionsOf(
+        claimed.map(({ turn }) => turn),
+        call,
+      );
       const turns = claimed.map(({ state, turn }): ClaimedTurn => {
         const known = messages?.get(state.sessionId);
         return {
@@ -71,7 +87,7 @@ export function runningHandlers({
           messages: known?.events ?? [],
           messagesIncomplete: !known?.complete,
           failures: turn.failures,
-          openCalls: [],
+          openCalls: openCallsOf(turn, decided),
         };
       });
       return { turns, leaseMs };
@@ -88,40 +104,18 @@ export function runningHandlers({
   };
 }
 
-function reportOf(sent: TurnReport): Report {
-  return {
-    turnId: sent.turnId,
-    fence: sent.fence,
-    reportSeq: sent.reportSeq,
-    events: sent.events.map(({ type, dataJson }) => ({
-      type,
-      dataJson: oneLine(dataJson, `the data of ${type}`),
-    })),
-    openMessageId: sent.openMessageId,
-    usage: sent.usage ?? NO_USAGE,
-    outcome: outcomeOf(sent),
-  };
+function openCallsOf({ calls }: TurnState, decided: ReadonlyMap<string, ApprovalRow>): OpenCallMessage[] {
+  return calls.map(({ toolUseId, dispatches, approval }) => {
+    const row = approval && decided.get(approval.approvalId);
+    const decision = row && {
+      kind: row.kind,
+      decision: row.decision ?? row.status,
+      reason: row.reason ?? '',
+      inputJson: row.edited_input ?? row.input,
+      inputSha256: row.decided_sha256 ?? row.input_sha256,
+      edited: row.edited_input !== null,
+      dispatches: approval?.dispatches ?? 0,
+    };
+    return { toolUseId, dispatches, decision: decision ?? undefined };
+  });
 }
-
-const STOP_REASONS = ['end_turn', 'budget_reached', 'max_steps_reached', 'refused'] as const;
-
-function outcomeOf({ outcome }: TurnReport): Outcome | undefined {
-  const kind = outcome?.kind;
-  switch (kind?.$case) {
-    case undefined:
-      return undefined;
-    case 'completed': {
-      const stopReason = STOP_REASONS.find((one) => one === kind.value.stopReason);
-      if (!stopReason) throw refuse('INVALID_REQUEST', `a turn cannot end with ${kind.value.stopReason}`);
-      return { kind: 'completed', stopReason };
-    }
-    case 'failed':
-      return { kind: 'failed', error: kind.value.error ?? UNKNOWN };
-    case 'retry':
-      return { kind: 'retry', error: kind.value.error ?? UNKNOWN, delayMs: kind.value.delayMs };
-    case 'blocked':
-      throw refuse('INVALID_REQUEST', 'a turn cannot wait for anybody yet');
-  }
-}
-
-const UNKNOWN = { code: 'unknown', message: 'the turn ended without a reason' };

@@ -1,9 +1,51 @@
 import { withPrefix } from '../../../lib/ids.ts';
 import type { Session, Turn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { NO_USAGE } from '../domain/state.ts';
 import type { ListedTurn, SessionRow } from '../store/lists.ts';
+
+export interface New {
+  sessionId: string;
+  agentId: string;
+  agentVersion: number;
+  title: string | null;
+  metadata: Record<string, string>;
+  ownerId: string;
+  /** Its first message; absent when it begins without one. */
+  contentJson?: string | undefined;
+  lastSeq: number;
+  createdAt: Date;
+}
+
+/** A session as it is in the moment of its making. */
+export function newSession(made: New): Session {
+  const queued = made.contentJson !== undefined;
+  return {
+    sessionId: made.sessionId,
+    agentId: made.agentId,
+    agentVersion: made.agentVersion,
+    deploymentId: '',
+    invocationId: '',
+    title: made.title ?? '',
+    status: queued ? 'pending' : 'idle',
+    stopReasonJson: '',
+    needsAction: false,
+    environmentStatus: 'none',
+    currentTurnId: '',
+    queuedTurns: queued ? 1 : 0,
+    usage: NO_USAGE,
+    lastSeq: made.lastSeq,
+    metadata: made.metadata,
+    createdBy: made.ownerId,
+    createdAt: made.createdAt,
+    updatedAt: made.createdAt,
+    archivedAt: undefined,
+  };
+}
 
 /** A row as the contract shows it. */
 export function sessionOf(row: SessionRow): Session {
+  // A turn that is current while nothing runs waits for somebody.
+  const needsAction = row.current_turn_id !== null && (row.status === 'idle' || row.status === 'pending');
   return {
     sessionId: row.session_id,
     agentId: row.agent_id,
@@ -12,11 +54,8 @@ export function sessionOf(row: SessionRow): Session {
     invocationId: row.deployment_id ? invocationOf(row.session_id) : '',
     title: row.title ?? '',
     status: row.status,
-    stopReasonJson: row.stop_reason ?? '',
-    needsAction:
-      row.status === 'idle' &&
-      row.stop_reason !== null &&
-      JSON.parse(row.stop_reason).type === 'requires_action',
+    stopReasonJson: row.status === 'idle' || needsAction ? (row.stop_reason ?? '') : '',
+    needsAction,
     environmentStatus: 'none',
     currentTurnId: row.current_turn_id ?? '',
     queuedTurns: row.queued_turns,

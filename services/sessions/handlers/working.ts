@@ -8,14 +8,16 @@ import {
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { open, owned, sessionNotFound } from '../domain/access.ts';
+import { NOTHING_SEEN } from '../domain/interrupt.ts';
 import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
+import { titleOf } from '../domain/title.ts';
 import type { Decided } from '../store/apply.ts';
-import type { Decide, DecideRemoval } from '../store/changes.ts';
-import { amendment, archival, deletion } from '../store/writes.ts';
+import type { Decide, DecideRemoval, DecideStop } from '../store/changes.ts';
+import { amendment, archival, deletion, titling } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
-import { oneLine } from './json.ts';
+import { parseLine, textIn } from './json.ts';
 import { sessionOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -34,20 +36,23 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
     return { session: sessionOf(row) };
   }
 
-  function sending(request: SendMessageRequest, turnId: string, call: Call): Decide {
+  function sending(request: SendMessageRequest, turnId: string, call: Call): DecideStop {
     const { sessionId, contentJson, busyPolicy } = request;
     if (!BUSY_POLICIES.includes(busyPolicy))
       throw refuseField('/busy_policy', 'is none of enqueue, reject, interrupt');
+    const title = titleOf(textIn(parseLine(contentJson, 'the content')));
     const message = {
       turnId,
-      contentJson: oneLine(contentJson, 'the content'),
+      contentJson,
       busyPolicy: busyPolicy as BusyPolicy,
       actor: actorOf(call),
       traceparent: traceparent(call.trace),
     };
-    return (state) => ({
-      change: send(open(owned(state, sessionId, callerOf(call).userId)), { ...message, now: clock.now() }),
-    });
+    return (state, seen) => {
+      const session = open(owned(state, sessionId, callerOf(call).userId));
+      const change = send(session, seen, { ...message, now: clock.now() });
+      return session.titled || !title ? { change } : { change, update: titling(sessionId, title) };
+    };
   }
 
   return {
@@ -56,7 +61,10 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
       const decide = sending(request, turnId, call);
       if (request.idempotencyKey === '') {
         const bytes = request.contentJson.length + SMALL;
-        const changed = await changes.change(request.sessionId, bytes, decide, call);
+        const changed =
+          request.busyPolicy === 'interrupt'
+            ? await changes.stop(request.sessionId, bytes, decide, call)
+            : await changes.change(request.sessionId, bytes, (state) => decide(state, NOTHING_SEEN), call);
         return { turnId, seq: seqOf(changed), replayed: false };
       }
       const key = {

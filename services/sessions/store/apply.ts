@@ -54,7 +54,8 @@ const APPLY = statement(
        failures = i.failures, fence = i.fence, report_seq = i.report_seq, runner_id = i.runner_id,
        -- A lease may have been renewed since the turn was read.
        lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end,
-       open_message_id = i.open_message_id, input_tokens = i.input_tokens, output_tokens = i.output_tokens,
+       open_message_id = i.open_message_id, calls = i.calls, step_after = i.step_after,
+       settled_attempt = i.settled_attempt, input_tokens = i.input_tokens, output_tokens = i.output_tokens,
        steps = i.steps, tool_calls = i.tool_calls, active_ms = i.active_ms, error = i.error,
        started_at = i.started_at, finished_at = i.finished_at
      from (
@@ -65,14 +66,15 @@ const APPLY = statement(
          unnest($29::text[]) as open_message_id, unnest($30::bigint[]) as input_tokens,
          unnest($31::bigint[]) as output_tokens, unnest($32::bigint[]) as steps, unnest($33::bigint[]) as tool_calls,
          unnest($34::bigint[]) as active_ms, unnest($35::json[]) as error, unnest($36::timestamptz[]) as started_at,
-         unnest($37::timestamptz[]) as finished_at
+         unnest($37::timestamptz[]) as finished_at, unnest($38::json[]) as calls, unnest($39::bigint[]) as step_after,
+         unnest($40::integer[]) as settled_attempt
      ) i
      join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position
    ),
    promoted as (
      update turns t set ready = true
-     from (select unnest($38::text[]) as session_id, unnest($39::bigint[]) as position) i
+     from (select unnest($41::text[]) as session_id, unnest($42::bigint[]) as position) i
      join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position and t.wake_at is null
    ),
@@ -81,9 +83,9 @@ const APPLY = statement(
                         traceparent, created_at)
      select session_id, position, turn_id, owner_id, agent_id, agent_version, priority, 'queued', ready, traceparent, $1
      from (
-       select unnest($40::text[]) as session_id, unnest($41::bigint[]) as position, unnest($42::text[]) as turn_id,
-         unnest($43::text[]) as owner_id, unnest($44::text[]) as agent_id, unnest($45::integer[]) as agent_version,
-         unnest($46::smallint[]) as priority, unnest($47::boolean[]) as ready, unnest($48::text[]) as traceparent
+       select unnest($43::text[]) as session_id, unnest($44::bigint[]) as position, unnest($45::text[]) as turn_id,
+         unnest($46::text[]) as owner_id, unnest($47::text[]) as agent_id, unnest($48::integer[]) as agent_version,
+         unnest($49::smallint[]) as priority, unnest($50::boolean[]) as ready, unnest($51::text[]) as traceparent
      ) i
      join locked using (session_id)
    )
@@ -161,8 +163,11 @@ function turns(decided: readonly Decided[]) {
       turn.errorJson,
       turn.startedAt,
       turn.finishedAt,
+      turn.calls.length === 0 ? null : JSON.stringify(turn.calls),
+      turn.stepAfter,
+      turn.settledAttempt,
     ],
-    20,
+    23,
   );
 }
 

@@ -37,6 +37,15 @@ const PICK = statement(
    for update of t, h skip locked`,
 );
 
+/** What of these leases the runner still holds. It asks often, so that it soon hears of those it has lost. */
+const HELD = statement(
+  'sessions.held_leases',
+  `select t.session_id, t.turn_id, t.fence, t.lease_until
+   from unnest($2::text[], $3::text[], $4::bigint[]) as i (session_id, turn_id, fence)
+   join turns t on t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
+   where t.runner_id = $1`,
+);
+
 const RENEW = statement(
   'sessions.renew_leases',
   `update turns t set lease_until = $2
@@ -52,6 +61,21 @@ const EXPIRED = statement(
    order by lease_until limit $2`,
 );
 
+/** Turns at the head of their session's queue that were never made ready, though nothing is before them. */
+const UNSTICK = statement(
+  'sessions.unstick_turns',
+  `update turns set ready = true
+   where (session_id, position) in (
+     select t.session_id, t.position from turns t join heads h using (session_id)
+     where t.status = 'queued' and not t.ready and t.wake_at is null and h.current_turn_id is null
+       and not exists (
+         select from turns o where o.owner_id = t.owner_id and o.session_id = t.session_id and o.finished_at is null
+           and o.position < t.position
+       )
+     limit $1 for update of t, h skip locked
+   )`,
+);
+
 const WAKE = statement(
   'sessions.wake_turns',
   `update turns set ready = true, wake_at = null
@@ -64,6 +88,15 @@ export interface Claimed {
   state: SessionState;
   turn: TurnState;
 }
+
+interface LeaseRow {
+  session_id: string;
+  turn_id: string;
+  fence: number;
+}
+
+/** The part of a lease that has to be left for it not to be renewed. */
+const FRESH = 2 / 3;
 
 export interface HeldLease {
   sessionId: string;
@@ -135,26 +168,28 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
       return { claimed: decided.flatMap(claimedOf), company: await company };
     },
 
-    /** The turns whose lease is still the runner's, with a new end. */
+    /** The turns whose lease is still the runner's. Each lease that is no longer fresh gets a new end. */
     async renew(runnerId: string, leases: HeldLease[]): Promise<string[]> {
-      const until = new Date(clock.now().getTime() + leaseMs);
-      const held = columns(leases, (lease) => [lease.sessionId, lease.turnId, lease.fence], 3);
+      const now = clock.now().getTime();
+      const held = await db.rows<LeaseRow & { lease_until: Date }>(HELD, [runnerId, ...places(leases)]);
+      const isStale = ({ lease_until }: { lease_until: Date }) =>
+        lease_until.getTime() - now < leaseMs * FRESH;
+      const stale = held.filter(isStale).map(leaseOf);
+      if (stale.length === 0) return held.map((row) => row.turn_id);
+      const fresh = held.filter((row) => !isStale(row)).map((row) => row.turn_id);
       const rows = await db.transaction(async (tx) => {
         await lockHeads(
           tx,
-          leases.map((lease) => lease.sessionId),
+          stale.map((lease) => lease.sessionId),
         );
-        return tx.rows<{ turn_id: string }>(RENEW, [runnerId, until, ...held]);
+        return tx.rows<LeaseRow>(RENEW, [runnerId, new Date(now + leaseMs), ...places(stale)]);
       });
-      return rows.map((row) => row.turn_id);
+      return [...fresh, ...rows.map((row) => row.turn_id)];
     },
 
     async expired(limit: number): Promise<HeldLease[]> {
-      const rows = await db.rows<{ session_id: string; turn_id: string; fence: number }>(EXPIRED, [
-        clock.now(),
-        limit,
-      ]);
-      return rows.map((row) => ({ sessionId: row.session_id, turnId: row.turn_id, fence: row.fence }));
+      const rows = await db.rows<LeaseRow>(EXPIRED, [clock.now(), limit]);
+      return rows.map(leaseOf);
     },
 
     /** Makes sleeping turns ready whose time has come. */
@@ -163,7 +198,22 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
       if (woken > 0) hints.ready();
       return woken;
     },
+
+    /** Makes ready what should have been; there is never any, unless something is wrong. */
+    async unstick(limit: number): Promise<number> {
+      const freed = await db.change(UNSTICK, [limit]);
+      if (freed > 0) hints.ready();
+      return freed;
+    },
   };
+}
+
+function leaseOf(row: LeaseRow): HeldLease {
+  return { sessionId: row.session_id, turnId: row.turn_id, fence: row.fence };
+}
+
+function places(leases: readonly HeldLease[]): string[] {
+  return columns(leases, ({ sessionId, turnId, fence }) => [sessionId, turnId, fence], 3);
 }
 
 function claimedOf({ state, change: { turns } }: Decided): Claimed[] {

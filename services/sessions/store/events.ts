@@ -6,6 +6,9 @@ import type { PageRequest } from './lists.ts';
 /** A page of rows is cut at about this many bytes, though it holds at least one row. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
+/** The index of the history knows this array. */
+const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
+
 const AFTER = statement(
   'sessions.events_after',
   `select first_seq, types, events from (
@@ -17,13 +20,13 @@ const AFTER = statement(
    where before < $4 order by last_seq`,
 );
 
-const MESSAGES_AFTER = statement(
-  'sessions.messages_after',
+const HISTORY_AFTER = statement(
+  'sessions.history_after',
   `select first_seq, types, events from (
      select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
      from (
        select * from journal
-       where session_id = $1 and last_seq > $2 and types && array['user.message', 'agent.message']
+       where session_id = $1 and last_seq > $2 and types && ${HISTORY_TYPES}
        order by last_seq limit $3
      ) page
    ) sized
@@ -39,7 +42,7 @@ const BEGINNINGS = statement(
      select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
      from (
        select * from journal j
-       where j.session_id = i.session_id and types && array['user.message', 'agent.message']
+       where j.session_id = i.session_id and types && ${HISTORY_TYPES}
        order by last_seq limit $3
      ) page
    ) m
@@ -66,7 +69,9 @@ export interface Head {
 
 /** Events one request looks at when a filter leaves most of them out. */
 const MAX_SCANNED = 20_000;
-const MESSAGE = new Set(['user.message', 'agent.message']);
+/** What was said; with what tools gave it is what a model is told. */
+export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
+export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
 
 export interface EventPage {
   events: JournalEvent[];
@@ -77,7 +82,7 @@ export interface EventPage {
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /** Reads the journal. */
-export function createEventStore(db: Database) {
+export function createEventStore(db: Pick<Database, 'rows'>) {
   /** Events after `afterSeq`, oldest first: those of at most `rows` appends. Empty means there are none now. */
   async function after(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
     const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
@@ -87,17 +92,31 @@ export function createEventStore(db: Database) {
   return {
     after,
 
-    /** A page of user.message and agent.message events, oldest first. */
-    async messages(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<EventPage> {
-      const scope = ['messages', sessionId];
-      const after = Number(decodeCursor(scope, page.cursor) ?? 0);
-      const rows = await db.rows<Row>(
-        MESSAGES_AFTER,
-        [sessionId, after, page.limit + 1, PAGE_BYTES],
-        options,
-      );
-      const found = rows.flatMap(eventsOf).filter((event) => event.seq > after && MESSAGE.has(event.type));
-      return cut(found, page.limit, scope);
+    /** A page of the history, or of its messages alone, oldest first. */
+    async history(
+      sessionId: string,
+      wanted: ReadonlySet<string>,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<EventPage> {
+      const scope = ['history', sessionId, wanted.size];
+      const found: JournalEvent[] = [];
+      let place = Number(decodeCursor(scope, page.cursor) ?? 0);
+      let bytes = 0;
+      let ended = false;
+      // Of what was read, tool results may be left out: reading goes on until the page is full.
+      while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
+        const asked = [sessionId, place, page.limit + 1, PAGE_BYTES];
+        const read = (await db.rows<Row>(HISTORY_AFTER, asked, options)).flatMap(eventsOf);
+        const events = read.filter((event) => event.seq > place && wanted.has(event.type));
+        place = read.at(-1)?.seq ?? place;
+        ended = read.length === 0;
+        for (const event of events) bytes += event.json.length;
+        found.push(...events);
+      }
+      const { events, nextCursor } = cut(found, page.limit, scope);
+      const unread = nextCursor === '' && !ended;
+      return { events, nextCursor: unread ? encodeCursor(scope, String(place)) : nextCursor };
     },
 
     /** A page of the events between `afterSeq` and `lastSeq`, oldest first; empty `types` are all types. */
@@ -152,7 +171,7 @@ export function createEventStore(db: Database) {
         if (row.events === null || one.rows >= rowsEach) one.complete = false;
         if (row.events === null) continue;
         one.events.push(
-          ...eventsOf({ ...row, events: row.events }).filter((event) => MESSAGE.has(event.type)),
+          ...eventsOf({ ...row, events: row.events }).filter((event) => HISTORY.has(event.type)),
         );
       }
       return messages;

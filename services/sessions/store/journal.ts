@@ -17,13 +17,13 @@ export interface Entry {
 const BETWEEN = ',\n';
 /** Drafts as the row that follows `lastSeq` in the session's journal. */
 export function compose(sessionId: string, lastSeq: number, drafts: Draft[], ids: Ids, now: Date): Entry {
-  const createdAt = now.toISOString();
+  const at = now.toISOString();
   const texts = drafts.map((draft, index) => {
     const turn = draft.turnId ? `"turn_id":"${draft.turnId}",` : '';
     const trace = draft.traceparent ? `"traceparent":"${draft.traceparent}",` : '';
     return (
-      `{"event_id":"${ids('evt')}","session_id":"${sessionId}","seq":${lastSeq + 1 + index},"type":"${draft.type}",` +
-      `${turn}"created_at":"${createdAt}","actor":${JSON.stringify(draft.actor)},${trace}"data":${draft.dataJson}}`
+      `{"event_id":"${draft.eventId ?? ids('evt')}","session_id":"${sessionId}","seq":${lastSeq + 1 + index},"type":"${draft.type}",` +
+      `${turn}"created_at":"${draft.createdAt ?? at}","actor":${JSON.stringify(draft.actor)},${trace}"data":${draft.dataJson}}`
     );
   });
   const events = `[${texts.join(BETWEEN)}]`;
@@ -35,6 +35,14 @@ export function compose(sessionId: string, lastSeq: number, drafts: Draft[], ids
     events,
   };
 }
+
+/** What an event says beside its place, to be said again elsewhere: `data` is the same text, byte for byte. */
+export function redraft(json: string): Draft {
+  const { type, turn_id: turnId, created_at: createdAt, actor } = JSON.parse(json);
+  return { type, turnId, createdAt, actor, dataJson: json.slice(json.indexOf(DATA) + DATA.length, -1) };
+}
+
+const DATA = ',"data":';
 
 export interface JournalEvent {
   seq: number;

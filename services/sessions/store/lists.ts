@@ -54,7 +54,12 @@ const BY_ID = statement(
    where s.session_id = $1 and s.deleted_at is null`,
 );
 
-const NEEDS_ACTION = `(h.status = 'idle' and h.stop_reason ->> 'type' is not distinct from 'requires_action')`;
+/** A turn that is current while nothing runs waits for somebody. */
+const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'pending'))`;
+
+/** Sessions with anything to do are found by what they have to do: there are fewer of them. */
+const AT_WORK = `s.session_id in (select session_id from turns where owner_id = $1 and finished_at is null)`;
+const WORKING = new Set(['pending', 'running', 'rescheduling']);
 
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
 function listStatement(
@@ -73,11 +78,16 @@ function listStatement(
   if (filter.agentId) add('agent', filter.agentId, (place) => `s.agent_id = ${place}`);
   if (filter.deploymentId) add('deployment', filter.deploymentId, (place) => `s.deployment_id = ${place}`);
   if (filter.status) add('status', filter.status, (place) => `h.status = ${place}`);
+  if (WORKING.has(filter.status) || filter.needsAction) {
+    names.push('at_work');
+    lines.push(AT_WORK);
+  }
   if (filter.needsAction !== undefined)
     add('action', filter.needsAction, (place) => `${NEEDS_ACTION} = ${place}`);
   if (filter.q)
     add('q', likePattern(filter.q), (place) => `(s.title ilike ${place} or s.session_id ilike ${place})`);
-  add('archived', filter.archived ?? false, (place) => `(s.archived_at is not null) = ${place}`);
+  names.push(filter.archived ? 'archived' : 'kept');
+  lines.push(filter.archived ? 's.archived_at is not null' : 's.archived_at is null');
   if (before !== undefined) add('before', before, (place) => `s.session_id < ${place}`);
   return {
     query: statement(
@@ -99,6 +109,13 @@ const TURNS_AFTER = statement(
   'sessions.turns_after',
   `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t
    where t.session_id = $1 and t.position > $2 order by t.position limit $3`,
+);
+
+const UNFINISHED_TURNS = statement(
+  'sessions.unfinished_turns',
+  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t
+   where t.owner_id = $4 and t.session_id = $1 and t.finished_at is null and t.position > $2
+   order by t.position limit $3`,
 );
 
 const TURN_BY_ID = statement(
@@ -141,11 +158,20 @@ export function createLists(db: Database) {
     ofDeployment(deploymentId: string, before: string, limit: number, options?: ReadOptions) {
       return db.rows<DeploymentSessionRow>(OF_DEPLOYMENT, [deploymentId, before, limit], options);
     },
-    /** Oldest first. */
-    async turns(sessionId: string, page: PageRequest, options?: ReadOptions): Promise<Page<ListedTurn>> {
-      const scope = ['turns', sessionId];
+    /** Oldest first; with `unfinishedOf`, its owner, only those that have not ended. */
+    async turns(
+      sessionId: string,
+      page: PageRequest,
+      unfinishedOf: string | undefined,
+      options?: ReadOptions,
+    ): Promise<Page<ListedTurn>> {
+      const scope = ['turns', sessionId, unfinishedOf];
       const after = Number(decodeCursor(scope, page.cursor) ?? 0);
-      const rows = await db.rows<ListedTurn>(TURNS_AFTER, [sessionId, after, page.limit + 1], options);
+      const asked = [sessionId, after, page.limit + 1];
+      const rows =
+        unfinishedOf === undefined
+          ? await db.rows<ListedTurn>(TURNS_AFTER, asked, options)
+          : await db.rows<ListedTurn>(UNFINISHED_TURNS, [...asked, unfinishedOf], options);
       return pageOf(rows, page.limit, scope, (row) => String(row.position));
     },
     async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {

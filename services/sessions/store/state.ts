@@ -9,12 +9,13 @@ const LOCK = statement(
 
 export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
-  s.deleted_at is not null as deleted, h.last_seq, h.status, h.stop_reason, h.queued_turns, h.fence,
+  s.deleted_at is not null as deleted, s.title is not null as titled, h.last_seq, h.status,
+  h.stop_reason, h.queued_turns, h.fence,
   h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms`;
 
 export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
-  t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent,
+  t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.step_after, t.settled_attempt,
   t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens, t.steps as turn_steps,
   t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.started_at, t.finished_at`;
 
@@ -30,7 +31,8 @@ const READ = statement(
    left join turns t on t.session_id = h.session_id and t.status in ('in_progress', 'blocked')
    left join lateral (
      select turn_id, position from turns q
-     where q.session_id = h.session_id and q.status = 'queued' order by position limit 1
+     where q.owner_id = s.owner_id and q.session_id = h.session_id and q.finished_at is null and q.status = 'queued'
+     order by position limit 1
    ) n on h.queued_turns > 0
    where h.session_id = any($1)`,
 );
@@ -60,6 +62,9 @@ export interface TurnRow {
   lease_until: Date | null;
   open_message_id: string | null;
   traceparent: string | null;
+  calls: string | null;
+  step_after: number | null;
+  settled_attempt: number;
   turn_input_tokens: number;
   turn_output_tokens: number;
   turn_steps: number;
@@ -77,6 +82,7 @@ export interface HeadRow {
   agent_version: number;
   archived: boolean;
   deleted: boolean;
+  titled: boolean;
   last_seq: number;
   status: SessionState['status'];
   stop_reason: string | null;
@@ -114,6 +120,7 @@ export function headOf(row: HeadRow): SessionState {
     agentVersion: row.agent_version,
     archived: row.archived,
     deleted: row.deleted,
+    titled: row.titled,
     lastSeq: row.last_seq,
     status: row.status,
     stopReason: row.stop_reason === null ? null : JSON.parse(row.stop_reason),
@@ -139,12 +146,15 @@ export function turnOf(row: TurnRow): TurnState {
     ready: row.ready,
     wakeAt: row.wake_at,
     attempt: row.attempt,
+    settledAttempt: row.settled_attempt,
     failures: row.failures,
     fence: row.turn_fence,
     reportSeq: row.report_seq,
     runnerId: row.runner_id,
     leaseUntil: row.lease_until,
     openMessageId: row.open_message_id,
+    stepAfter: row.step_after,
+    calls: row.calls === null ? [] : JSON.parse(row.calls),
     traceparent: row.traceparent,
     usage: {
       inputTokens: row.turn_input_tokens,

@@ -20,6 +20,20 @@ export function deletion(sessionId: string, now: Date): SessionUpdate {
   return { statement: DELETE, values: [sessionId, now] };
 }
 
+const TITLE = statement(
+  'sessions.title',
+  'update sessions set title = $2 where session_id = $1 and title is null',
+);
+const PIN = statement('sessions.pin_version', 'update sessions set agent_version = $2 where session_id = $1');
+
+export function titling(sessionId: string, title: string): SessionUpdate {
+  return { statement: TITLE, values: [sessionId, title] };
+}
+
+export function pinning(sessionId: string, version: number): SessionUpdate {
+  return { statement: PIN, values: [sessionId, version] };
+}
+
 const PURGE = statement(
   'sessions.purge',
   `with gone as (
@@ -27,6 +41,7 @@ const PURGE = statement(
      where deleted_at < $1 and purged_at is null order by deleted_at limit $3 for update skip locked
    ),
    journal_rows as (delete from journal j using gone where j.session_id = gone.session_id),
+   approval_rows as (delete from approvals a using gone where a.session_id = gone.session_id),
    turn_rows as (delete from turns t using gone where t.session_id = gone.session_id),
    head_rows as (delete from heads h using gone where h.session_id = gone.session_id),
    kept as (

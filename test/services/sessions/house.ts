@@ -23,6 +23,7 @@ export const DISABLED_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVB';
 const CONFIG = {
   pool: 8,
   leaseSeconds: 15,
+  approvalTtlSeconds: 600,
   maxFailures: 2,
   maxTurnsPerAgent: 1_000,
   purgeAfterSeconds: 3_600,
