@@ -11,11 +11,13 @@ import { factsOf, watchRequests } from './plugins/requests.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { refuseUnknown } from './plugins/unknown.ts';
 import { serveDocs } from './routes/docs.ts';
+import { serveExport } from './routes/export.ts';
 import { serveOperations } from './routes/operations.ts';
 import { serveStream } from './routes/stream.ts';
 import { serveTrigger } from './routes/trigger.ts';
 import { ROUTES } from './routes.ts';
 import { API, serve } from './serve.ts';
+import { LiveStreams } from './streaming/live.ts';
 
 export interface Edge extends Module {
   /** The origin under which clients reach it. */
@@ -101,7 +103,10 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   refuseUnknown(app);
   for (const route of ROUTES) serve(app, route, context);
   serveTrigger(app, context, config.maxWebhookBytes);
-  const streams = serveStream(app, context, config.streamStallSeconds * 1_000);
+  const live = new LiveStreams();
+  const stallMs = config.streamStallSeconds * 1_000;
+  serveStream(app, context, live, stallMs);
+  serveExport(app, context, stallMs);
   serveOperations(app, context);
   const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
   // The Host header is one of our names: others were refused before.
@@ -112,7 +117,7 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   return {
     name: 'edge',
     url: published ?? listening.origin,
-    drain: () => streams.drain(),
+    drain: () => live.drain(),
     async stop() {
       // A connection on which nothing was asked yet is not idle to Node, and would be waited for.
       const cancel = context.clock.after(STOP_MS, () => app.server.closeAllConnections());

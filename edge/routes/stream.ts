@@ -4,7 +4,6 @@ import { Type } from 'typebox';
 import { Refusal } from '../../lib/errors.ts';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { EdgeContext } from '../context.ts';
-import { EventWriter, STREAM_HEADERS } from '../event-writer.ts';
 import { lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
@@ -12,6 +11,9 @@ import { identify } from '../plugins/identity.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
 import { urlOf } from '../serve.ts';
+import { EventWriter } from '../streaming/event-writer.ts';
+import { endOf, type LiveStreams } from '../streaming/live.ts';
+import { SSE_HEADERS } from '../streaming/sse.ts';
 
 export const STREAM_PATH = '/sessions/{session_id}/events/stream';
 
@@ -21,60 +23,39 @@ export const StreamQuery = closed({
   types,
 });
 
-/** Live streams of this process. */
-export interface Streams {
-  /** Tells all followers to come back elsewhere, and ends their streams. */
-  drain(): void;
-}
-
 /**
  * Events as they happen, as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
  * Only events of the journal carry an id, so whoever joins again with the last one misses nothing.
  */
-export function serveStream(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): Streams {
+export function serveStream(
+  app: FastifyInstance,
+  { clients }: EdgeContext,
+  live: LiveStreams,
+  stallMs: number,
+) {
   const readQuery = createQueryReader(StreamQuery);
-  const live = new Set<EventWriter>();
-  let draining = false;
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
     const call = { ...(await identify(clients, request, reply)), signal: endOf(reply) };
     const query = readQuery(request.query as RawQuery);
     checkPath(request.params);
     const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
-    // Until the first chunk is there the answer can still be an error with a status.
-    const first = await chunks.next();
-    if (first.done) return reply.code(204).send();
-    if (request.method === 'HEAD') {
-      await chunks.return?.();
-      return reply.headers(STREAM_HEADERS).send();
-    }
-    reply.hijack();
-    const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
-    live.add(writer);
     try {
+      // Until the first chunk is there the answer can still be an error with a status.
+      const first = await chunks.next();
+      if (first.done) return reply.code(204).send();
+      if (request.method === 'HEAD') return reply.headers(SSE_HEADERS).send();
+      reply.hijack();
+      const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
       if (query.from === 'now') writer.place(first.value.seq);
-      if (draining) writer.drain();
+      live.add(writer, reply);
       await copy(chunks, writer);
     } finally {
-      live.delete(writer);
       await chunks.return?.();
     }
   }
 
   app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle });
-  return {
-    drain() {
-      draining = true;
-      for (const writer of live) writer.drain();
-    },
-  };
-}
-
-/** Aborts when the stream is over, by whichever side: whoever follows the journal for it can stop. */
-function endOf({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  raw.once('close', () => controller.abort());
-  return controller.signal;
 }
 
 function startOf(

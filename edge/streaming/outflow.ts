@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+
+/** Bytes a reader may lag behind before the journal waits for it. */
+const LAG_BYTES = 1024 * 1024;
+
+export type ResponseHeaders = Record<string, number | string | string[] | undefined>;
+
+/** An answer that is written while its content comes into being. A reader who is too slow waits for itself alone. */
+export class Outflow {
+  readonly #response: ServerResponse;
+  readonly #stallMs: number;
+  readonly #onStall: () => void;
+  #cut = false;
+
+  /** `onStall` sends a reader away that has read nothing for `stallMs`. */
+  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number, onStall: () => void) {
+    this.#response = response;
+    this.#stallMs = stallMs;
+    this.#onStall = onStall;
+    response.writeHead(200, headers);
+  }
+
+  get open(): boolean {
+    return !this.#cut && !this.#response.writableEnded && !this.#response.destroyed;
+  }
+
+  write(text: string): void {
+    if (this.open) this.#response.write(text);
+  }
+
+  /** Calls back when it is over, by whichever side. */
+  onClose(callback: () => void): void {
+    this.#response.once('close', callback);
+  }
+
+  /** Resolves when the reader has read enough for more to be sent. */
+  async flushed(): Promise<void> {
+    if (!this.open || this.#response.writableLength < LAG_BYTES) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#response.off('drain', done).off('close', done);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#onStall();
+        this.#cutUnlessRead();
+        done();
+      }, this.#stallMs);
+      this.#response.once('drain', done).once('close', done);
+    });
+  }
+
+  end(): void {
+    if (this.open) this.#response.end();
+  }
+
+  /** Breaks off after what was written, in a way that a reader cannot take for the end. */
+  cut(): void {
+    if (!this.open) return;
+    this.#cut = true;
+    // Without the frame that ends an answer.
+    this.#response.socket?.destroySoon();
+  }
+
+  /** Who does not even read its farewell is cut off: what waits for it would be kept for ever. */
+  #cutUnlessRead(): void {
+    const timer = setTimeout(() => this.#response.destroy(), this.#stallMs);
+    this.#response.once('close', () => clearTimeout(timer));
+  }
+}
