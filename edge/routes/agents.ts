@@ -8,6 +8,7 @@ import {
   AgentVersionShape,
   shownAgent,
   shownVersion,
+  toolsOf,
 } from '../schemas/agents.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
 import { replayed } from './replayed.ts';
@@ -42,7 +43,7 @@ export const agentRoutes = [
             modelOptionsJson: JSON.stringify(body.model_options ?? {}),
             system: body.system ?? '',
             environmentId: body.environment_id ?? '',
-            tools: body.tools ?? [],
+            tools: toolsOf(body.tools),
             maxSteps: body.max_steps ?? DEFAULT_MAX_STEPS,
             budget: budgetOf(body.budget),
           },
@@ -117,7 +118,7 @@ export const agentRoutes = [
             body.model_options === undefined ? undefined : JSON.stringify(body.model_options ?? {}),
           system: cleared(body.system, ''),
           environmentId: cleared(body.environment_id, ''),
-          tools: body.tools === undefined ? undefined : { tools: body.tools ?? [] },
+          tools: body.tools === undefined ? undefined : { tools: toolsOf(body.tools) },
           maxSteps: body.max_steps,
           budget: body.budget === undefined ? undefined : budgetOf(body.budget),
           metadata: body.metadata === undefined ? undefined : { entries: body.metadata ?? {} },

@@ -20,7 +20,11 @@ const INT32 = 2_147_483_647;
 const Tool = closed(
   {
     name: text('The name of a tool of this release, or of an MCP tool.', { minLength: 1, maxLength: 128 }),
-    permission: Type.Enum(['allow', 'ask', 'deny'], { description: 'Whether the agent may use it.' }),
+    permission: optional(
+      Type.Enum(['allow', 'ask', 'deny'], {
+        description: "Whether the agent may use it. Left out, it is the tool's default.",
+      }),
+    ),
   },
   { title: 'Tool' },
 );
@@ -137,6 +141,11 @@ export const AgentVersionShape = Type.Object(
 
 export type AgentCreation = Static<typeof AgentCreation>;
 export type AgentPatch = Static<typeof AgentPatch>;
+
+/** Without a permission, each is to have the one that is safe for it. */
+export function toolsOf(tools: readonly Static<typeof Tool>[] | null | undefined) {
+  return (tools ?? []).map(({ name, permission = '' }) => ({ name, permission }));
+}
 
 function shownRuntime(shown: AgentRuntime | undefined) {
   const { maxTokens, maxTurnSeconds } = shown?.budget ?? {};

@@ -1,10 +1,11 @@
+import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
 import { modelProblem } from './models.ts';
 import { checkOptions } from './options.ts';
 import { Problems, step } from './problems.ts';
 
 export interface Tool {
   name: string;
-  /** allow | ask | deny */
+  /** allow | ask | deny; empty, as a client may leave it, for the tool's own default. */
   permission: string;
 }
 
@@ -44,23 +45,27 @@ const MAX_METADATA = 50;
 const MAX_KEY = 64;
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
-/** The form as it is stored: without blanks around the name, and with options. */
+/** The form as it is stored: without blanks around the name, with options, and with a permission for each tool. */
 export function tidy<Given extends Partial<Form>>(form: Given): Given {
   const tidied = { ...form };
   if (form.name !== undefined) tidied.name = form.name.trim();
   if (form.modelOptionsJson === '') tidied.modelOptionsJson = '{}';
+  if (form.tools !== undefined) tidied.tools = form.tools.map(withPermission);
   return tidied;
 }
 
-/** Refuses a tidied form, or the part of one that a change brings, and names everything that is wrong with it. */
-export function check(form: Partial<Form>): void {
+/**
+ * Refuses a tidied form, or the part of one that a change brings, and names everything that is wrong with it.
+ * `endpoints` are the names of the OpenAI-compatible endpoints whose models it may name.
+ */
+export function check(form: Partial<Form>, endpoints: readonly string[]): void {
   const problems = new Problems();
   const given = <Value>(value: Value | undefined, rule: (value: Value) => void) => {
     if (value !== undefined) rule(value);
   };
   given(form.name, (name) => problems.characters('/name', name, 1, 200));
   given(form.description, (text) => problems.characters('/description', text, 0, 2_000));
-  given(form.model, (model) => checkModel(model, problems));
+  given(form.model, (model) => checkModel(model, endpoints, problems));
   given(form.modelOptionsJson, (json) => checkOptions('/model_options', json, problems));
   given(form.system, (system) => checkSystem(system, problems));
   given(form.environmentId, (id) => {
@@ -92,8 +97,8 @@ export function checkSearch(q: string): void {
   problems.settle();
 }
 
-function checkModel(model: string, problems: Problems): void {
-  const problem = modelProblem(model);
+function checkModel(model: string, endpoints: readonly string[], problems: Problems): void {
+  const problem = modelProblem(model, endpoints);
   if (problem) problems.add('/model', problem);
 }
 
@@ -102,11 +107,19 @@ function checkSystem(system: string, problems: Problems): void {
   if (Buffer.byteLength(system) > MAX_SYSTEM_BYTES) problems.add('/system', 'must be at most 256 KiB long');
 }
 
+/** A version keeps what it runs with, whatever a later release has as its default. */
+function withPermission({ name, permission }: Tool): Tool {
+  return { name, permission: permission === '' && isToolName(name) ? TOOLS[name].permission : permission };
+}
+
 function checkTools(tools: readonly Tool[], problems: Problems): void {
-  for (const [index, { permission }] of tools.entries()) {
+  const known = new Set<string>();
+  for (const [index, { name, permission }] of tools.entries()) {
     const pointer = `/tools${step(index)}`;
-    problems.add(`${pointer}/name`, 'names a tool that does not exist; this release has no tools');
-    problems.oneOf(`${pointer}/permission`, permission, ['allow', 'ask', 'deny']);
+    if (!isToolName(name)) problems.add(`${pointer}/name`, 'names a tool that does not exist');
+    else if (known.has(name)) problems.add(`${pointer}/name`, 'is listed before');
+    known.add(name);
+    if (permission !== '') problems.oneOf(`${pointer}/permission`, permission, PERMISSIONS);
   }
 }
 

@@ -48,6 +48,18 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     expect(await agents.edge.getAgent({ agentId: agent!.agentId }, alice)).toEqual({ agent });
   });
 
+  it('keeps what it says of tools, and gives a tool of which it says nothing the permission that is safe for it', async () => {
+    const tools = [
+      { name: 'calculator', permission: 'ask' },
+      { name: 'current_time', permission: '' },
+    ];
+    const { agent } = await create({ runtime: { ...RUNTIME, tools } });
+    expect(agent?.runtime?.tools).toEqual([
+      { name: 'calculator', permission: 'ask' },
+      { name: 'current_time', permission: 'allow' },
+    ]);
+  });
+
   it('takes everything at its largest', async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(64, 'k'));
     const metadata = Object.fromEntries(keys.map((key) => [key, '😀'.repeat(500)]));
@@ -125,9 +137,20 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     ['a tool', { tools: [{ name: 'bash', permission: 'allow' }] }, '/tools/0/name', /does not exist/],
     [
       'a permission it does not know',
-      { tools: [{ name: 'bash', permission: 'maybe' }] },
+      { tools: [{ name: 'calculator', permission: 'maybe' }] },
       '/tools/0/permission',
       /allow, ask, deny/,
+    ],
+    [
+      'a tool twice',
+      {
+        tools: [
+          { name: 'calculator', permission: 'ask' },
+          { name: 'calculator', permission: 'ask' },
+        ],
+      },
+      '/tools/1/name',
+      /is listed before/,
     ],
     ['no steps', { maxSteps: 0 }, '/max_steps', /1 to 1000/],
     ['1001 steps', { maxSteps: 1_001 }, '/max_steps', /1 to 1000/],
