@@ -1,4 +1,14 @@
 import { readFileSync } from 'node:fs';
+import {
+  BASE_URL,
+  ENDPOINTS,
+  KEY,
+  KEYS,
+  parseBaseUrl,
+  parseEndpoints,
+  parseKey,
+  parseKeys,
+} from './env/endpoints.ts';
 import { PAIRS, parsePairs } from './env/pairs.ts';
 
 /**
@@ -169,6 +179,34 @@ export const setting = {
     ...setting.optionalPairs(variable, about),
     secret: true,
   }),
+
+  /** Where paths are asked for, over HTTP; without a slash at its end. */
+  baseUrl: (variable: string, common: Common<string>) => make(variable, BASE_URL, common, parseBaseUrl),
+
+  /** Base URLs by name, none of them `reserved`. */
+  optionalEndpoints: (
+    variable: string,
+    reserved: readonly string[],
+    about: string,
+  ): Setting<Record<string, string> | undefined> =>
+    make<Record<string, string> | undefined>(
+      variable,
+      `${ENDPOINTS}, other than ${reserved.join(', ')}`,
+      { about },
+      (text) => parseEndpoints(text, reserved),
+      { optional: true },
+    ),
+
+  /** A key that somebody else has made. */
+  optionalKey: (variable: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(variable, KEY, { about }, parseKey, { secret: true, optional: true }),
+
+  /** The same, by name. */
+  optionalKeys: (variable: string, about: string): Setting<Record<string, string> | undefined> =>
+    make<Record<string, string> | undefined>(variable, KEYS, { about }, parseKeys, {
+      secret: true,
+      optional: true,
+    }),
 
   optionalSecret: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
     make<string | undefined>(

@@ -1,4 +1,4 @@
-import { setting } from '../../lib/env.ts';
+import { type Settings, setting } from '../../lib/env.ts';
 
 export const settings = {
   pool: setting.integer(
@@ -6,4 +6,9 @@ export const settings = {
     { min: 1, max: 100, unit: 'connections' },
     { fallback: 4, about: 'Database connections of the agents service.' },
   ),
+};
+
+export type AgentsConfig = Settings<typeof settings> & {
+  /** The OpenAI-compatible endpoints whose models agents may have, by name. */
+  modelEndpoints?: Record<string, string> | undefined;
 };

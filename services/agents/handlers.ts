@@ -25,6 +25,8 @@ export interface AgentsHandlersOptions {
   store: AgentStore;
   clock: Clock;
   ids: Ids;
+  /** Names of the OpenAI-compatible endpoints whose models agents may have. */
+  endpoints: readonly string[];
   /** Tells others that an agent is not what it was. */
   hint: (agentId: string) => void;
   /** Resolves when nobody trusts any more what an agent was before its hint. */
@@ -32,13 +34,13 @@ export interface AgentsHandlersOptions {
 }
 
 export function createHandlers(options: AgentsHandlersOptions): Handlers<AgentsServiceDefinition> {
-  const { store, clock, ids, hint, settle } = options;
+  const { store, clock, ids, endpoints, hint, settle } = options;
 
   return {
     async createAgent(request, call) {
       const { userId } = callerOf(call);
       const form = tidy(formOf(request));
-      check(form);
+      check(form, endpoints);
       const agent = newAgent(form, ids('agt'), userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
@@ -63,7 +65,7 @@ export function createHandlers(options: AgentsHandlersOptions): Handlers<AgentsS
     async updateAgent(request, call) {
       const { userId } = callerOf(call);
       const patch = tidy(patchOf(request));
-      check(patch);
+      check(patch, endpoints);
       const change = (agent: Agent) => {
         checkVersion(agent, request.ifVersion);
         return changed(agent, patch, clock.now());

@@ -24,10 +24,7 @@ const peers: Peers<AgentsServiceDefinition> = {
 const KEPT_MS = 1_000;
 
 /** Opens the service that keeps agents and their versions; its schema is brought up to date first. */
-export async function openAgents(
-  context: ServiceContext,
-  config: AgentsConfig,
-): Promise<OpenService> {
+export async function openAgents(context: ServiceContext, config: AgentsConfig): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'agents', migrations, pool: config.pool });

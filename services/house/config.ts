@@ -4,6 +4,9 @@ import { PROTOCOLS, SAMPLERS } from '../../lib/telemetry/options.ts';
 const POSTGRES = ['postgres:', 'postgresql:'];
 const REDIS = ['redis:', 'rediss:'];
 
+/** Providers of models that every release knows; "turn" is what the models themselves are told of a turn. */
+const TAKEN = ['rehearsal', 'anthropic', 'openai', 'turn'];
+
 const addressOf = (variable: string, service: string) =>
   setting.optionalAddress(
     variable,
@@ -78,6 +81,12 @@ export const settings = {
   otelResourceAttributes: setting.optionalPairs(
     'OTEL_RESOURCE_ATTRIBUTES',
     'Stands in traces for what this process says of itself, and beside it.',
+  ),
+  modelEndpoints: setting.optionalEndpoints(
+    'SERVICE_MODEL_ENDPOINTS',
+    TAKEN,
+    'Servers that speak the chat completions of OpenAI, for example local=http://127.0.0.1:11434/v1: ' +
+      'agents then have models named local/<model id>. The same in every process.',
   ),
   agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
   authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),

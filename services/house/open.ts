@@ -57,9 +57,11 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     deployments: () => reach(self, 'deployments', DeploymentsServiceDefinition),
   });
 
+  const { modelEndpoints } = plan.house;
   let url: string | undefined;
   if (modules.includes('auth')) await serve('auth', openAuth(contexts.auth, plan.auth));
-  if (modules.includes('agents')) await serve('agents', openAgents(contexts.agents, plan.agents));
+  if (modules.includes('agents'))
+    await serve('agents', openAgents(contexts.agents, { ...plan.agents, modelEndpoints }));
   if (modules.includes('sessions')) {
     const { agents } = clientsOf('sessions');
     await serve('sessions', openSessions(contexts.sessions, plan.sessions, { agents: agents() }));
@@ -81,7 +83,8 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   }
   if (modules.includes('runner')) {
     const { sessions, agents } = clientsOf('runner');
-    await house.start(openRunner(contexts.runner, plan.runner, { sessions: sessions(), agents: agents() }));
+    const config = { ...plan.runner, modelEndpoints };
+    await house.start(openRunner(contexts.runner, config, { sessions: sessions(), agents: agents() }));
   }
   if (modules.includes('edge')) {
     const { clock, ids, log, metrics, tracer } = contexts.edge;

@@ -35,10 +35,25 @@ export function readPlan(target: Target, env: Environment, problems: SettingProb
   };
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(plan.edge));
+  problems.push(...endpointKeysOfNobody(plan));
   // What was given but cannot be used has been said already; it is not missing as well.
   const given = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(plan).filter(({ variable }) => !given.has(variable)));
   return plan;
+}
+
+/** A key for an endpoint that does not exist is most often a slip of the pen. */
+function endpointKeysOfNobody({ house, runner }: Plan): SettingProblem[] {
+  const { modelEndpoints = {} } = house;
+  const unknown = Object.keys(runner.modelEndpointKeys ?? {}).filter(
+    (name) => !Object.hasOwn(modelEndpoints, name),
+  );
+  return unknown.map((name) => ({
+    variable: 'SERVICE_MODEL_ENDPOINT_KEYS',
+    problem: `has a key for ${name}, which SERVICE_MODEL_ENDPOINTS does not name`,
+    expected: 'keys of endpoints that there are',
+    fix: 'add the endpoint, or correct the name',
+  }));
 }
 
 /** In a process of its own a module stands on nothing embedded and nothing generated. */

@@ -1,6 +1,6 @@
-import { setting } from '../../lib/env.ts';
+import { type Settings, setting } from '../../lib/env.ts';
 
-export const settings = {
+const turns = {
   slots: setting.integer(
     'SERVICE_RUNNER_SLOTS',
     { min: 0, max: 1_000, unit: 'turns' },
@@ -25,3 +25,39 @@ export const settings = {
     { fallback: 1_000, about: 'How long a stopping runner lets its turns go on before it hands them back.' },
   ),
 };
+
+export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
+export const OPENAI_URL = 'https://api.openai.com/v1';
+
+const providers = {
+  anthropicApiKey: setting.optionalKey(
+    'SERVICE_ANTHROPIC_API_KEY',
+    'With it, the models named anthropic/<model id> can be used. Only runners need it.',
+  ),
+  anthropicBaseUrl: setting.baseUrl('SERVICE_ANTHROPIC_BASE_URL', {
+    fallback: ANTHROPIC_URL,
+    about: 'Where the Messages API of Anthropic answers.',
+  }),
+  openaiApiKey: setting.optionalKey(
+    'SERVICE_OPENAI_API_KEY',
+    'With it, the models named openai/<model id> can be used. Only runners need it.',
+  ),
+  openaiBaseUrl: setting.baseUrl('SERVICE_OPENAI_BASE_URL', {
+    fallback: OPENAI_URL,
+    about: 'Where the Responses API of OpenAI answers.',
+  }),
+  modelEndpointKeys: setting.optionalKeys(
+    'SERVICE_MODEL_ENDPOINT_KEYS',
+    'The keys of those SERVICE_MODEL_ENDPOINTS that want one. Only runners need them.',
+  ),
+};
+
+export const settings = { ...turns, ...providers };
+
+/** What a runner knows of the providers of models. */
+export type ProviderSettings = Partial<Settings<typeof providers>> & {
+  /** Base URLs of OpenAI-compatible endpoints, by name. */
+  modelEndpoints?: Record<string, string> | undefined;
+};
+
+export type RunnerConfig = Settings<typeof turns> & ProviderSettings;

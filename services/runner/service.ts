@@ -1,11 +1,10 @@
-import type { Settings } from '../../lib/env.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Module } from '../../lib/modules.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { settings } from './config.ts';
+import type { RunnerConfig } from './config.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { Held } from './held.ts';
 import { createLeases } from './leases.ts';
@@ -26,7 +25,7 @@ export interface RunnerClients {
  */
 export async function openRunner(
   context: ServiceContext,
-  config: Settings<typeof settings>,
+  config: RunnerConfig,
   { sessions, agents }: RunnerClients,
 ): Promise<Module> {
   const { clock, ids, log, bus, tracer } = context;
@@ -37,7 +36,7 @@ export async function openRunner(
   const leases = createLeases(shared);
   const reporter = createReporter({ ...shared, intervalMs });
   const versions = createVersions(agents);
-  const turnOptions = { ...shared, ids, versions, models: createModels(clock), stepTimeoutSeconds };
+  const turnOptions = { ...shared, ids, versions, models: createModels(clock, config), stepTimeoutSeconds };
   let isDraining = false;
 
   async function run(claimed: ClaimedTurn, leaseUntil: number, claim: Trace | undefined): Promise<void> {

@@ -1,16 +1,21 @@
 import { type Problems, step } from './problems.ts';
+import { checkStandard } from './standard.ts';
 
 const MAX_BYTES = 256 * 1024;
 /** Deeper nesting is nobody's options, and would exhaust the stack of whoever reads it next. */
 const MAX_DEPTH = 64;
 const MAX_POINTER = 256;
 
-/** Reports what keeps a text from being the JSON object of a model's options. What is in it is the model's affair. */
+/** Reports what keeps a text from being the JSON object of a model's options. What is in it is the model's affair,
+ * but for the options that all models share. */
 export function checkOptions(pointer: string, json: string, problems: Problems): void {
   const options = parse(json);
   if (Buffer.byteLength(json) > MAX_BYTES) problems.add(pointer, 'must be at most 256 KiB of JSON');
   else if (options === undefined) problems.add(pointer, 'must be a JSON object');
-  else checkMembers(pointer, options, problems);
+  else {
+    checkMembers(pointer, options, problems);
+    checkStandard(pointer, options, problems);
+  }
 }
 
 /** Walks without recursion: how deep the options are is only known afterwards. */

@@ -1,5 +1,6 @@
 import { AISDKError, APICallError } from '@ai-sdk/provider';
 import { retryAfter } from './delay.ts';
+import { KeyMissing } from './providers.ts';
 import { type Reply, replyOf } from './reply.ts';
 
 /** What went wrong with a model, in words that the session's owner may read. */
@@ -31,6 +32,7 @@ const GARBLED_BEGINNING = 'Expected a normalized Anthropic stream error';
  * inside.
  */
 export function modelFailure(error: unknown, now: Date): ModelFailure {
+  if (error instanceof KeyMissing) return keyMissing(error.provider);
   const isCall = APICallError.isInstance(error);
   if (isCall && error.statusCode === undefined) return unreachable();
   // The request was accepted: it is the answer that did not arrive whole.
@@ -60,7 +62,7 @@ export function stepTimeout(seconds: number): ModelFailure {
   return passing('model_timeout', `The model did not finish within ${seconds} seconds.`, 0);
 }
 
-export function keyMissing(provider: string): ModelFailure {
+function keyMissing(provider: string): ModelFailure {
   return lasting(
     'model_key_missing',
     `The models of ${provider} need a key, which whoever operates this service has to give to the runner.`,
@@ -87,11 +89,12 @@ function lasting(code: string, message: string): ModelFailure {
   return { code, message, mayPass: false, delayMs: 0 };
 }
 
+const ADDRESS = /[a-z][a-z0-9+.-]*:\/\/\S+/gi;
+const KEY = /\b(?:bearer\s+\S+|(?:sk|pk|rk|gsk|xai|key)[-_](?=[\w.-]*[\d*])[\w.*-]{8,})/gi;
+
 /** The first line, without addresses and without what looks like a key. */
 function brief(message: string): string {
   const [line = ''] = message.trim().split('\n');
-  const clean = line
-    .replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '…')
-    .replace(/\b(bearer\s+|[a-z]{2,5}[-_])[\w.*-]{12,}/gi, '…');
+  const clean = line.replace(ADDRESS, '…').replace(KEY, '…');
   return clean.length > MESSAGE_CHARS ? `${clean.slice(0, MESSAGE_CHARS)}…` : clean;
 }

@@ -104,7 +104,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
   it.each<[what: string, runtime: Partial<typeof RUNTIME> | object, pointer: string, message: RegExp]>([
     ['a model without a provider', { model: 'echo' }, '/model', /must be <provider>\/<model id>/],
     ['a model without an id', { model: 'rehearsal/' }, '/model', /must be <provider>\/<model id>/],
-    ['a provider it does not have', { model: 'acme/large' }, '/model', /provider .* it has rehearsal/],
+    ['a provider it does not have', { model: 'acme/large' }, '/model', /provider .* there are rehearsal, anthropic, openai$/],
     ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
     [
       'a model it does not have',
