@@ -77,7 +77,10 @@ function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
     updateAgent: absent,
     deleteAgent: absent,
     listAgentVersions: absent,
-    getAgentVersion: absent,
+    async getAgentVersion({ agentId, version }: { agentId: string; version: number }) {
+      if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
+      return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
+    },
     lookUpAgents: absent,
     async resolveAgent({ agentId }: { agentId: string }) {
       if (agentId === AGENT) return { agentId, version: 3 };
