@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { refuse } from '../lib/errors.ts';
 import type { Module } from '../lib/modules.ts';
 import { traceparent } from '../lib/trace.ts';
+import { serveAiStream } from './ai-stream/route.ts';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
 import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
@@ -106,6 +107,7 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   const live = new LiveStreams();
   const stallMs = config.streamStallSeconds * 1_000;
   serveStream(app, context, live, stallMs);
+  serveAiStream(app, context, live, stallMs);
   serveExport(app, context, stallMs);
   serveOperations(app, context);
   const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;

@@ -4,12 +4,14 @@ import type { Route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { Page } from '../schemas/common.ts';
 import { API } from '../serve.ts';
+import { aiStreamOperations } from './ai-stream.ts';
 import { type Components, collect } from './components.ts';
 import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
 import { probePaths } from './probes.ts';
-import { streamOperation, triggerOperation } from './special.ts';
+import { streamOperations } from './streams.ts';
+import { triggerOperation } from './trigger.ts';
 
 /** The OpenAPI 3.1 document of this release, made from the routes and their schemas. */
 export function renderOpenApi(origin: string): object {
@@ -20,7 +22,8 @@ export function renderOpenApi(origin: string): object {
     paths[path][method.toLowerCase()] = operation;
   };
   for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
-  add(...streamOperation(components));
+  for (const operation of streamOperations(components)) add(...operation);
+  for (const operation of aiStreamOperations(components)) add(...operation);
   add(...triggerOperation());
   Object.assign(paths, probePaths(origin, components));
   return {

@@ -1,3 +1,5 @@
+import { AI_STREAM_PATH } from '../ai-stream/route.ts';
+import { EXPORT_PATH } from '../routes/export.ts';
 import { STREAM_PATH } from '../routes/stream.ts';
 import { TRIGGER_PATH } from '../routes/trigger.ts';
 import { ROUTES } from '../routes.ts';
@@ -20,6 +22,9 @@ export function renderGuide(origin: string): string {
 
 ${operations.join('\n')}
 - \`GET ${API}${STREAM_PATH}\`: Follow a session's events (Server-Sent Events; join again with Last-Event-ID)
+- \`GET ${API}${EXPORT_PATH}\`: Export a session's journal as JSON lines
+- \`POST ${API}${AI_STREAM_PATH}\`: Send a message and stream the turn to AI SDK (UI Message Stream v1)
+- \`GET ${API}${AI_STREAM_PATH}\`: Stream the turn that is under way to AI SDK
 - \`POST ${API}${TRIGGER_PATH}\`: Start a session with a signed webhook
 
 ## To begin

@@ -1,0 +1,48 @@
+/**
+ * The chunks of an AI SDK UI Message Stream, version 1, as far as this service sends them
+ * (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol).
+ */
+export type Chunk = MessageChunk | StepChunk | PartChunk | ToolChunk | NoticeChunk;
+
+type MessageChunk =
+  | { type: 'start'; messageId: string }
+  | { type: 'finish'; finishReason: FinishReason }
+  | { type: 'abort'; reason: string }
+  | { type: 'error'; errorText: string };
+
+/** `reset-step` takes back every part since the step began. */
+type StepChunk = { type: 'start-step' } | { type: 'finish-step' } | { type: 'reset-step' };
+
+type PartChunk =
+  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
+  | { type: 'file'; url: string; mediaType: string };
+
+/** Clients do not know the tools beforehand: to them each is `dynamic`. */
+type ToolChunk =
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string; reason?: string }
+  | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
+  | {
+      type: 'tool-output-available';
+      toolCallId: string;
+      output: unknown;
+      dynamic: true;
+      /** There is more to come. */
+      preliminary?: true;
+    }
+  | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
+  | { type: 'tool-output-denied'; toolCallId: string };
+
+/** Handed to `onData`, and never a part of the message. */
+type NoticeChunk =
+  | { type: 'data-retry'; transient: true; data: { code: string; message: string; next_attempt_at?: string } }
+  | { type: 'data-draining'; transient: true; data: { reconnect_after_ms: number } };
+
+const FINISH_REASONS = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+/** What a model gave as its reason, where clients know it. */
+export function finishReasonOf(given: string): FinishReason {
+  return FINISH_REASONS.find((known) => known === given) ?? 'stop';
+}

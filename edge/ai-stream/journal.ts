@@ -1,0 +1,38 @@
+import type { EventData, EventType } from '../../lib/events.ts';
+import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+
+/** The types of events that a turn is rendered from. */
+const RENDERED = [
+  'agent.message',
+  'agent.message_delta',
+  'agent.message_discarded',
+  'agent.thinking',
+  'agent.tool_use',
+  'agent.tool_dispatched',
+  'agent.tool_progress',
+  'agent.tool_result',
+  'approval.requested',
+  'approval.decided',
+  'session.error',
+  'session.deleted',
+  'turn.started',
+  'turn.blocked',
+  'turn.completed',
+  'turn.failed',
+  'turn.interrupted',
+  'turn.cancelled',
+] as const satisfies readonly EventType[];
+
+export const RENDERED_TYPES: string[] = [...RENDERED];
+
+type RenderedType = (typeof RENDERED)[number];
+
+/** An event of a journal, as far as a rendering looks at it. */
+export type TurnEvent = {
+  [Type in RenderedType]: { seq: number; type: Type; turn_id?: string; data: EventData<Type> };
+}[RenderedType];
+
+/** The text of an event that was asked for by `RENDERED_TYPES`. */
+export function readEvent({ json }: Event): TurnEvent {
+  return JSON.parse(json);
+}
