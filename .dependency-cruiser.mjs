@@ -154,6 +154,15 @@ const drivers = [
   driver('only-lib-metrics-speaks-prometheus', 'lib/metrics', 'prom-client'),
   driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
   forbid(
+    'providers-are-loaded-when-needed',
+    'A start does not wait for the packages of providers that nobody may ever ask: import() them at their first use.',
+    { path: PRODUCT },
+    {
+      path: npm('@ai-sdk/(anthropic|openai|openai-compatible)'),
+      dependencyTypesNot: ['dynamic-import', 'type-only'],
+    },
+  ),
+  forbid(
     'exporting-is-loaded-when-needed',
     'Without a collector, a start does not wait for the libraries that speak to one: use lib/telemetry/open.ts.',
     { path: PRODUCT },

@@ -60,6 +60,7 @@ const FAULTS: Record<string, [file: string, imports: string, keyword?: 'import']
   ],
   'only-lib-telemetry-speaks-opentelemetry': [['services/alpha/spans.ts', '@opentelemetry/api']],
   'only-lib-metrics-speaks-prometheus': [['edge/metrics.ts', 'prom-client']],
+  'providers-are-loaded-when-needed': [['services/runner/eager.ts', '@ai-sdk/openai', 'import']],
   'exporting-is-loaded-when-needed': [['services/alpha/eager.ts', '../../lib/telemetry/otlp.ts', 'import']],
   'only-the-runner-speaks-to-models': [['services/alpha/model.ts', 'ai']],
   'tests-do-not-leak-into-the-product': [['services/alpha/fake.ts', '../../test/support/fake.ts']],

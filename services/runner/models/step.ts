@@ -65,25 +65,32 @@ export type StepEnd =
 export async function modelStep(request: StepRequest, listener: StepListener): Promise<StepEnd> {
   const { signal } = request;
   if (signal.aborted) return { kind: 'stopped' };
+  const exchange = new AbortController();
   const left = Promise.withResolvers<undefined>();
-  const leave = () => left.resolve(undefined);
+  const leave = () => {
+    exchange.abort();
+    left.resolve(undefined);
+  };
   signal.addEventListener('abort', leave, { once: true });
+  let end: StepEnd = { kind: 'stopped' };
   try {
     // A provider that does not listen to the signal must not hold the turn.
-    const opening = open(request);
+    const opening = open(request, exchange.signal);
     opening.catch(() => {});
     const call = await Promise.race([opening, left.promise]);
-    if (!call || signal.aborted) return { kind: 'stopped' };
-    return await read(call.stream.getReader(), request, listener);
+    if (call && !signal.aborted) end = await read(call.stream.getReader(), request, listener);
   } catch (error) {
-    if (signal.aborted) return { kind: 'stopped' };
-    return { kind: 'failed', failure: requestFailure(error, request.now()), cause: loggable(error) };
+    if (!signal.aborted)
+      end = { kind: 'failed', failure: requestFailure(error, request.now()), cause: loggable(error) };
   } finally {
     signal.removeEventListener('abort', leave);
+    // Whatever of the answer is left is for nobody.
+    if (end.kind !== 'finished') exchange.abort();
   }
+  return end;
 }
 
-async function open({ model, system, messages, ...request }: StepRequest) {
+async function open({ model, system, messages, ...request }: StepRequest, abortSignal: AbortSignal) {
   const prompt = await convertToLanguageModelPrompt({
     prompt: await standardizePrompt({ instructions: system, messages }),
     supportedUrls: await model.supportedUrls,
@@ -91,14 +98,14 @@ async function open({ model, system, messages, ...request }: StepRequest) {
     download: async (files) => files.map(() => null),
     provider: model.provider.split('.')[0],
   });
-  const { tools, settings, maxOutputTokens, providerOptions, signal } = request;
+  const { tools, settings, maxOutputTokens, providerOptions } = request;
   return model.doStream({
     ...settings,
     ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
     prompt,
     maxOutputTokens,
     providerOptions,
-    abortSignal: signal,
+    abortSignal,
   });
 }
 

@@ -1,0 +1,115 @@
+import { frame, pieces, type Said, type Wire } from './wire.ts';
+
+const MODEL = 'gpt-5-mini';
+const KEY = 'sk-proj-0123456789-test';
+
+/** https://platform.openai.com/docs/api-reference/responses-streaming */
+export const openai: Wire = {
+  name: 'openai',
+  model: `openai/${MODEL}`,
+  path: '/v1/responses',
+  key: KEY,
+  credential: ['authorization', `Bearer ${KEY}`],
+  settings: (url) => ({ openaiApiKey: KEY, openaiBaseUrl: `${url}/v1` }),
+  beginning: ({ says }) => [
+    event('response.created', { response: { ...RESPONSE, status: 'in_progress' } }),
+    event('response.in_progress', { response: { ...RESPONSE, status: 'in_progress' } }),
+    ...says.flatMap(item),
+  ],
+  ending: (speech) => {
+    const { input = 1, output = 1 } = speech.tokens ?? {};
+    const usage = {
+      input_tokens: input,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: input + output,
+    };
+    return speech.ends === 'length'
+      ? [
+          event('response.incomplete', {
+            response: { ...RESPONSE, incomplete_details: { reason: 'max_output_tokens' }, usage },
+          }),
+        ]
+      : [event('response.completed', { response: { ...RESPONSE, status: 'completed', usage } })];
+  },
+  trouble: (trouble) =>
+    event('response.failed', { response: { ...RESPONSE, status: 'failed', error: ERRORS[trouble] } }),
+  refusal: ({ kind, message }) => ({ error: { message, type: kind, param: null, code: kind } }),
+};
+
+const RESPONSE = { id: 'resp_test', object: 'response', created_at: 1_767_225_600, model: MODEL };
+
+const ERRORS = {
+  overloaded: { code: 'server_is_overloaded', message: 'The server is currently overloaded.' },
+  limited: { code: 'rate_limit_exceeded', message: 'Rate limit reached for gpt-5-mini.' },
+  'too long': {
+    code: 'context_length_exceeded',
+    message: 'Your input exceeds the context window of this model.',
+  },
+};
+
+function event(type: string, members: object): string {
+  return frame({ type, sequence_number: 0, ...members }, type);
+}
+
+function item(said: Said, output_index: number): string[] {
+  const { item_id, added, deltas, done } = partsOf(said, output_index);
+  return [
+    event('response.output_item.added', { output_index, item: { id: item_id, ...added } }),
+    ...deltas.map(([type, members]) => event(type, { item_id, output_index, ...members })),
+    event('response.output_item.done', { output_index, item: { id: item_id, ...added, ...done } }),
+  ];
+}
+
+interface Parts {
+  item_id: string;
+  added: object;
+  deltas: [type: string, members: object][];
+  done: object;
+}
+
+function partsOf(said: Said, index: number): Parts {
+  if ('text' in said) {
+    const part = { type: 'output_text', text: said.text, annotations: [] };
+    return {
+      item_id: `msg_${index}`,
+      added: { type: 'message', role: 'assistant', status: 'in_progress', content: [] },
+      deltas: [
+        ['response.content_part.added', { content_index: 0, part: { ...part, text: '' } }],
+        ...deltasOf('response.output_text.delta', said.text, { content_index: 0, logprobs: [] }),
+        ['response.output_text.done', { content_index: 0, text: said.text, logprobs: [] }],
+        ['response.content_part.done', { content_index: 0, part }],
+      ],
+      done: { status: 'completed', content: [part] },
+    };
+  }
+  if ('call' in said) {
+    const { call: call_id, name, input } = said;
+    return {
+      item_id: `fc_${index}`,
+      added: { type: 'function_call', call_id, name, arguments: '', status: 'in_progress' },
+      deltas: [
+        ...deltasOf('response.function_call_arguments.delta', input, {}),
+        ['response.function_call_arguments.done', { arguments: input }],
+      ],
+      done: { status: 'completed', arguments: input },
+    };
+  }
+  const part = { type: 'summary_text', text: said.thought };
+  return {
+    item_id: `rs_${index}`,
+    added: { type: 'reasoning', summary: [] },
+    deltas: [
+      ['response.reasoning_summary_part.added', { summary_index: 0, part: { ...part, text: '' } }],
+      ...deltasOf('response.reasoning_summary_text.delta', said.thought, { summary_index: 0 }),
+      ['response.reasoning_summary_text.done', { summary_index: 0, text: said.thought }],
+      ['response.reasoning_summary_part.done', { summary_index: 0, part }],
+    ],
+    done: { summary: [part], encrypted_content: said.seal },
+  };
+}
+
+function deltasOf(type: string, text: string, members: object): Parts['deltas'] {
+  return pieces(text).map((delta) => [type, { ...members, delta }]);
+}
