@@ -12,8 +12,19 @@ export interface Statement {
   readonly text: string;
 }
 
+const declared = new Map<string, string>();
+
+/** Declares a statement. One name is one text: servers and metrics know it by its name. */
 export function statement(name: string, text: string): Statement {
+  const known = declared.get(name);
+  if (known !== undefined && known !== text) throw new Error(`there are two statements named ${name}`);
+  declared.set(name, text);
   return { name, text };
+}
+
+/** Every statement that this process has declared so far. */
+export function declaredStatements(): Statement[] {
+  return Array.from(declared, ([name, text]) => ({ name, text }));
 }
 
 /** Runs statements. Rows come back as plain objects; `json` columns as the text they hold, `bigint` as number. */

@@ -62,7 +62,7 @@ export function startSweeper(context: SweeperContext) {
     if (ticks % UNSTICK_EVERY === 0) await unstick();
     if (ticks++ % ERASE_EVERY !== 0) return;
     const now = clock.now();
-    await eraser.purge(new Date(now.getTime() - purgeAfterMs), now, BATCH);
+    await eraser.purge(new Date(now.getTime() - purgeAfterMs), now);
   }
 
   async function takeBack({ sessionId, turnId, fence }: HeldLease): Promise<void> {

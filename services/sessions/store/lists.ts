@@ -61,6 +61,9 @@ const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'p
 const AT_WORK = `s.session_id in (select session_id from turns where owner_id = $1 and finished_at is null)`;
 const WORKING = new Set(['pending', 'running', 'rescheduling']);
 
+/** One by one: joined as tables, the heads of everybody else's newer sessions would be read as well. */
+const HEAD_OF_EACH = 'cross join lateral (select * from heads where session_id = s.session_id limit 1) h';
+
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
 function listStatement(
   filter: SessionFilter,
@@ -92,7 +95,7 @@ function listStatement(
   return {
     query: statement(
       `sessions.list_${names.join('_')}`,
-      `select ${SESSION_COLUMNS} from sessions s join heads h using (session_id)
+      `select ${SESSION_COLUMNS} from sessions s ${HEAD_OF_EACH}
        where ${lines.join(' and ')} order by s.session_id desc limit $2`,
     ),
     values,

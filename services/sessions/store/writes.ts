@@ -34,11 +34,14 @@ export function pinning(sessionId: string, version: number): SessionUpdate {
   return { statement: PIN, values: [sessionId, version] };
 }
 
+/** In the text, so that the planner knows how few they are. */
+const PURGED_AT_ONCE = 100;
+
 const PURGE = statement(
   'sessions.purge',
   `with gone as (
      select session_id from sessions
-     where deleted_at < $1 and purged_at is null order by deleted_at limit $3 for update skip locked
+     where deleted_at < $1 and purged_at is null order by deleted_at limit ${PURGED_AT_ONCE} for update skip locked
    ),
    journal_rows as (delete from journal j using gone where j.session_id = gone.session_id),
    approval_rows as (delete from approvals a using gone where a.session_id = gone.session_id),
@@ -56,8 +59,8 @@ export type Eraser = ReturnType<typeof createEraser>;
 /** Erases, a bounded number at a time, the content of sessions that were deleted long enough ago. */
 export function createEraser(db: Database) {
   return {
-    async purge(deletedBefore: Date, now: Date, limit: number): Promise<void> {
-      await db.change(PURGE, [deletedBefore, now, limit]);
+    async purge(deletedBefore: Date, now: Date): Promise<void> {
+      await db.change(PURGE, [deletedBefore, now]);
     },
   };
 }
