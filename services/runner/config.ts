@@ -19,6 +19,14 @@ const turns = {
     { min: 1, max: 86_400, unit: 'seconds' },
     { fallback: 600, about: 'The longest one model step may take before it is tried again.' },
   ),
+  toolTimeoutSeconds: setting.integer(
+    'SERVICE_RUNNER_TOOL_TIMEOUT_SECONDS',
+    { min: 1, max: 86_400, unit: 'seconds' },
+    {
+      fallback: 120,
+      about: 'The longest one tool call may take; then the model is told that it did not finish.',
+    },
+  ),
   drainMs: setting.integer(
     'SERVICE_RUNNER_DRAIN_MS',
     { min: 0, max: 1_500, unit: 'milliseconds' },

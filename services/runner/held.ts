@@ -73,6 +73,10 @@ export class Held {
     return this.#turns.get(turn.claimed.turnId) === turn;
   }
 
+  find(turnId: string): HeldTurn | undefined {
+    return this.#turns.get(turnId);
+  }
+
   [Symbol.iterator](): IterableIterator<HeldTurn> {
     return this.#turns.values();
   }

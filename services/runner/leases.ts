@@ -7,6 +7,8 @@ import type { Held, HeldTurn } from './held.ts';
 /** Parts of a lease after which it is renewed, and after which a failed renewal is tried again. */
 const RENEW = 3;
 const TRY_AGAIN = 12;
+/** Sessions is asked at least this often: a turn may have been taken away without a word that arrived. */
+const LONGEST_MS = 1_000;
 
 export interface LeasesOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'renewLeases'>;
@@ -37,7 +39,10 @@ export function createLeases({ sessions, clock, log, runnerId, held }: LeasesOpt
     if (stopped || held.size === 0) return;
     const now = clock.now().getTime();
     const firstEnd = Math.min(...Array.from(held, (turn) => turn.leaseUntil));
-    cancel = clock.after(Math.max(1, Math.min(leaseMs / part, firstEnd - now)), () => void renew());
+    cancel = clock.after(
+      Math.max(1, Math.min(leaseMs / part, LONGEST_MS, firstEnd - now)),
+      () => void renew(),
+    );
   }
 
   async function renew(): Promise<void> {

@@ -9,13 +9,14 @@ import type {
   TurnReport,
   Usage,
 } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { Preview } from './preview.ts';
 
 /** What one report says beside its events: ids, usage, outcome. */
 const REPORT_BYTES = 512;
-/** Text in one delta. A model that is faster than this per report only has a preview that lags. */
-const DELTA_CHARS = 256 * 1024;
 /** An event has to fit into one message between services, with room for what stands around it. */
 export const MAX_EVENT_BYTES = MAX_MESSAGE_BYTES - 256 * 1024;
+/** Of one tool call's progress, in UTF-16 units. */
+const MAX_PROGRESS = 256 * 1024;
 
 export interface Taken {
   report: TurnReport;
@@ -25,6 +26,8 @@ export interface Taken {
 interface Queued {
   event: NewEvent;
   bytes: number;
+  /** With all that is to stand in the same report behind it. */
+  groupBytes: number;
   /** The message that is open once this is appended, empty for none; absent when it changes nothing. */
   open?: string;
 }
@@ -48,15 +51,19 @@ export class Outbox {
   #outcome: Outcome | undefined;
   #reports = 0;
   #closed = false;
+  /** Events that were added, and that are known to be in the journal. */
+  #added = 0;
+  #kept = 0;
+  #waiting: { upTo: number; resolve(isKept: boolean): void }[] = [];
   /** The message under way, and its text that no delta holds yet. */
   #messageId = '';
-  #text = '';
-  #textSince = 0;
-  #deltas = 0;
+  #text = new Preview();
   /** Whether an event of the message under way exists, reported or not. */
   #begun = false;
   /** The message of which sessions knows a part and not yet the end. */
   #openMessageId = '';
+  /** What running tools have shown, by the id of the call. */
+  readonly #progress = new Map<string, { preview: Preview; left: number }>();
 
   constructor(claimed: ClaimedTurn, trace: Trace, intervalMs: number, now: number) {
     this.#traceparent = trace.sampled ? traceparent(trace) : '';
@@ -71,7 +78,8 @@ export class Outbox {
     const dataJson = JSON.stringify(data);
     const bytes = Buffer.byteLength(dataJson) + type.length + 16;
     if (bytes > MAX_EVENT_BYTES) throw refuse('PAYLOAD_TOO_LARGE', `an event of ${bytes} bytes is too large`);
-    this.#events.push({ event: { type, dataJson }, bytes, open });
+    this.#events.push({ event: { type, dataJson }, bytes, groupBytes: bytes, open });
+    this.#added++;
   }
 
   count(usage: Partial<Usage>): void {
@@ -84,14 +92,12 @@ export class Outbox {
   /** A message begins; it ends with `message` or `discard`. */
   begin(messageId: string): void {
     this.#messageId = messageId;
-    this.#text = '';
-    this.#deltas = 0;
+    this.#text = new Preview();
     this.#begun = false;
   }
 
   text(delta: string, now: number): void {
-    if (this.#text === '' && this.#deltas === 0) this.#textSince = now;
-    this.#text += delta;
+    this.#text.add(delta, now);
   }
 
   thinking(text: string): void {
@@ -100,10 +106,18 @@ export class Outbox {
     this.#begun = true;
   }
 
-  /** The message is complete. */
-  message(data: Omit<EventData<'agent.message'>, 'message_id'>): void {
+  /** The message is complete. What it wants done stands in the same report, unless that is too much for one. */
+  message(
+    data: Omit<EventData<'agent.message'>, 'message_id'>,
+    calls: readonly EventData<'agent.tool_use'>[] = [],
+  ): void {
     this.add('agent.message', { message_id: this.#messageId, ...data }, '');
     this.begin('');
+    const head = this.#events.at(-1);
+    for (const call of calls) {
+      this.add('agent.tool_use', call);
+      if (head) head.groupBytes += this.#events.at(-1)?.bytes ?? 0;
+    }
   }
 
   /** The message will never be complete. Nothing is said of one that nobody has heard of. */
@@ -117,6 +131,21 @@ export class Outbox {
     return this.#begun;
   }
 
+  /** A running tool shows something. What is beyond a sensible length is left out. */
+  progress(toolUseId: string, text: string, now: number): void {
+    const shown = this.#progress.get(toolUseId) ?? { preview: new Preview(), left: MAX_PROGRESS };
+    this.#progress.set(toolUseId, shown);
+    shown.preview.add(text.slice(0, shown.left), now);
+    shown.left -= Math.min(text.length, shown.left);
+  }
+
+  /** A call has its result; what its tool has shown before stands before it. */
+  result(data: EventData<'agent.tool_result'>): void {
+    this.#showProgress(data.tool_use_id);
+    this.#progress.delete(data.tool_use_id);
+    this.add('agent.tool_result', data);
+  }
+
   /** The turn has ended: this comes with its last report. */
   finish(outcome: Outcome): void {
     this.#outcome = outcome;
@@ -126,18 +155,31 @@ export class Outbox {
   close(): void {
     this.#closed = true;
     this.#events = [];
-    this.#text = '';
+    this.#text = new Preview();
+    this.#progress.clear();
     this.#outcome = undefined;
+    for (const { resolve } of this.#waiting.splice(0)) resolve(false);
+  }
+
+  /** Resolves when all that was added so far is in the journal; with false when that is not to be known any more. */
+  kept(): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false);
+    if (this.#kept === this.#added) return Promise.resolve(true);
+    return new Promise((resolve) => this.#waiting.push({ upTo: this.#added, resolve }));
+  }
+
+  /** A report with this many events was appended. */
+  acknowledge(events: number): void {
+    this.#kept += events;
+    while (this.#waiting[0] && this.#waiting[0].upTo <= this.#kept) this.#waiting.shift()?.resolve(true);
   }
 
   /** Whether there is something to report although the turn goes on. */
   due(now: number): boolean {
     if (this.#closed || now - this.#startedAt < this.#intervalMs) return false;
-    return this.#events.length > 0 || this.#deltaDue(now);
-  }
-
-  #deltaDue(now: number): boolean {
-    return this.#text !== '' && now - this.#textSince >= this.#intervalMs;
+    if (this.#events.length > 0 || this.#text.due(now, this.#intervalMs)) return true;
+    for (const { preview } of this.#progress.values()) if (preview.due(now, this.#intervalMs)) return true;
+    return false;
   }
 
   /** Whether a report can be taken at once, without waiting for the interval. */
@@ -151,11 +193,13 @@ export class Outbox {
    */
   take(now: number, room: number, alone: boolean): Taken | undefined {
     if (this.#closed) return undefined;
-    if (this.#deltaDue(now)) this.#cutDelta();
+    if (this.#text.due(now, this.#intervalMs)) this.#cutDelta();
+    for (const [id, { preview }] of this.#progress)
+      if (preview.due(now, this.#intervalMs)) this.#showProgress(id);
     const events: NewEvent[] = [];
     let bytes = REPORT_BYTES;
-    for (const { event, bytes: size, open } of this.#events) {
-      if (bytes + size > room && !(alone && events.length === 0)) break;
+    for (const { event, bytes: size, groupBytes, open } of this.#events) {
+      if (bytes + groupBytes > room && !(alone && events.length === 0)) break;
       bytes += size;
       events.push(event);
       this.#openMessageId = open ?? this.#openMessageId;
@@ -176,24 +220,22 @@ export class Outbox {
       outcome,
       reportSeq: this.#reports,
       // Deltas are a preview, up to forty a second for as long as a model speaks: a trace would be nothing but them.
-      traceparent:
-        outcome || events.some(({ type }) => type !== 'agent.message_delta') ? this.#traceparent : '',
+      traceparent: outcome || events.some(({ type }) => !PREVIEWS.has(type)) ? this.#traceparent : '',
     };
     return { report, bytes };
   }
 
   #cutDelta(): void {
-    let end = Math.min(this.#text.length, DELTA_CHARS);
-    const last = this.#text.charCodeAt(end - 1);
-    // The other half of the character is still to come.
-    if (last >= 0xd800 && last <= 0xdbff) end--;
-    if (end === 0) return;
-    const delta = this.#text.slice(0, end);
-    const data = { message_id: this.#messageId, index: this.#deltas, delta };
-    this.add('agent.message_delta', data, this.#messageId);
-    this.#text = this.#text.slice(end);
-    this.#deltas++;
+    const index = this.#text.deltas;
+    const delta = this.#text.cut();
+    if (delta === undefined) return;
+    this.add('agent.message_delta', { message_id: this.#messageId, index, delta }, this.#messageId);
     this.#begun = true;
+  }
+
+  #showProgress(toolUseId: string): void {
+    const delta = this.#progress.get(toolUseId)?.preview.cut();
+    if (delta !== undefined) this.add('agent.tool_progress', { tool_use_id: toolUseId, output_delta: delta });
   }
 
   #takeUsage(now: number): Usage {
@@ -203,3 +245,5 @@ export class Outbox {
     return usage;
   }
 }
+
+const PREVIEWS = new Set(['agent.message_delta', 'agent.tool_progress']);

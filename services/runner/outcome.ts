@@ -1,4 +1,4 @@
-import type { Outcome } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Ask, Outcome } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ModelFailure } from './models/failure.ts';
 
 export type StopReason = 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
@@ -19,6 +19,11 @@ export function retry(code: string, message: string, delayMs = 0): Outcome {
 
 export function failure({ code, message, mayPass, delayMs }: ModelFailure): Outcome {
   return mayPass ? retry(code, message, delayMs) : failed(code, message);
+}
+
+/** Somebody has to decide before it can go on. */
+export function blocked(asks: Ask[]): Outcome {
+  return { kind: { $case: 'blocked', value: { asks } } };
 }
 
 /** The code of what went wrong; undefined when nothing did. */

@@ -29,8 +29,13 @@ export interface ReporterOptions {
 export interface Reporter {
   /** Turns are held: from here on their events go out every interval. */
   watch(): void;
-  /** The turn has its outcome: it is reported at once, together with others that end just now. */
-  ended(turn: HeldTurn): void;
+  /** What the turn has done, or its outcome, is reported at once, together with others that have something just now. */
+  hurry(turn: HeldTurn): void;
+  /**
+   * Reports at once what the turn has done so far, and waits until it is in the journal. Resolves with whether the
+   * turn is still this runner's: with false, nothing may be done for it any more.
+   */
+  commit(turn: HeldTurn): Promise<boolean>;
   /** Sends nothing any more. */
   stop(): void;
 }
@@ -77,6 +82,7 @@ export function createReporter(options: ReporterOptions): Reporter {
     const batch: Sent[] = [];
     let room = CALL_BYTES;
     for (const turn of ready) {
+      giveUpIfOver(turn, now);
       const taken = turn.outbox.take(now, room, batch.length === 0);
       if (taken) {
         batch.push({ turn, report: taken.report });
@@ -91,6 +97,8 @@ export function createReporter(options: ReporterOptions): Reporter {
     const backoff = createBackoff(clock);
     let left = batch;
     for (;;) {
+      const now = clock.now().getTime();
+      for (const { turn } of left) giveUpIfOver(turn, now);
       left = left.filter(({ turn }) => held.has(turn));
       if (left.length === 0 || stopping.signal.aborted) return;
       try {
@@ -125,6 +133,7 @@ export function createReporter(options: ReporterOptions): Reporter {
     return batch.filter((sent, index) => {
       const code = results[index]?.errorCode ?? 'INTERNAL';
       if (code === '') {
+        sent.turn.outbox.acknowledge(sent.report.events.length);
         if (sent.report.outcome) held.release(sent.turn);
         return false;
       }
@@ -132,6 +141,11 @@ export function createReporter(options: ReporterOptions): Reporter {
       giveUp(sent, code, results[index]?.errorMessage);
       return false;
     });
+  }
+
+  /** A runner that was asleep for longer than its leases last says nothing of what it held. */
+  function giveUpIfOver(turn: HeldTurn, now: number): void {
+    if (turn.leaseUntil <= now) held.lose(turn);
   }
 
   /** One report at fault takes no other with it. */
@@ -149,18 +163,26 @@ export function createReporter(options: ReporterOptions): Reporter {
     held.lose(turn);
   }
 
+  function hurry(turn: HeldTurn): void {
+    ready.add(turn);
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      void flush();
+    });
+  }
+
   return {
     watch() {
       if (!cancelTick) schedule();
     },
-    ended(turn) {
-      ready.add(turn);
-      if (scheduled) return;
-      scheduled = true;
-      setImmediate(() => {
-        scheduled = false;
-        void flush();
-      });
+    hurry,
+    async commit(turn) {
+      hurry(turn);
+      if (!(await turn.outbox.kept())) return false;
+      giveUpIfOver(turn, clock.now().getTime());
+      return held.has(turn);
     },
     stop() {
       stopping.abort();

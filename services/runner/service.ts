@@ -11,6 +11,8 @@ import { createLeases } from './leases.ts';
 import { createModels } from './models/registry.ts';
 import { createReporter } from './reporter.ts';
 import { beginTurn } from './spans.ts';
+import { builtInTools } from './tools/builtin.ts';
+import type { Tools } from './tools/tool.ts';
 import { runTurn } from './turn.ts';
 import { createVersions } from './versions.ts';
 
@@ -21,22 +23,24 @@ export interface RunnerClients {
 
 /**
  * Carries out turns: claims them from sessions, runs the agent, reports what happens. It keeps nothing; a
- * turn that it loses goes on elsewhere from what was reported.
+ * turn that it loses goes on elsewhere from what was reported. `tools` are those it can run.
  */
 export async function openRunner(
   context: ServiceContext,
   config: RunnerConfig,
   { sessions, agents }: RunnerClients,
+  tools: Tools = builtInTools(context.clock),
 ): Promise<Module> {
   const { clock, ids, log, bus, tracer } = context;
-  const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds } = config;
+  const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
   const runnerId = ids('rnr');
   const held = new Held({ slots, intervalMs, onFree: () => dispatcher.freed() });
   const shared = { sessions, clock, log, runnerId, held, tracer };
   const leases = createLeases(shared);
   const reporter = createReporter({ ...shared, intervalMs });
-  const versions = createVersions(agents);
-  const turnOptions = { ...shared, ids, versions, models: createModels(clock, config), stepTimeoutSeconds };
+  const versions = createVersions(agents, tools);
+  const models = createModels(clock, config);
+  const turnOptions = { ...shared, ids, versions, models, reporter, stepTimeoutSeconds, toolTimeoutSeconds };
   let isDraining = false;
 
   async function run(claimed: ClaimedTurn, leaseUntil: number, claim: Trace | undefined): Promise<void> {
@@ -44,7 +48,7 @@ export async function openRunner(
     const turn = held.add(claimed, span, leaseUntil, clock.now().getTime());
     if (isDraining) turn.stop('stopping');
     await runTurn(turn, turnOptions);
-    if (turn.stopped !== 'lost') reporter.ended(turn);
+    if (turn.stopped !== 'lost') reporter.hurry(turn);
   }
 
   const dispatcher = createDispatcher({
@@ -57,6 +61,10 @@ export async function openRunner(
     },
   });
   const unsubscribe = bus.subscribe('turns.ready', () => dispatcher.hint());
+  const unsubscribeInterrupts = bus.subscribe('turns.interrupted', (turnId) => {
+    const turn = held.find(turnId);
+    if (turn) held.lose(turn);
+  });
 
   /** Turns that are nearly done end by themselves; the others are handed back. */
   async function drain(): Promise<void> {
@@ -79,6 +87,7 @@ export async function openRunner(
     drain,
     async stop() {
       unsubscribe();
+      unsubscribeInterrupts();
       void dispatcher.stop();
       for (const turn of held) held.lose(turn);
       leases.stop();

@@ -3,6 +3,8 @@ import { parseTraceparent, type Trace } from '../../lib/trace.ts';
 import type { ClaimedTurn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { HeldTurn } from './held.ts';
 import type { StepEnd } from './models/step.ts';
+import type { Call } from './step.ts';
+import type { ToolEnd } from './tools/run.ts';
 
 /*
  * How turns appear in traces. The names are those of
@@ -63,6 +65,25 @@ export function endStep(span: Span, turn: HeldTurn, end: StepEnd, ttftMs: number
       });
   }
   span.end(failureOf(turn, end));
+}
+
+/** A call is with its tool, as a part of a turn. */
+export function beginTool(tracer: Tracer, turn: HeldTurn, { name, toolUseId }: Call, attempt: number): Span {
+  const span = tracer.begin(`execute_tool ${name}`, { parent: turn.span.trace });
+  if (span.silent) return span;
+  span.set({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.call.id': toolUseId,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.conversation.id': turn.claimed.sessionId,
+    'ahs.attempt': attempt,
+  });
+  return span;
+}
+
+export function endTool(span: Span, end: ToolEnd): void {
+  span.end(end.kind === 'done' ? undefined : end.kind === 'failed' ? end.cause : 'CANCELLED');
 }
 
 function failureOf(turn: HeldTurn, end: StepEnd): string | undefined {

@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai';
+import type { AssistantContent, ModelMessage } from 'ai';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -6,8 +6,9 @@ import type { Tracer } from '../../lib/telemetry/tracer.ts';
 import type { Budget } from './budget.ts';
 import type { HeldTurn } from './held.ts';
 import type { Model } from './models/registry.ts';
-import { modelStep, type StepEnd } from './models/step.ts';
+import { modelStep, type StepContent, type StepEnd } from './models/step.ts';
 import { beginStep, endStep } from './spans.ts';
+import { callsIn, useOf } from './step.ts';
 import type { Runtime } from './versions.ts';
 
 export interface SpeakOptions {
@@ -23,33 +24,46 @@ export interface Question {
   model: Model;
   messages: ModelMessage[];
   budget: Budget;
+  /** How often in a row the turn has failed since it last got on. */
+  failures: number;
+  /** The ids of the tool calls that the turn has had so far; those of this step are added. */
+  callIds: Set<string>;
+}
+
+export interface Spoken {
+  end: StepEnd;
+  /** The message that was kept; undefined when it was discarded. */
+  content: AssistantContent | undefined;
 }
 
 /**
  * Has the model speak once, as events of the turn. What it says is one message: kept when it is complete or
  * when the turn's time is up, otherwise discarded as far as anybody has heard of it.
  */
-export async function speak(turn: HeldTurn, question: Question, options: SpeakOptions): Promise<StepEnd> {
-  const { outbox, claimed } = turn;
-  const { runtime, model, messages, budget } = question;
+export async function speak(turn: HeldTurn, question: Question, options: SpeakOptions): Promise<Spoken> {
+  const { outbox } = turn;
+  const { runtime, model, messages, budget, failures } = question;
   const { clock } = options;
+  const { settings, own, maxOutputTokens: wanted = model.maxOutputTokens } = runtime.options;
   const startedAt = clock.now().getTime();
   let firstTextAt: number | undefined;
   const blocks: string[] = [];
 
   outbox.add('model.request_started', { model: runtime.model });
   outbox.begin(options.ids('msg'));
-  const cancelTimer = limitTime(turn, budget, options);
-  const maxOutputTokens = Math.min(budget.tokens, model.maxOutputTokens);
-  const { provider } = model;
+  const timeoutMs = options.stepTimeoutSeconds * 1_000;
+  const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
+  const maxOutputTokens = Math.min(budget.tokens, wanted);
+  const { provider, defaults } = model;
   const span = beginStep(options.tracer, turn, { model: runtime.model, provider, maxOutputTokens });
   const request = {
     model: model.languageModel,
     system: runtime.system || undefined,
     messages,
-    tools: [],
+    tools: runtime.toolbox.definitions,
     maxOutputTokens,
-    providerOptions: { [provider]: runtime.modelOptions, turn: { attempt: claimed.attempt } },
+    settings,
+    providerOptions: { [provider]: { ...defaults, ...own }, turn: { failures } },
     signal: turn.signal,
     now: () => clock.now(),
   };
@@ -65,21 +79,24 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
   cancelTimer();
   const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
   endStep(span, turn, end, ttftMs);
-  if (turn.stopped === 'lost') return end;
+  if (turn.stopped === 'lost') return { end, content: undefined };
 
   const isPart = turn.stopped === 'budget' && (firstTextAt !== undefined || outbox.begun);
+  let content: StepContent[] | undefined;
   if (end.kind === 'finished' || isPart) {
-    const said = end.kind === 'finished' ? end.content : blocks.map((text) => ({ type: 'text', text }));
-    outbox.message({
-      content: said.length === 0 ? [{ type: 'text', text: '' }] : said,
-      model: runtime.model,
-      finish_reason: end.kind === 'finished' ? end.finishReason : 'length',
-    });
+    content = end.kind === 'finished' ? contentOf(end, question.callIds) : blocks.map(textPart);
+    if (content.length === 0) content = [textPart('')];
+    const finishReason = end.kind === 'finished' ? end.finishReason : 'length';
+    const message = { content, model: runtime.model, finish_reason: finishReason };
+    outbox.message(
+      message,
+      callsIn(content).map((call) => useOf(call, runtime.toolbox)),
+    );
   } else {
     outbox.discard(reasonOf(turn, end));
   }
   const { inputTokens, outputTokens } = end.kind === 'finished' ? end : NO_TOKENS;
-  outbox.count({ inputTokens, outputTokens, steps: 1 });
+  outbox.count({ inputTokens, outputTokens, steps: content ? 1 : 0 });
   outbox.add('model.request_finished', {
     model: runtime.model,
     usage: { input_tokens: inputTokens, output_tokens: outputTokens },
@@ -90,16 +107,25 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
   if (end.kind === 'failed' && end.failure.code === 'model_error') {
     options.log.error({ ...turn.facts, err: end.cause }, 'a model failed in an unexpected way');
   }
-  return end;
+  return { end, content };
 }
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
 
-function limitTime(turn: HeldTurn, budget: Budget, { clock, stepTimeoutSeconds }: SpeakOptions): () => void {
-  const timeoutMs = stepTimeoutSeconds * 1_000;
-  return budget.ms <= timeoutMs
-    ? clock.after(budget.ms, () => turn.stop('budget'))
-    : clock.after(timeoutMs, () => turn.stop('timeout'));
+function textPart(text: string): StepContent {
+  return { type: 'text', text };
+}
+
+/** What a model that refuses wants done is not done. Some providers give several calls one id: each gets its own. */
+function contentOf(end: Extract<StepEnd, { kind: 'finished' }>, callIds: Set<string>): StepContent[] {
+  if (end.finishReason === 'content-filter') return end.content.filter(({ type }) => type !== 'tool-call');
+  for (const part of end.content) {
+    if (part.type !== 'tool-call') continue;
+    const given = part.toolCallId;
+    for (let again = 2; callIds.has(part.toolCallId); again++) part.toolCallId = `${given}_${again}`;
+    callIds.add(part.toolCallId);
+  }
+  return end.content;
 }
 
 function reasonOf(turn: HeldTurn, end: StepEnd): string {

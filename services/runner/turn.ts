@@ -3,15 +3,17 @@ import { abortable } from '../../lib/grpc/abortable.ts';
 import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
 import type { Event, Outcome, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { budgetOf, isLimited, isSpent } from './budget.ts';
+import { type CallsOptions, carryOut } from './calls.ts';
 import type { HeldTurn } from './held.ts';
-import { historyOf } from './history.ts';
+import { assistantMessage, historyOf } from './history.ts';
 import { stepTimeout } from './models/failure.ts';
 import type { Models } from './models/registry.ts';
-import { completed, failed, failure, failureIn, handBack, retry } from './outcome.ts';
-import { type SpeakOptions, speak } from './speak.ts';
+import { blocked, completed, failed, failure, failureIn, handBack, retry } from './outcome.ts';
+import { type Question, type SpeakOptions, speak } from './speak.ts';
+import { openCalls, resultsMessage, type Step, stepOf, useOf } from './step.ts';
 import type { Versions } from './versions.ts';
 
-export interface TurnOptions extends SpeakOptions {
+export interface TurnOptions extends SpeakOptions, CallsOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
   versions: Versions;
   models: Models;
@@ -38,20 +40,64 @@ async function play(turn: HeldTurn, options: TurnOptions): Promise<Outcome> {
   if (!runtime) return failed('agent_version_missing', 'This version of the agent does not exist.');
   const model = options.models(runtime.model);
   if (!model) return failed('model_unknown', `There is no model ${runtime.model} here.`);
-  const { messages, answered } = historyOf(await messagesOf(turn, options, call), claimed.turnId);
+  const { messages, last, callIds } = historyOf(await messagesOf(turn, options, call), claimed.turnId);
   const budget = budgetOf(runtime, claimed.usage);
-  if (answered !== undefined) return answer(answered, isLimited(budget));
-  if (isSpent(budget)) return completed('budget_reached');
+  const { failures } = claimed;
+  const question: Question = { runtime, model, messages, budget, failures, callIds };
+  if (last?.calls.length === 0) return answer(last.finishReason, isLimited(budget));
+  if (budget.ms <= 0) return completed('budget_reached');
+  if (last) journalUses(turn, last, question);
 
-  const end = await speak(turn, { runtime, model, messages, budget }, options);
-  switch (end.kind) {
-    case 'finished':
-      return answer(end.finishReason, Number.isFinite(budget.tokens));
-    case 'failed':
-      return failure(end.failure);
-    case 'stopped':
-      return stopped(turn, options);
+  const cancelTimer = limitTime(turn, budget.ms, options);
+  try {
+    return await loop(turn, question, last, options);
+  } finally {
+    cancelTimer();
   }
+}
+
+/** Step after step, each with the calls it wants, from wherever the turn has got to. */
+async function loop(
+  turn: HeldTurn,
+  question: Question,
+  last: Step | undefined,
+  options: TurnOptions,
+): Promise<Outcome> {
+  const { runtime, budget, messages } = question;
+  let steps = turn.claimed.usage?.steps ?? 0;
+  for (let step = last; ; ) {
+    if (step) {
+      const asks = await carryOut(turn, step, runtime.toolbox, options);
+      if (turn.stopped) return stopped(turn, options);
+      if (asks.length > 0) return blocked(asks);
+      messages.push(resultsMessage(step));
+      question.failures = 0;
+    }
+    if (steps >= runtime.maxSteps) return completed('max_steps_reached');
+    if (isSpent(budget)) return completed('budget_reached');
+    const { end, content } = await speak(turn, question, options);
+    if (end.kind === 'failed') return failure(end.failure);
+    if (end.kind === 'stopped' || content === undefined) return stopped(turn, options);
+    steps++;
+    step = stepOf(content, end.finishReason);
+    if (step.calls.length === 0) return answer(end.finishReason, Number.isFinite(budget.tokens));
+    budget.tokens -= end.outputTokens;
+    const message = assistantMessage(content);
+    if (message) messages.push(message);
+  }
+}
+
+/** Of calls that were lost between their message and their agent.tool_use, which did not fit into one report. */
+function journalUses(turn: HeldTurn, last: Step, { runtime }: Question): void {
+  const known = new Set(turn.claimed.openCalls.map(({ toolUseId }) => toolUseId));
+  for (const call of openCalls(last)) {
+    if (!known.has(call.toolUseId)) turn.outbox.add('agent.tool_use', useOf(call, runtime.toolbox));
+  }
+}
+
+/** The time budget is one for all steps and tools of the turn. */
+function limitTime(turn: HeldTurn, ms: number, { clock }: TurnOptions): () => void {
+  return Number.isFinite(ms) ? clock.after(ms, () => turn.stop('budget')) : () => {};
 }
 
 /** A message that ends because the agent's budget ended it has reached that budget. */

@@ -1,11 +1,14 @@
-import type { JSONObject } from '@ai-sdk/provider';
 import { Refusal } from '../../lib/errors.ts';
 import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
 import type { AgentRuntime, AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { readOptions, type StepOptions } from './models/options.ts';
+import type { Tools } from './tools/tool.ts';
+import { createToolbox, type Toolbox } from './tools/toolbox.ts';
 
 /** What the agent of a turn runs with. */
-export interface Runtime extends Omit<AgentRuntime, 'modelOptionsJson'> {
-  modelOptions: JSONObject;
+export interface Runtime extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools'> {
+  options: StepOptions;
+  toolbox: Toolbox;
 }
 
 export type Versions = (agentId: string, version: number, call: CallOptions) => Promise<Runtime | undefined>;
@@ -16,6 +19,7 @@ export type Versions = (agentId: string, version: number, call: CallOptions) => 
  */
 export function createVersions(
   agents: Pick<Client<AgentsServiceDefinition>, 'getAgentVersion'>,
+  tools: Tools,
   kept = 1_000,
 ): Versions {
   const known = new Map<string, Promise<Runtime | undefined>>();
@@ -24,7 +28,9 @@ export function createVersions(
     try {
       const answer = await agents.getAgentVersion({ agentId, version }, call);
       const runtime = answer.version?.runtime;
-      return runtime && { ...runtime, modelOptions: JSON.parse(runtime.modelOptionsJson || '{}') };
+      if (!runtime) return undefined;
+      const options = readOptions(JSON.parse(runtime.modelOptionsJson || '{}'));
+      return { ...runtime, options, toolbox: createToolbox(tools, runtime.tools) };
     } catch (error) {
       if (error instanceof Refusal && MISSING.has(error.code)) return undefined;
       throw error;

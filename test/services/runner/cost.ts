@@ -59,7 +59,13 @@ async function runner(): Promise<void> {
   const agents = (await connect(AgentsServiceDefinition, agentBook.endpoint, 'in process', context)).as(
     'runner',
   );
-  const config = { slots: CONCURRENT, reportIntervalMs: 30, stepTimeoutSeconds: 600, drainMs: 0 };
+  const config = {
+    slots: CONCURRENT,
+    reportIntervalMs: 30,
+    stepTimeoutSeconds: 600,
+    toolTimeoutSeconds: 120,
+    drainMs: 0,
+  };
   let ended = 0;
   const finished = new Promise<void>((resolve) => {
     book.after.report = ({ reports }) => {

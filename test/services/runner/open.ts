@@ -4,6 +4,8 @@ import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openRunner } from '../../../services/runner/service.ts';
+import { builtInTools } from '../../../services/runner/tools/builtin.ts';
+import { createTools, type Tool } from '../../../services/runner/tools/tool.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
@@ -18,8 +20,12 @@ export interface RunnerUnderTest extends AsyncDisposable {
   context: ServiceContext;
   /** Queues turns of an agent and says so. */
   ask(runtime: Partial<AgentRuntime>, ...turns: QueuedTurn[]): void;
-  /** The journal of a turn that has its outcome. */
-  ended(turnId: string): Promise<Journal>;
+  /** The journal of a turn that has its outcome, or so many of them. */
+  ended(turnId: string, outcomes?: number): Promise<Journal>;
+  /** Queues a turn once more, with what was decided about its calls, and says so. */
+  again(turnId: string, decisions?: Parameters<TurnBook['again']>[1]): void;
+  /** The runner is gone in an instant, and leaves behind what it has reported; another one takes its place. */
+  crash(): Promise<void>;
   /** Moves the clock in small steps until the condition holds. */
   passTime(what: string, holds: () => boolean, stepMs?: number): Promise<void>;
 }
@@ -30,6 +36,9 @@ export interface RunnerSettings {
   leaseMs?: number;
   drainMs?: number;
   stepTimeoutSeconds?: number;
+  /** Beside the built-in ones. */
+  tools?: Tool[];
+  tracer?: ServiceContext['tracer'];
 }
 
 /** A runner with a clock that stands still, and the contracts it calls kept in memory. */
@@ -37,21 +46,29 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
   const { transport = 'in process', slots = 8, leaseMs = 15_000, drainMs = 1_000 } = settings;
   const stack = new AsyncDisposableStack();
   const clock = createFakeClock();
-  const context = createContext('', { clock });
+  const context = createContext('', { clock, ...(settings.tracer && { tracer: settings.tracer }) });
   context.log.level = 'silent';
   const book = createTurnBook(context, leaseMs);
   const agents = createAgentBook(context);
   const sessions = stack.use(await connect(SessionsServiceDefinition, book.endpoint, transport, context));
   const agentsClient = stack.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
-  const runner = await openRunner(
-    context,
-    { slots, reportIntervalMs: 30, drainMs, stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600 },
-    { sessions: sessions.as('runner'), agents: agentsClient.as('runner') },
-  );
+  const config = {
+    slots,
+    reportIntervalMs: 30,
+    drainMs,
+    stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600,
+    toolTimeoutSeconds: 120,
+  };
+  const tools = createTools(...builtInTools(clock).values(), ...(settings.tools ?? []));
+  const clients = { sessions: sessions.as('runner'), agents: agentsClient.as('runner') };
+  const start = () => openRunner(context, config, clients, tools);
+  let runner = await start();
   stack.defer(() => runner.stop());
 
   return {
-    runner,
+    get runner() {
+      return runner;
+    },
     book,
     agents,
     clock,
@@ -61,11 +78,19 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
       for (const turn of turns) book.queue({ agentVersion, ...turn });
       context.bus.publish('turns.ready', '');
     },
-    async ended(turnId) {
+    async ended(turnId, outcomes = 1) {
       return until(`${turnId} has ended`, () => {
         const journal = book.of(turnId);
-        return journal.outcomes.length > 0 && journal;
+        return journal.outcomes.length >= outcomes && journal;
       });
+    },
+    again(turnId, decisions) {
+      book.again(turnId, decisions);
+      context.bus.publish('turns.ready', '');
+    },
+    async crash() {
+      await runner.stop();
+      runner = await start();
     },
     async passTime(what, holds, stepMs = 10) {
       await until(what, () => {
@@ -94,8 +119,9 @@ export function dataOf(journal: Journal, type: string): Record<string, unknown>[
   return journal.events.filter((event) => event.type === type).map(({ data }) => data);
 }
 
+/** The last one. */
 export function outcomeOf(journal: Journal) {
-  return journal.outcomes[0]?.kind;
+  return journal.outcomes.at(-1)?.kind;
 }
 
 /** An agent that plays these steps. */

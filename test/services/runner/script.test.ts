@@ -3,10 +3,10 @@ import { dataOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
 import { asked } from './sessions.ts';
 
 /** Plays one attempt of a turn without delays. */
-async function play(steps: unknown, { text = 'the input', attempt = 1 } = {}) {
+async function play(steps: unknown, { text = 'the input', failures = 0 } = {}) {
   await using world = await open();
   const agent = { model: 'rehearsal/script', modelOptionsJson: JSON.stringify({ steps }) };
-  world.ask(agent, { ...asked('trn_1', text), attempt });
+  world.ask(agent, { ...asked('trn_1', text), failures });
   return await world.ended('trn_1');
 }
 
@@ -72,7 +72,7 @@ describe('rehearsal/script', () => {
       expect(outcomeOf(journal)).toMatchObject({ $case: outcome, value: { error: { code } } });
       expect(typesOf(journal)).toEqual(['model.request_started', 'model.request_finished']);
       expect(dataOf(journal, 'model.request_finished')).toMatchObject([{ is_error: true }]);
-      expect(journal.usage.steps).toBe(1);
+      expect(journal.usage.steps).toBe(0);
     }
   });
 
@@ -84,7 +84,7 @@ describe('rehearsal/script', () => {
     });
   });
 
-  it('fails as often as it says, counted by the attempts of the turn', async () => {
+  it('fails as often as it says, counted by the failures since the turn last got on', async () => {
     const steps = [
       { error: { kind: 'overloaded' }, times: 2 },
       { text: 'a' },
@@ -92,19 +92,20 @@ describe('rehearsal/script', () => {
       { text: 'b' },
     ];
     const codes = [];
-    for (const attempt of [1, 2, 3]) {
-      const kind = outcomeOf(await play(steps, { attempt }));
+    for (const failures of [0, 1, 2]) {
+      const kind = outcomeOf(await play(steps, { failures }));
       codes.push(kind?.$case === 'retry' && kind.value.error?.code);
     }
     expect(codes).toEqual(['model_overloaded', 'model_overloaded', 'model_rate_limited']);
-    expect(textOf(await play(steps, { attempt: 4 }))).toBe('ab');
+    expect(textOf(await play(steps, { failures: 3 }))).toBe('ab');
   });
 
   it.each([
     [{}, 'model_options.steps is not a list'],
-    [[{ tool: 'bash', input: {} }], 'steps[0]: this release has no tools'],
+    [[{ tool: 5 }], 'steps[0].tool is not a text'],
+    [[{ tool: 'calculator', output: 4 }], 'steps[0] has an unknown member output'],
     [[{ text: 'x' }, 5], 'steps[1] is not an object'],
-    [[{ say: 'x' }], 'steps[0] is none of text, thinking, error, usage'],
+    [[{ say: 'x' }], 'steps[0] is none of text, tool, thinking, error, usage'],
     [[{ text: 'x', delay: 4 }], 'steps[0] has an unknown member delay'],
     [[{ text: 'x', chunk_chars: 0 }], 'steps[0].chunk_chars is not a whole number from 1 to 2147483647'],
     [[{ text: 7 }], 'steps[0].text is not a text'],

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { guard } from '../../../lib/grpc/guard.ts';
 import type { Endpoint } from '../../../lib/grpc/transport.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import {
+  type Ask,
+  type CallDecision,
   type ClaimedTurn,
   type ClaimTurnsRequest,
   type Event,
@@ -21,6 +24,11 @@ export interface TurnBook {
   endpoint: Endpoint;
   /** Queues a turn with its session's messages. */
   queue(turn: QueuedTurn): void;
+  /**
+   * Queues a turn again, with all that was reported of it: its messages and open calls, and what became of its
+   * questions, by tool_use_id.
+   */
+  again(turnId: string, decisions?: Record<string, Partial<CallDecision>>): void;
   /** Everything reported of a turn under any fence. */
   of(turnId: string): Journal;
   /** The lease goes elsewhere: reports under it are refused from here on. */
@@ -58,6 +66,8 @@ export interface QueuedTurn {
 export interface Journal {
   events: { type: string; data: Record<string, unknown> }[];
   outcomes: Outcome[];
+  /** Tool calls that have no result. */
+  openCalls: OpenCall[];
   usage: Usage;
   openMessageId: string;
   /** How many reports were appended, and how many were known already. */
@@ -79,6 +89,9 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
   const queue: QueuedTurn[] = [];
   const journals = new Map<string, Journal>();
   const leases = new Map<string, { fence: number; reportSeq: number }>();
+  const newest = new Map<string, QueuedTurn>();
+  const begun = new Map<string, Event[]>();
+  const asked = new Map<string, Ask>();
   const pages = new Map<string, { events: Event[]; size: number }>();
   let fence = 0;
   let mostRunning = 0;
@@ -89,6 +102,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     const fresh: Journal = {
       events: [],
       outcomes: [],
+      openCalls: [],
       usage: { ...NO_USAGE },
       openMessageId: '',
       appended: 0,
@@ -102,6 +116,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     const sessionId = `ses_${turn.turnId}`;
     leases.set(turn.turnId, { fence: ++fence, reportSeq: 0 });
     mostRunning = Math.max(mostRunning, leases.size);
+    newest.set(turn.turnId, turn);
     if (turn.page) pages.set(sessionId, { events: turn.messages, size: turn.page });
     return {
       turnId: turn.turnId,
@@ -132,16 +147,95 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       throw new Error(`report ${report.reportSeq} came out of order`);
     lease.reportSeq = report.reportSeq;
     journal.appended++;
-    for (const { type, dataJson } of report.events) journal.events.push({ type, data: JSON.parse(dataJson) });
+    for (const { type, dataJson } of report.events) {
+      const data = JSON.parse(dataJson);
+      journal.events.push({ type, data });
+      followCall(journal, report, type, data);
+    }
     for (const name of Object.keys(NO_USAGE) as (keyof Usage)[]) {
       journal.usage[name] += report.usage?.[name] ?? 0;
     }
     journal.openMessageId = report.openMessageId;
     if (report.outcome) {
       journal.outcomes.push(report.outcome);
+      if (report.outcome.kind?.$case === 'blocked')
+        askAll(journal, report.turnId, report.outcome.kind.value.asks);
       leases.delete(report.turnId);
     }
     return { errorCode: '', errorMessage: '' };
+  }
+
+  /** What sessions would refuse is a fault of the runner. */
+  function followCall(
+    journal: Journal,
+    report: TurnReport,
+    type: string,
+    data: Record<string, unknown>,
+  ): void {
+    const toolUseId = String(data.tool_use_id);
+    const call = journal.openCalls.find((one) => one.toolUseId === toolUseId);
+    if (type === 'agent.tool_use') {
+      if (call) throw new Error(`${toolUseId} is open already`);
+      journal.openCalls.push({ toolUseId, dispatches: 0, decision: undefined });
+    }
+    if (type !== 'agent.tool_dispatched' && type !== 'agent.tool_result') return;
+    if (!call) throw new Error(`${toolUseId} is not open`);
+    if (type === 'agent.tool_result') journal.openCalls = journal.openCalls.filter((one) => one !== call);
+    else if (data.attempt !== ++call.dispatches) throw new Error(`${toolUseId} is dispatched out of order`);
+    else if (data.fence !== report.fence) throw new Error(`${toolUseId} is dispatched under another fence`);
+  }
+
+  function askAll(journal: Journal, turnId: string, asks: Ask[]): void {
+    if (asks.length === 0) throw new Error('a blocked turn asks nothing');
+    for (const ask of asks) {
+      const isOpen = journal.openCalls.some(({ toolUseId }) => toolUseId === ask.toolUseId);
+      if (!isOpen) throw new Error(`${ask.toolUseId} is asked about and is not open`);
+      asked.set(`${turnId} ${ask.toolUseId}`, ask);
+    }
+  }
+
+  /** Of a question that was asked, and of one that the test makes up. */
+  function decided(turnId: string, call: OpenCall, given: Partial<CallDecision> | undefined): OpenCall {
+    if (!given) return call;
+    const ask = asked.get(`${turnId} ${call.toolUseId}`);
+    const inputJson = given.inputJson ?? ask?.inputJson ?? '';
+    const decision = {
+      kind: ask?.kind ?? 'tool',
+      decision: 'allow',
+      reason: '',
+      inputJson,
+      inputSha256: createHash('sha256').update(inputJson).digest('hex'),
+      edited: given.inputJson !== undefined,
+      dispatches: call.dispatches,
+      ...given,
+    };
+    return { ...call, decision };
+  }
+
+  /** Failures worth another try, since the turn last got on. */
+  function failuresOf(journal: Journal): number {
+    return journal.outcomes.filter(({ kind }) => kind?.$case === 'retry').length;
+  }
+
+  function again(turnId: string, decisions: Record<string, Partial<CallDecision>> = {}): void {
+    const turn = newest.get(turnId);
+    if (!turn) throw new Error(`${turnId} was never claimed`);
+    const journal = journalOf(turnId);
+    journal.openCalls = journal.openCalls.map((call) => decided(turnId, call, decisions[call.toolUseId]));
+    const told = journal.events
+      .filter(({ type }) => type === 'agent.message' || type === 'agent.tool_result')
+      .map(({ type, data }, index) => {
+        const seq = 1_000 + index;
+        return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
+      });
+    queue.push({
+      ...turn,
+      messages: [...(begun.get(turnId) ?? []), ...told],
+      attempt: (turn.attempt ?? 1) + 1,
+      usage: { ...journal.usage },
+      failures: failuresOf(journal),
+      openCalls: structuredClone(journal.openCalls),
+    });
   }
 
   const handlers: Partial<Handlers<SessionsServiceDefinition>> = {
@@ -184,7 +278,12 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       clock: context.clock,
       observe: context.observe,
     }),
-    queue: (turn) => void queue.push(turn),
+    queue(turn) {
+      begun.set(turn.turnId, turn.messages);
+      journalOf(turn.turnId).openCalls.push(...structuredClone(turn.openCalls ?? []));
+      queue.push(turn);
+    },
+    again,
     of: journalOf,
     takeAway: (turnId) => void leases.delete(turnId),
     before: {},
@@ -207,9 +306,9 @@ export function message(
   turnId: string,
   seq: number,
   type: 'user.message' | 'agent.message',
-  text: string,
+  said: string | object[],
 ): Event {
-  const content = [{ type: 'text', text }];
+  const content = typeof said === 'string' ? [{ type: 'text', text: said }] : said;
   const data =
     type === 'user.message'
       ? { content }

@@ -16,6 +16,20 @@ export function lastToolText(prompt: LanguageModelV4Prompt): string {
   return JSON.stringify('value' in output ? output.value : null);
 }
 
+/** How many tools were called since the newest user message, and which user message that is, from 1. */
+export function callsSinceUser(prompt: LanguageModelV4Prompt): { calls: number; question: number } {
+  let calls = 0;
+  let question = 0;
+  for (const { role, content } of prompt) {
+    if (role === 'user') {
+      question++;
+      calls = 0;
+    }
+    if (role === 'assistant') calls += content.filter(({ type }) => type === 'tool-call').length;
+  }
+  return { calls, question };
+}
+
 /** A rehearsal model counts words where a real one counts tokens. */
 export function usageOf(prompt: LanguageModelV4Prompt, outputTokens: number): LanguageModelV4Usage {
   let inputTokens = 0;

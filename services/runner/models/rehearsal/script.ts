@@ -1,19 +1,22 @@
 import {
   APICallError,
+  type JSONValue,
   type LanguageModelV4,
   type LanguageModelV4CallOptions,
   type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { type Clock, wait } from '../../../../lib/clock.ts';
-import { countWords, lastToolText, lastUserText, tokens, usageOf } from './prompt.ts';
+import { callsSinceUser, countWords, lastToolText, lastUserText, tokens, usageOf } from './prompt.ts';
 import { readSteps, type ScriptError, ScriptProblem, type ScriptStep } from './steps.ts';
 
 /**
  * `rehearsal/script` plays `model_options.steps` (see steps.ts). `{{input}}` in a text is the last user
  * message, `{{last_tool_output}}` what the last tool gave.
  *
- * An error step fails its `times` and is passed over afterwards. It counts by the attempt of the turn, which
- * it is told, and keeps nothing itself: so a script plays the same over restarts and on any runner.
+ * One answer goes up to the next tools and has them called; the answer after it goes on behind them. Where it
+ * stands it sees from the number of calls in the prompt. An error step fails its `times` and is passed over
+ * afterwards: it counts by the failures since the turn last got on, which it is told. It keeps nothing itself, so
+ * a script plays the same over restarts and on any runner.
  */
 export function createScript(clock: Clock): LanguageModelV4 {
   return {
@@ -25,12 +28,12 @@ export function createScript(clock: Clock): LanguageModelV4 {
       throw new Error('rehearsal models only stream');
     },
     async doStream(options) {
-      const { steps, attempt } = stepsOf(options);
-      const fails = failingStep(steps, attempt);
+      const scene = sceneOf(options);
+      const { steps, fails } = scene;
       const [first] = steps;
       // Nothing was said yet: the request itself is refused, as a provider would do it.
       if (first?.kind === 'error' && first === fails && first.error !== 'cut_stream') throw refusal(first);
-      const parts = play(steps, fails, options, clock);
+      const parts = play(scene, options, clock);
       const stream = new ReadableStream<LanguageModelV4StreamPart>({
         async pull(controller) {
           const { done, value } = await parts.next();
@@ -48,32 +51,50 @@ export function createScript(clock: Clock): LanguageModelV4 {
 
 type ErrorStep = Extract<ScriptStep, { kind: 'error' }>;
 
-function stepsOf({ providerOptions }: LanguageModelV4CallOptions): { steps: ScriptStep[]; attempt: number } {
+/** What one answer plays. */
+interface Scene {
+  steps: ScriptStep[];
+  /** The error step that it meets; undefined when all of them are used up. */
+  fails: ErrorStep | undefined;
+  /** The id of the first call; the others count on. */
+  question: number;
+  calls: number;
+}
+
+function sceneOf({ providerOptions, prompt }: LanguageModelV4CallOptions): Scene {
+  const { calls, question } = callsSinceUser(prompt);
   try {
-    const attempt = providerOptions?.turn?.attempt;
-    return {
-      steps: readSteps(providerOptions?.rehearsal),
-      attempt: typeof attempt === 'number' ? attempt : 1,
-    };
+    const steps = behind(readSteps(providerOptions?.rehearsal), calls);
+    const failures = providerOptions?.turn?.failures;
+    return { steps, fails: failingStep(steps, typeof failures === 'number' ? failures : 0), question, calls };
   } catch (error) {
     throw error instanceof ScriptProblem ? apiError(400, error.message) : error;
   }
 }
 
-/** The error step that this attempt of the turn meets; undefined when all of them are used up. */
-function failingStep(steps: ScriptStep[], attempt: number): ErrorStep | undefined {
+/** The steps behind so many calls, up to the end of the next run of tools. */
+function behind(steps: ScriptStep[], calls: number): ScriptStep[] {
+  let begin = 0;
+  for (let passed = 0; passed < calls && begin < steps.length; begin++) {
+    if (steps[begin]?.kind === 'tool') passed++;
+  }
+  const rest = steps.slice(begin);
+  const end = rest.findIndex(({ kind }, index) => kind === 'tool' && rest[index + 1]?.kind !== 'tool');
+  return end < 0 ? rest : rest.slice(0, end + 1);
+}
+
+function failingStep(steps: ScriptStep[], failures: number): ErrorStep | undefined {
   let used = 0;
   for (const step of steps) {
     if (step.kind !== 'error') continue;
     used += step.times;
-    if (attempt <= used) return step;
+    if (failures < used) return step;
   }
   return undefined;
 }
 
 async function* play(
-  steps: ScriptStep[],
-  fails: ErrorStep | undefined,
+  { steps, fails, question, calls }: Scene,
   { prompt, maxOutputTokens = Number.POSITIVE_INFINITY, abortSignal }: LanguageModelV4CallOptions,
   clock: Clock,
 ): AsyncGenerator<LanguageModelV4StreamPart, undefined> {
@@ -85,6 +106,7 @@ async function* play(
   let words = 0;
   let last = '';
   let full = false;
+  let called = calls;
   yield { type: 'stream-start', warnings: [] };
   for (const [index, step] of steps.entries()) {
     const id = String(index);
@@ -113,10 +135,24 @@ async function* play(
       }
       yield { type: 'text-end', id };
     }
+    if (step.kind === 'tool' && !full) {
+      const toolCallId = `call_${question}_${++called}`;
+      const input = JSON.stringify(filled(step.input, fill));
+      yield { type: 'tool-call', toolCallId, toolName: step.tool, input };
+    }
   }
-  const unified = full ? 'length' : 'stop';
+  const unified = full ? 'length' : called > calls ? 'tool-calls' : 'stop';
   yield { type: 'finish', usage: usage ?? usageOf(prompt, words), finishReason: { unified, raw: undefined } };
   return;
+}
+
+/** Every text in it is filled in. */
+function filled(value: JSONValue, fill: (text: string) => string): JSONValue {
+  if (typeof value === 'string') return fill(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => filled(one, fill));
+  const members = Object.entries(value).map(([name, one]) => [name, filled(one ?? null, fill)]);
+  return Object.fromEntries(members);
 }
 
 function* chunks(text: string, size = text.length): Generator<string> {

@@ -1,7 +1,10 @@
+import type { JSONValue } from '@ai-sdk/provider';
+
 /** One thing the script model does, in the order of `model_options.steps`. */
 export type ScriptStep =
   | { kind: 'text'; text: string; chunkChars: number | undefined; delayMs: number }
   | { kind: 'thinking'; text: string }
+  | { kind: 'tool'; tool: string; input: JSONValue }
   | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
   | { kind: 'usage'; inputTokens: number; outputTokens: number };
 
@@ -20,6 +23,8 @@ const MAX_DELAY_MS = 3_600_000;
  *
  *   {"text": string, "chunk_chars"?: n, "delay_ms"?: n}   says it, in chunks of n UTF-16 units, a delay before each
  *   {"thinking": string}
+ *   {"tool": string, "input"?: any JSON}                  has it called, and goes on when its output is there; tools
+ *                                                         that stand next to each other are called together
  *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
  *   {"usage": {"input_tokens": n, "output_tokens": n}}    instead of the counted words
  *
@@ -32,10 +37,7 @@ export function readSteps(options: unknown): ScriptStep[] {
 }
 
 function readStep(value: unknown, at: string): ScriptStep {
-  if (typeof value === 'object' && value !== null && 'tool' in value) {
-    throw new ScriptProblem(`${at}: this release has no tools`);
-  }
-  const step = members(value, at, ['text', 'thinking', 'error', 'usage'], true);
+  const step = members(value, at, [], true);
   if ('text' in step) {
     members(value, at, ['text', 'chunk_chars', 'delay_ms']);
     return {
@@ -49,6 +51,10 @@ function readStep(value: unknown, at: string): ScriptStep {
     members(value, at, ['thinking']);
     return { kind: 'thinking', text: text(step.thinking, `${at}.thinking`) };
   }
+  if ('tool' in step) {
+    members(value, at, ['tool', 'input']);
+    return { kind: 'tool', tool: text(step.tool, `${at}.tool`), input: (step.input ?? {}) as JSONValue };
+  }
   if ('error' in step) return readError(members(value, at, ['error', 'times', 'retry_after_seconds']), at);
   if ('usage' in step) {
     members(value, at, ['usage']);
@@ -59,7 +65,7 @@ function readStep(value: unknown, at: string): ScriptStep {
       outputTokens: count(usage.output_tokens, `${at}.usage.output_tokens`),
     };
   }
-  throw new ScriptProblem(`${at} is none of text, thinking, error, usage`);
+  throw new ScriptProblem(`${at} is none of text, tool, thinking, error, usage`);
 }
 
 function readError(step: Members, at: string): ScriptStep {

@@ -1,0 +1,111 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Tracer } from '../../lib/telemetry/tracer.ts';
+import type { Ask, OpenCall } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { HeldTurn } from './held.ts';
+import { FRESH, planOf, type Run } from './plan.ts';
+import type { Reporter } from './reporter.ts';
+import { beginTool, endTool } from './spans.ts';
+import { type Call, type CallResult, openCalls, type Step } from './step.ts';
+import { EFFECT_UNKNOWN, runTool, type ToolEnd } from './tools/run.ts';
+import type { Toolbox } from './tools/toolbox.ts';
+
+export interface CallsOptions {
+  clock: Clock;
+  tracer: Tracer;
+  reporter: Pick<Reporter, 'hurry' | 'commit'>;
+  toolTimeoutSeconds: number;
+}
+
+/**
+ * Carries out the calls of a step that have no result yet: those that may run, together; then it is known what
+ * somebody has to be asked. A call without a result and without a question was stopped with its turn.
+ */
+export async function carryOut(
+  turn: HeldTurn,
+  step: Step,
+  toolbox: Toolbox,
+  options: CallsOptions,
+): Promise<Ask[]> {
+  const asks: Ask[] = [];
+  const runs: Run[] = [];
+  for (const call of openCalls(step)) {
+    const plan = planOf(call, knownOf(turn, call), toolbox);
+    if (plan.kind === 'ask') asks.push(plan.ask);
+    else if (plan.kind === 'run') runs.push(plan.run);
+    else settle(turn, step, call, plan.result, 0);
+  }
+  if (runs.length > 0 && !turn.stopped) await carryOutAll(turn, step, runs, options);
+  return asks;
+}
+
+/** What earlier attempts have done about a call; of one of this attempt, nothing. */
+function knownOf({ claimed }: HeldTurn, { toolUseId }: Call): Pick<OpenCall, 'dispatches' | 'decision'> {
+  return claimed.openCalls.find((open) => open.toolUseId === toolUseId) ?? FRESH;
+}
+
+/** No tool is touched before it is in the journal that it will be, under a lease that still holds. */
+async function carryOutAll(turn: HeldTurn, step: Step, runs: Run[], options: CallsOptions): Promise<void> {
+  const { outbox, claimed } = turn;
+  for (const { call, attempt } of runs) {
+    const { fence } = claimed;
+    outbox.add('agent.tool_dispatched', { tool_use_id: call.toolUseId, attempt, fence });
+    if (attempt === 1) outbox.count({ toolCalls: 1 });
+  }
+  if (!(await options.reporter.commit(turn))) return;
+  await Promise.all(runs.map((run) => carryOutOne(turn, step, run, options)));
+}
+
+async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: CallsOptions): Promise<void> {
+  const { call, tool, input, attempt, editedInput } = run;
+  const { clock, tracer, toolTimeoutSeconds, reporter } = options;
+  const wasStopped = turn.stopped !== undefined;
+  const startedAt = clock.now().getTime();
+  const span = beginTool(tracer, turn, call, attempt);
+  const progress = (text: string) => turn.outbox.progress(call.toolUseId, text, clock.now().getTime());
+  const told = { toolUseId: call.toolUseId, attempt, signal: turn.signal, progress };
+  const end = await runTool(tool, input, told, { clock, timeoutSeconds: toolTimeoutSeconds });
+  endTool(span, end);
+  if (turn.stopped === 'lost') return;
+  const result = resultOf(end, run, turn, wasStopped);
+  if (!result) return;
+  const durationMs = Math.max(0, clock.now().getTime() - startedAt);
+  settle(turn, step, call, editedInput === undefined ? result : { ...result, editedInput }, durationMs);
+  reporter.hurry(turn);
+}
+
+/**
+ * Undefined for a call that the next runner takes up: what it did until this one was stopped is not known. One that
+ * was stopped before it had begun is told as such, so that nobody has to be asked about it.
+ */
+function resultOf(end: ToolEnd, { tool }: Run, turn: HeldTurn, wasStopped: boolean): CallResult | undefined {
+  if (end.kind === 'done') return { output: end.output, isError: false };
+  if (end.kind === 'failed') return { output: end.output, isError: true };
+  const isHarmless = turn.stopped === 'stopping' && tool.kind.effect !== 'once';
+  if (wasStopped && !isHarmless)
+    return { output: `${causeOf(turn)} before this tool was run.`, isError: true };
+  if (turn.stopped !== 'budget') return undefined;
+  const unknown = tool.kind.effect === 'read' ? '' : ` ${EFFECT_UNKNOWN}`;
+  return { output: `${causeOf(turn)} while this tool was running.${unknown}`, isError: true };
+}
+
+function causeOf({ stopped }: HeldTurn): string {
+  return stopped === 'budget' ? 'The time of the turn was up' : 'The service was stopped';
+}
+
+function settle(
+  turn: HeldTurn,
+  step: Step,
+  { toolUseId }: Call,
+  result: CallResult,
+  durationMs: number,
+): void {
+  step.results.set(toolUseId, result);
+  const { output, isError, editedInput } = result;
+  turn.outbox.result({
+    tool_use_id: toolUseId,
+    output,
+    is_error: isError,
+    duration_ms: durationMs,
+    edited_input: editedInput,
+  });
+}
