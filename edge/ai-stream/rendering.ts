@@ -13,7 +13,8 @@ export class Rendering {
   readonly #calls = new Calls();
   /** The message of the model that is under way. */
   #speech: Speech | undefined;
-  #step: 'none' | 'empty' | 'open' = 'none';
+  /** `due` is begun with its first part: a reader keeps no step without one. `empty` is begun, and was taken back. */
+  #step: 'none' | 'due' | 'open' | 'empty' = 'none';
   #finishReason: FinishReason = 'stop';
   #blocked = false;
   #ended = false;
@@ -65,7 +66,7 @@ export class Rendering {
       case 'agent.message_discarded':
         return this.#discard(event.data.message_id);
       case 'agent.tool_use':
-        return this.#calls.used(event.data);
+        return this.#show(this.#calls.used(event.data));
       case 'agent.tool_dispatched':
         return this.#calls.dispatched(event.data);
       case 'agent.tool_progress':
@@ -101,21 +102,24 @@ export class Rendering {
   }
 
   #say(messageId: string, say: (speech: Speech) => Chunk[]): Chunk[] {
-    const chunks: Chunk[] = [];
-    let speech = this.#speech;
-    if (speech?.messageId !== messageId) {
-      if (this.#step === 'open') chunks.push({ type: 'finish-step' });
-      if (this.#step !== 'empty') chunks.push({ type: 'start-step' });
-      this.#step = 'open';
-      speech = new Speech(messageId);
-      this.#speech = speech;
-    }
-    return [...chunks, ...say(speech)];
+    if (this.#speech?.messageId === messageId) return this.#show(say(this.#speech));
+    const before: Chunk[] = this.#step === 'open' ? [{ type: 'finish-step' }] : [];
+    if (this.#step !== 'empty') this.#step = 'due';
+    this.#speech = new Speech(messageId);
+    return [...before, ...this.#show(say(this.#speech))];
+  }
+
+  #show(parts: Chunk[]): Chunk[] {
+    if (parts.length === 0) return [];
+    const begins = this.#step === 'none' || this.#step === 'due';
+    this.#step = 'open';
+    return begins ? [{ type: 'start-step' }, ...parts] : parts;
   }
 
   #discard(messageId: string): Chunk[] {
     if (this.#speech?.messageId !== messageId) return [];
     this.#speech = undefined;
+    if (this.#step !== 'open') return [];
     this.#step = 'empty';
     return [{ type: 'reset-step' }];
   }
@@ -127,7 +131,7 @@ export class Rendering {
   }
 
   #endStep(): Chunk[] {
-    return this.#step === 'none' ? [] : [{ type: 'finish-step' }];
+    return this.#step === 'open' || this.#step === 'empty' ? [{ type: 'finish-step' }] : [];
   }
 }
 
