@@ -241,6 +241,9 @@ export function readSettings<D extends Declaration>(
   return Object.fromEntries(entries) as Settings<D>;
 }
 
+/** A URL with a user, who may have a password. */
+const PASSWORD = /:\/\/[^/?#\s]*@/;
+
 function readOne(one: Setting<unknown>, env: Environment, problems: SettingProblem[]): unknown {
   const { variable, expected } = one;
   const problem = (text: string, fix: string, name = variable) =>
@@ -270,7 +273,7 @@ function readOne(one: Setting<unknown>, env: Environment, problems: SettingProbl
   try {
     return one.parse(text);
   } catch (error) {
-    const shown = one.secret ? '' : `("${text}") `;
+    const shown = one.secret || PASSWORD.test(text) ? '' : `("${text}") `;
     return problem(`${shown}${error instanceof Error ? error.message : error}`, one.fix);
   }
 }

@@ -84,6 +84,20 @@ describe('docker-compose.yml', () => {
     expect(holdersOf('SERVICE_DATABASE_URL').toSorted()).toEqual(KEEPERS.toSorted());
   });
 
+  it('hands the keys of models to runners alone', () => {
+    const keys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'MODEL_ENDPOINT_KEYS'].map(
+      (name) => `SERVICE_${name}`,
+    );
+    const { services } = readProject({
+      ...SECRETS,
+      ...Object.fromEntries(keys.map((name) => [name, 'a=b'])),
+    });
+    for (const key of keys) {
+      const holders = Object.entries(services).filter(([, { environment }]) => environment?.[key]);
+      expect(holders.map(([name]) => name)).toEqual(['runner']);
+    }
+  });
+
   it('lets every service but the edge run several times', () => {
     expect(containers.filter(([, { container_name }]) => container_name !== undefined)).toEqual([]);
     const bound = containers.filter(([, { ports, profiles }]) => ports && !profiles);

@@ -96,7 +96,7 @@ const ALLOWED: Record<string, string[]> = {
     '../domain/call.ts',
   ],
   'services/call/domain/call.ts': ['./name.ts', '../../../lib/errors.ts'],
-  'services/runner/step.ts': ['ai'],
+  'services/runner/step.ts': ['ai', '@ai-sdk/openai'],
   'services/main.ts': ['./house/house.ts', './alpha/service.ts'],
   'services/house/house.ts': ['../alpha/service.ts', '../../edge/server.ts', '../../lib/db/database.ts'],
   'edge/server.ts': ['fastify', '../lib/bus/redis.ts', '../proto/gen/ahs/alpha/v1/alpha.ts'],
@@ -125,6 +125,7 @@ const PACKAGES = [
   '@opentelemetry/api',
   'prom-client',
   'ai',
+  '@ai-sdk/openai',
 ];
 
 const FAULTY = new Set(

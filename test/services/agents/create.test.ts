@@ -48,6 +48,16 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     expect(await agents.edge.getAgent({ agentId: agent!.agentId }, alice)).toEqual({ agent });
   });
 
+  it.each(['anthropic/claude-sonnet-4-5', 'openai/ft:gpt-4o:team::id', 'local/meta-llama/Llama-3.1-8B'])(
+    'has the model %s',
+    async (model) => {
+      const modelOptionsJson =
+        '{"temperature":0.5,"top_p":1,"top_k":3,"seed":-1,"stop_sequences":["a"],"max_output_tokens":9,"x":null}';
+      const { agent } = await create({ runtime: { ...RUNTIME, model, modelOptionsJson } });
+      expect(agent?.runtime).toMatchObject({ model, modelOptionsJson });
+    },
+  );
+
   it('keeps what it says of tools, and gives a tool of which it says nothing the permission that is safe for it', async () => {
     const tools = [
       { name: 'calculator', permission: 'ask' },
@@ -104,7 +114,12 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
   it.each<[what: string, runtime: Partial<typeof RUNTIME> | object, pointer: string, message: RegExp]>([
     ['a model without a provider', { model: 'echo' }, '/model', /must be <provider>\/<model id>/],
     ['a model without an id', { model: 'rehearsal/' }, '/model', /must be <provider>\/<model id>/],
-    ['a provider it does not have', { model: 'acme/large' }, '/model', /provider .* there are rehearsal, anthropic, openai$/],
+    [
+      'a provider it does not have',
+      { model: 'acme/large' },
+      '/model',
+      /provider .* there are rehearsal, anthropic, openai, local$/,
+    ],
     ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
     [
       'a model it does not have',
@@ -112,6 +127,30 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       '/model',
       /it has rehearsal\/echo, rehearsal\/script/,
     ],
+    ['a model id with a blank', { model: 'openai/gpt 5' }, '/model', /without blanks/],
+    ['a model id without end', { model: `openai/${'x'.repeat(201)}` }, '/model', /at most 200/],
+    [
+      'an endpoint that nobody has added',
+      { model: 'nowhere/x' },
+      '/model',
+      /rehearsal, anthropic, openai, local/,
+    ],
+    ...[
+      ['temperature', '"hot"', /number/],
+      ['temperature', 'null', /number/],
+      ['top_p', '1.5', /from 0 to 1/],
+      ['top_k', '0.5', /whole number/],
+      ['presence_penalty', '[]', /number/],
+      ['stop_sequences', '"END"', /list of texts/],
+      ['stop_sequences', '[""]', /list of texts/],
+      ['seed', '1.5', /whole number/],
+      ['max_output_tokens', '0', /from 1 to/],
+    ].map(([name, value, message]): [string, object, string, RegExp] => [
+      `${name} of ${value}`,
+      { modelOptionsJson: `{"${name}":${value}}` },
+      `/model_options/${name}`,
+      message as RegExp,
+    ]),
     ['options that are no JSON', { modelOptionsJson: '{' }, '/model_options', /JSON object/],
     ['options that are a list', { modelOptionsJson: '[]' }, '/model_options', /JSON object/],
     ['options that are null', { modelOptionsJson: 'null' }, '/model_options', /JSON object/],

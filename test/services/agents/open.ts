@@ -19,7 +19,10 @@ export async function openAgentsUnderTest(
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
   const context = createContext(database.url, overrides);
-  const agents = opening.adopt(await openAgents(context, { pool: 4 }), (service) => service.stop());
+  const agents = opening.adopt(
+    await openAgents(context, { pool: 4, modelEndpoints: { local: 'http://127.0.0.1:1/v1' } }),
+    (service) => service.stop(),
+  );
   const { as } = opening.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
   const stack = opening.move();
   return {
