@@ -19,6 +19,8 @@ import { readAsk } from './request.ts';
 import { type Showing, Turns } from './turns.ts';
 
 export const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
+/** Where AI SDK's transport looks for a stream to join, unless it is told otherwise. */
+export const AI_RECONNECT_PATH = `${AI_STREAM_PATH}/{chat_id}/stream`;
 
 export const AiStreamQuery = closed({ after_seq: afterSeq });
 const NO_QUERY = closed({});
@@ -51,7 +53,7 @@ export function serveAiStream(
   async function get(request: Request, reply: FastifyReply) {
     const call = await identify(clients, request, reply);
     const query = readQuery(request.query as RawQuery);
-    checkPath(request.params);
+    checkPath(request.params, ['SESSION_NOT_FOUND']);
     const place = lastEventId(request.raw) ?? query.after_seq ?? 0;
     const turns = new Turns(clients, request.params.session_id, call);
     const left = place === 0 ? undefined : await turns.at(place);
@@ -94,9 +96,9 @@ export function serveAiStream(
     }
   }
 
-  const url = urlOf(AI_STREAM_PATH);
-  app.route({ method: 'POST', url, handler: post });
-  app.route({ method: 'GET', url, handler: get });
+  app.route({ method: 'POST', url: urlOf(AI_STREAM_PATH), handler: post });
+  app.route({ method: 'GET', url: urlOf(AI_STREAM_PATH), handler: get });
+  app.route({ method: 'GET', url: urlOf(AI_RECONNECT_PATH), handler: get });
 }
 
 async function copy(pieces: AsyncGenerator<Piece[]>, writer: ChunkWriter, first: Piece[]): Promise<void> {

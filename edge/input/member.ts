@@ -1,8 +1,8 @@
 import { endOfString } from './json.ts';
 
 /**
- * The text of a member of an object, exactly as it stands in a JSON text that has been read before. Undefined when
- * the object has no such member.
+ * The text of a member of an object, as it stands in a JSON text that has been read before, on one line: only the
+ * space between its parts is left out. Undefined when the object has no such member.
  */
 export function memberText(text: string, name: string): string | undefined {
   let depth = 0;
@@ -26,13 +26,16 @@ export function memberText(text: string, name: string): string | undefined {
       case '}':
       case ']':
         depth--;
-        if (depth === 0 && isWanted) return text.slice(begin, i).trim();
+        if (depth === 0 && isWanted) return compact(text.slice(begin, i));
         break;
       case ',':
         if (depth !== 1) break;
-        if (isWanted) return text.slice(begin, i).trim();
+        if (isWanted) return compact(text.slice(begin, i));
         begin = 0;
     }
   }
   return undefined;
 }
+
+const STRING_OR_SPACE = /("(?:[^"\\]|\\.)*")|\s+/g;
+const compact = (json: string) => json.replace(STRING_OR_SPACE, '$1');

@@ -1,5 +1,5 @@
 import { AiRequest } from '../ai-stream/request.ts';
-import { AI_STREAM_PATH, AiStreamQuery } from '../ai-stream/route.ts';
+import { AI_RECONNECT_PATH, AI_STREAM_PATH, AiStreamQuery } from '../ai-stream/route.ts';
 import { type Components, collect } from './components.ts';
 import { errorResponses, impliedErrors } from './errors.ts';
 import type { Operation } from './operation.ts';
@@ -35,7 +35,18 @@ const NOTHING = { description: 'No turn is under way.' };
 /** A turn as a stream for AI SDK, begun and joined. */
 export const aiStreamOperations = (components: Components): Operation[] => [
   askOperation(components),
-  resumeOperation(components),
+  resumeOperation(
+    AI_STREAM_PATH,
+    'resumeTurnStream',
+    'Stream the turn that is under way to AI SDK',
+    components,
+  ),
+  resumeOperation(
+    AI_RECONNECT_PATH,
+    'reconnectTurnStream',
+    'The same, where AI SDK looks for it',
+    components,
+  ),
 ];
 
 function askOperation(components: Components): Operation {
@@ -75,19 +86,24 @@ function askOperation(components: Components): Operation {
   ];
 }
 
-function resumeOperation(components: Components): Operation {
+function resumeOperation(
+  path: string,
+  operationId: string,
+  summary: string,
+  components: Components,
+): Operation {
   return [
-    AI_STREAM_PATH,
+    path,
     'GET',
     {
-      operationId: 'resumeTurnStream',
+      operationId,
       tags: ['Events'],
-      summary: 'Stream the turn that is under way to AI SDK',
+      summary,
       description:
         'From its beginning; with `after_seq` or Last-Event-ID what comes after that event of its turn, where what is still ' +
         'open is opened again.',
       parameters: [
-        ...pathParameters(AI_STREAM_PATH),
+        ...pathParameters(path),
         ...queryParameters(AiStreamQuery, components),
         ...headerParameters(['Last-Event-ID']),
       ],
@@ -95,7 +111,7 @@ function resumeOperation(components: Components): Operation {
         200: CHUNK_STREAM,
         204: NOTHING,
         ...errorResponses([
-          ...impliedErrors({ path: AI_STREAM_PATH, query: AiStreamQuery }),
+          ...impliedErrors({ path, query: AiStreamQuery }),
           'INVALID_CURSOR',
           'SESSION_NOT_FOUND',
         ]),
