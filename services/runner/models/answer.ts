@@ -23,7 +23,10 @@ export interface StepListener {
 export interface Answer {
   /** Takes in the next part of the stream. */
   add(part: LanguageModelV4StreamPart): void;
-  /** What was said so far, in the order in which the model began it. */
+  /**
+   * What was said so far, in the order in which the model began it, as far as providers take it back: they refuse
+   * empty texts, and thoughts that led to nothing.
+   */
   content(): StepContent[];
 }
 
@@ -101,7 +104,10 @@ export function createAnswer(listener: StepListener): Answer {
           break;
       }
     },
-    content: () => content.filter((part) => part.type !== 'text' || part.text !== '' || part.providerOptions),
+    content() {
+      const said = content.filter((part) => part.type !== 'text' || part.text !== '');
+      return said.slice(0, said.findLastIndex(({ type }) => type !== 'reasoning') + 1);
+    },
   };
 }
 

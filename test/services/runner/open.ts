@@ -3,6 +3,7 @@ import type { ServiceContext } from '../../../lib/service.ts';
 import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { ProviderSettings } from '../../../services/runner/config.ts';
 import { openRunner } from '../../../services/runner/service.ts';
 import { builtInTools } from '../../../services/runner/tools/builtin.ts';
 import { createTools, type Tool } from '../../../services/runner/tools/tool.ts';
@@ -39,6 +40,7 @@ export interface RunnerSettings {
   /** Beside the built-in ones. */
   tools?: Tool[];
   tracer?: ServiceContext['tracer'];
+  providers?: ProviderSettings;
 }
 
 /** A runner with a clock that stands still, and the contracts it calls kept in memory. */
@@ -58,6 +60,7 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
     drainMs,
     stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600,
     toolTimeoutSeconds: 120,
+    ...settings.providers,
   };
   const tools = createTools(...builtInTools(clock).values(), ...(settings.tools ?? []));
   const clients = { sessions: sessions.as('runner'), agents: agentsClient.as('runner') };
@@ -108,6 +111,12 @@ export function textOf(journal: Journal): string | undefined {
   const message = journal.events.find(({ type }) => type === 'agent.message');
   const content = message?.data.content as { text: string }[] | undefined;
   return content?.map(({ text }) => text).join('');
+}
+
+/** The text of a turn's last message. */
+export function lastTextOf(journal: Journal): string | undefined {
+  const content = dataOf(journal, 'agent.message').at(-1)?.content as { text?: string }[] | undefined;
+  return content?.map(({ text = '' }) => text).join('');
 }
 
 export function typesOf(journal: Journal): string[] {

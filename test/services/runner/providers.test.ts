@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai';
+import type { ModelMessage, ToolResultPart } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { openProvider } from '../../support/providers/server.ts';
 import { until } from '../../support/wait.ts';
@@ -9,6 +9,11 @@ const CALLS = [
   { call: 'call_a', name: 'weather', input: '{"city":"Zürich"}' },
   { call: 'call_b', name: 'weather', input: '{"city":"東京"}' },
 ];
+
+function resultOf({ call, name }: { call: string; name: string }): ToolResultPart {
+  const output = { type: 'json' as const, value: { sky: `grey over ${call}` } };
+  return { type: 'tool-result', toolCallId: call, toolName: name, output };
+}
 
 describe.each(WIRES)('a step of $model', (wire) => {
   const begin = () => openProvider(wire);
@@ -65,19 +70,13 @@ describe.each(WIRES)('a step of $model', (wire) => {
     const offered = JSON.stringify(server.requests[0]?.body.tools);
     for (const part of ['"weather"', 'Says how the weather is.', '"city"']) expect(offered).toContain(part);
 
-    const results = CALLS.map(({ call, name }) => ({
-      type: 'tool-result' as const,
-      toolCallId: call,
-      toolName: name,
-      output: { type: 'json' as const, value: { sky: `grey over ${call}` } },
-    }));
     const next = await ask(wire, server, {
       tools: [WEATHER],
       messages: [
         { role: 'user', content: 'How is the weather?' },
         // As it comes back out of the journal.
         { role: 'assistant', content: JSON.parse(JSON.stringify(content)) },
-        { role: 'tool', content: results },
+        { role: 'tool', content: CALLS.map(resultOf) },
       ],
     });
     expect(next.texts).toEqual(['Rain.']);
@@ -134,6 +133,34 @@ describe.each(WIRES)('a step of $model', (wire) => {
       expect(body).toContain(thought);
       expect(body.includes(`"${seal}"`)).toBe(isSealed);
     }
+  });
+
+  it('is not told back thoughts that led to nothing', async () => {
+    await using server = await begin();
+    const says = [{ text: 'Well.' }, { thought: 'The river', seal: 'c2VhbDE=' }];
+    server.answers({ says, ends: 'length' });
+    const heard = await ask(wire, server);
+    expect(heard.thoughts).toEqual(['The river']);
+    expect(finished(heard).finishReason).toBe('length');
+    expect(contentOf(heard)).toMatchObject([{ type: 'text', text: 'Well.' }]);
+  });
+
+  it.each(WIRES)('is told what $model has said before', async (other) => {
+    await using server = await begin();
+    await using before = await openProvider(other);
+    before.answers({ says: [{ thought: 'Hm.', seal: 'c2VhbDE=' }, { text: 'I look.' }, ...CALLS] });
+    server.answers({ says: [{ text: 'Rain.' }] });
+    const content = JSON.parse(JSON.stringify(contentOf(await ask(other, before, { tools: [WEATHER] }))));
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'How is the weather?' },
+      { role: 'assistant', content },
+      { role: 'tool', content: CALLS.map(resultOf) },
+    ];
+    expect((await ask(wire, server, { tools: [WEATHER], messages })).texts).toEqual(['Rain.']);
+    const body = JSON.stringify(server.requests[0]?.body);
+    for (const words of ['I look.', ...CALLS.map(({ call }) => `grey over ${call}`)])
+      expect(body).toContain(words);
+    expect(body.includes('c2VhbDE=')).toBe(wire === other && wire.name !== 'local-1');
   });
 
   it('may produce what its options say, in the way they say', async () => {
