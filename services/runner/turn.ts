@@ -67,11 +67,12 @@ async function loop(
   let steps = turn.claimed.usage?.steps ?? 0;
   for (let step = last; ; ) {
     if (step) {
+      // It gets on; a step that an earlier attempt had done with leaves the failures behind it as they are.
+      if (openCalls(step).length > 0) question.failures = 0;
       const asks = await carryOut(turn, step, runtime.toolbox, options);
       if (turn.stopped) return stopped(turn, options);
       if (asks.length > 0) return blocked(asks);
       messages.push(resultsMessage(step));
-      question.failures = 0;
     }
     if (steps >= runtime.maxSteps) return completed('max_steps_reached');
     if (isSpent(budget)) return completed('budget_reached');
