@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from '../support/api.ts';
+import { brokenInvariants } from '../support/invariants.ts';
 import { type Program, runProgram } from '../support/program.ts';
 import { startSenders } from '../support/senders.ts';
 import { until } from '../support/wait.ts';
+import { type AudienceFigures, createAudience } from './audience.ts';
 import { embeddedUrl, isDrained, judge, type Verdict } from './oracle.ts';
+import { seeded } from './random.ts';
 
-export interface CrashFigures extends Verdict {
+export interface CrashFigures extends Verdict, AudienceFigures {
   rounds: number;
   seed: number;
   /** Triggers that were answered with 200. */
@@ -21,17 +24,9 @@ export interface CrashFigures extends Verdict {
 
 const SENDERS = { count: 8, pauseMs: 0 };
 const BODY = 'crash test';
-
-/** A small generator, so that a seed gives the same rounds again (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+/** Followers that join in each round, and how long it takes until the next one comes. */
+const GUESTS = 10;
+const INVITE_MS = 40;
 
 /** Kills the program with -9 while webhooks arrive, again and again, and then compares what was promised with what is there. */
 export async function crashRounds(rounds: number, seed: number): Promise<CrashFigures> {
@@ -46,13 +41,19 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
   const api = createApi(`http://127.0.0.1:${port}`);
   const random = seeded(seed);
   const acknowledged: string[] = [];
+  const audience = createAudience(api, seeded(seed + 1));
   let program = await start(env, api);
   try {
     const webhook = await api.createWebhook(await api.createAgent(AGENT));
     for (let round = 0; round < rounds; round++) {
       const senders = startSenders(api, webhook, BODY, SENDERS);
+      const inviting = setInterval(() => {
+        const newest = senders.acknowledged.at(-1);
+        if (newest && audience.size < (round + 1) * GUESTS) audience.invite(newest);
+      }, INVITE_MS);
       await new Promise((resolve) => setTimeout(resolve, 100 + random() * 900));
       program.kill('SIGKILL');
+      clearInterval(inviting);
       await program.exited;
       await senders.stop();
       acknowledged.push(...senders.acknowledged);
@@ -63,9 +64,21 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
     await until('nothing is left to do', () => isDrained(databaseUrl), 120_000);
     const secondsToDrain = (performance.now() - startedAt) / 1_000;
     const repeated = acknowledged.length - new Set(acknowledged).size;
+    const heard = await audience.verdict(databaseUrl);
     const verdict = await judge(databaseUrl, acknowledged, answerTo);
-    return { rounds, seed, acknowledged: acknowledged.length, repeated, ...verdict, secondsToDrain };
+    const broken = [...verdict.broken, ...(await brokenInvariants(databaseUrl))];
+    return {
+      rounds,
+      seed,
+      acknowledged: acknowledged.length,
+      repeated,
+      ...verdict,
+      ...heard,
+      broken,
+      secondsToDrain,
+    };
   } finally {
+    audience.leave();
     program.kill('SIGTERM');
     await program.exited;
     await rm(dataDir, { recursive: true, force: true });

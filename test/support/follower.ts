@@ -11,9 +11,15 @@ const PAUSE_MS = 50;
 
 /**
  * Follows a session as a browser does: whenever the stream ends or cannot be had, it joins again after the
- * last event that it has seen. Ends with the event that `isLast` says is the last one, or with the signal.
+ * last event that it has seen; it does so, too, behind an event at which it `drops`. Ends with the event that
+ * `isLast` says is the last one, or with the signal.
  */
-export function follow(url: string, isLast: (event: Frame) => boolean, signal: AbortSignal): Follower {
+export function follow(
+  url: string,
+  isLast: (event: Frame) => boolean,
+  signal: AbortSignal,
+  drops: () => boolean = () => false,
+): Follower {
   const follower: Follower = { events: [], joins: 0 };
   void run();
   return follower;
@@ -30,7 +36,7 @@ export function follow(url: string, isLast: (event: Frame) => boolean, signal: A
         if (frame?.id === undefined) return signal.aborted;
         follower.events.push(frame);
         ended = isLast(frame);
-        return ended;
+        return ended || drops();
       };
       // Whatever ends a stream, the answer to it is the same.
       await readStream(url, take, last === undefined ? {} : { 'Last-Event-ID': last }).catch(() => {});
