@@ -199,13 +199,15 @@ describe.each(WIRES)('a step of $model', (wire) => {
 describe('the options of a provider', () => {
   const [anthropic, openai, compatible] = WIRES as [(typeof WIRES)[0], (typeof WIRES)[0], (typeof WIRES)[0]];
 
-  it('has Anthropic think within a budget', async () => {
+  it('has Anthropic think within a budget, and keep what it has read', async () => {
     await using server = await openProvider(anthropic);
     server.answers({ says: [{ text: 'Hm.' }] });
-    const options = { thinking: { type: 'enabled', budgetTokens: 2_000 }, max_output_tokens: 1_000 };
+    const thinking = { type: 'enabled', budgetTokens: 2_000 };
+    const options = { thinking, cacheControl: { type: 'ephemeral' }, max_output_tokens: 1_000 };
     await ask(anthropic, server, { options });
     expect(server.requests[0]?.body).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 2_000 },
+      cache_control: { type: 'ephemeral' },
       max_tokens: 3_000,
     });
   });
