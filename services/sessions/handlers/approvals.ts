@@ -1,3 +1,4 @@
+import { sha256 } from '../../../lib/digest.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
@@ -8,7 +9,6 @@ import type { ApprovalRow } from '../store/approvals.ts';
 import type { Decide } from '../store/changes.ts';
 import { actorOf } from './actor.ts';
 import { type HandlerContext, ownedRow } from './context.ts';
-import { sha256 } from './digest.ts';
 import { parseLine } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listApprovals' | 'decideApproval'>;

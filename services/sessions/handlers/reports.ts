@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { sha256 } from '../../../lib/digest.ts';
 import { refuse } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type {
@@ -10,7 +11,6 @@ import type { Ask } from '../domain/ask.ts';
 import type { CallStep } from '../domain/calls.ts';
 import type { Outcome, Report } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
-import { sha256 } from './digest.ts';
 import { oneLine, parseLine } from './json.ts';
 
 export interface ReportReader {

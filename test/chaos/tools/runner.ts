@@ -1,5 +1,5 @@
 /**
- * A runner in a process of its own, with tools that count at a server, that kills itself with -9 at a point.
+ * A runner in a process of its own, with tools that count at a server, that stops at a point: for good, or paused.
  * Told in its first argument, as JSON, where to go.
  */
 import { Type } from 'typebox';
@@ -17,9 +17,11 @@ export interface RunnerOrders {
   address: string;
   /** URL of the counting server. */
   counter: string;
-  /** Where it dies, the how manyeth time it comes there; never when absent. */
+  /** Where it stops, the how manyeth time it comes there; nowhere when absent. */
   point?: Point;
   times: number;
+  /** SIGKILL when absent. */
+  signal?: 'SIGKILL' | 'SIGSTOP';
 }
 
 const orders = JSON.parse(process.argv[2] ?? '') as RunnerOrders;
@@ -27,7 +29,8 @@ const { counter } = orders;
 let passed = 0;
 
 function hit(point: Point): void {
-  if (point === orders.point && ++passed === orders.times) process.kill(process.pid, 'SIGKILL');
+  if (point === orders.point && ++passed === orders.times)
+    process.kill(process.pid, orders.signal ?? 'SIGKILL');
 }
 
 const input = Type.Object({ key: Type.String() });

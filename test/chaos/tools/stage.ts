@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '../../../lib/grpc/client.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
+import { localTransport } from '../../../lib/grpc/local.ts';
+import { serveGrpc } from '../../../lib/grpc/network.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { type Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openSessions } from '../../../services/sessions/service.ts';
+import { createAgentBook } from '../../services/runner/agents.ts';
+import { createContext } from '../../support/context.ts';
+import { countOn } from '../../support/sql.ts';
+import { RUNTIMES } from './agents.ts';
+import { type Counter, startCounter } from './counter.ts';
+import type { RunnerOrders } from './runner.ts';
+
+export const OWNER = { userId: 'usr_1', roles: ['administrator'] };
+const PROGRAM = fileURLToPath(new URL('runner.ts', import.meta.url));
+const PAGE = { limit: 100, cursor: '' };
+
+/** Sessions, tools that count, and runners in processes of their own. */
+export interface Stage extends AsyncDisposable {
+  counter: Counter;
+  edge: Client<SessionsServiceDefinition>;
+  /** Begins a session with one of RUNTIMES. Returns its id. */
+  begin(runtime: number, text: string): Promise<string>;
+  /** Turns that have not ended. */
+  unfinished(): Promise<number>;
+  /** Answers everything that is asked at the moment. */
+  decideAll(choose: (approval: Approval) => string): Promise<void>;
+  run(orders: Partial<RunnerOrders>): RunningRunner;
+}
+
+export interface RunningRunner {
+  child: ChildProcess;
+  /** Code and signal of its end. */
+  exited: Promise<[number | null, string | null]>;
+  complaints(): string;
+}
+
+export async function openStage(databaseUrl: string, leaseSeconds: number): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const counter = opened.use(await startCounter());
+  const context = createContext(databaseUrl);
+  const book = createAgentBook(context);
+  for (const runtime of RUNTIMES) book.add(runtime);
+  const shared = { secret: context.serviceSecret, clock: context.clock };
+  const agents = createClient({
+    ...shared,
+    contract: AgentsServiceDefinition,
+    self: 'sessions',
+    transport: localTransport(book.endpoint),
+  });
+  const settings = {
+    pool: 8,
+    leaseSeconds,
+    approvalTtlSeconds: 3_600,
+    maxFailures: 5,
+    maxTurnsPerAgent: 1_000,
+    purgeAfterSeconds: 3_600,
+  };
+  const sessions = await openSessions(context, settings, { agents });
+  opened.defer(() => sessions.stop());
+  const server = await serveGrpc('127.0.0.1:0', [sessions.endpoint, book.endpoint]);
+  opened.defer(() => server.stop(100));
+  const clientOf = (self: string) =>
+    createClient({
+      ...shared,
+      contract: SessionsServiceDefinition,
+      self,
+      transport: localTransport(sessions.endpoint),
+    });
+  const deployments = clientOf('deployments');
+  const edge = clientOf('edge');
+  const place = { address: `127.0.0.1:${server.port}`, counter: counter.url };
+  const running = new Set<ChildProcess>();
+  opened.defer(async () => {
+    for (const child of running) child.kill('SIGKILL');
+    await Promise.all([...running].map((child) => once(child, 'close')));
+  });
+  const stack = opened.move();
+
+  return {
+    counter,
+    edge,
+    async begin(runtime, text) {
+      const { sessionId } = await deployments.createSession({
+        invocationId: context.ids('inv'),
+        deploymentId: 'dep_1',
+        agentId: 'agt_1',
+        agentVersion: runtime + 1,
+        ownerId: OWNER.userId,
+        text,
+        bodyBytes: 0,
+        sourceAddress: '',
+      });
+      return sessionId;
+    },
+    unfinished: () => countOn(databaseUrl, 'select count(*) from sessions.turns where finished_at is null'),
+    async decideAll(choose) {
+      const caller = OWNER;
+      const asked = { agentId: '', deploymentId: '', status: '', q: '', needsAction: true, page: PAGE };
+      const waiting = await edge.listSessions(asked, { caller });
+      for (const { sessionId } of waiting.sessions) {
+        const pending = { sessionId, status: 'pending', page: PAGE };
+        const { approvals } = await edge.listApprovals(pending, { caller });
+        for (const approval of approvals) {
+          const { approvalId } = approval;
+          const decision = choose(approval);
+          const said = { sessionId, approvalId, decision, reason: '', editedInputJson: '' };
+          await edge.decideApproval(said, { caller });
+        }
+      }
+    },
+    run(orders) {
+      const told = JSON.stringify({ ...place, times: 1, ...orders });
+      const child = spawn(process.execPath, [PROGRAM, told], { stdio: ['ignore', 'ignore', 'pipe'] });
+      running.add(child);
+      let complaints = '';
+      child.stderr.on('data', (chunk) => (complaints += chunk));
+      const exited = once(child, 'close') as Promise<[number | null, string | null]>;
+      void exited.then(() => running.delete(child));
+      return { child, exited, complaints: () => complaints };
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
