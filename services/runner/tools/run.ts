@@ -31,9 +31,13 @@ export async function runTool(
   if (signal.aborted) return { kind: 'stopped' };
   const own = new AbortController();
   const { promise, resolve } = Promise.withResolvers<ToolEnd>();
-  const stop = () => resolve({ kind: 'stopped' });
+  const leave = (end: ToolEnd) => {
+    resolve(end);
+    own.abort();
+  };
+  const stop = () => leave({ kind: 'stopped' });
   signal.addEventListener('abort', stop, { once: true });
-  const cancel = clock.after(timeoutSeconds * 1_000, () => resolve(timeout(tool, timeoutSeconds)));
+  const cancel = clock.after(timeoutSeconds * 1_000, () => leave(timeout(tool, timeoutSeconds)));
   let isOver = false;
   const told: ToolCall = {
     ...call,
@@ -47,8 +51,6 @@ export async function runTool(
   isOver = true;
   cancel();
   signal.removeEventListener('abort', stop);
-  // A tool that has ended by itself is left alone.
-  if (end.kind === 'stopped' || (end.kind === 'failed' && end.cause === 'tool_timeout')) own.abort();
   return end;
 }
 

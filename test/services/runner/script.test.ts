@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dataOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
-import { asked } from './sessions.ts';
+import { dataOf, lastTextOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
+import { asked, message } from './sessions.ts';
 
 /** Plays one attempt of a turn without delays. */
 async function play(steps: unknown, { text = 'the input', failures = 0 } = {}) {
@@ -9,6 +9,13 @@ async function play(steps: unknown, { text = 'the input', failures = 0 } = {}) {
   world.ask(agent, { ...asked('trn_1', text), failures });
   return await world.ended('trn_1');
 }
+
+const call = (toolCallId: string, expression: string) => ({
+  type: 'tool-call',
+  toolCallId,
+  toolName: 'calculator',
+  input: { expression },
+});
 
 describe('rehearsal/script', () => {
   it('says its texts, each as a part of one message', async () => {
@@ -82,6 +89,63 @@ describe('rehearsal/script', () => {
     expect(outcomeOf(await play([{ error: { kind: 'overloaded' } }]))).toMatchObject({
       value: { delayMs: 0 },
     });
+  });
+
+  it('calls tools that stand together at once, and goes on behind them', async () => {
+    const journal = await play([
+      { text: 'let me see ' },
+      { tool: 'calculator', input: { expression: '1 + 1' } },
+      { tool: 'calculator', input: { expression: '2 + 2' } },
+      { thinking: 'it was {{last_tool_output}}' },
+      { tool: 'calculator', input: { expression: '{{last_tool_output}} * 2' } },
+      { text: '{{input}}: {{last_tool_output}}' },
+    ]);
+    expect(dataOf(journal, 'agent.message').map(({ content }) => content)).toEqual([
+      [{ type: 'text', text: 'let me see ' }, call('call_1_1', '1 + 1'), call('call_1_2', '2 + 2')],
+      [{ type: 'reasoning', text: 'it was 4' }, call('call_1_3', '4 * 2')],
+      [{ type: 'text', text: 'the input: 8' }],
+    ]);
+    const reasons = dataOf(journal, 'agent.message').map(({ finish_reason }) => finish_reason);
+    expect(reasons).toEqual(['tool-calls', 'tool-calls', 'stop']);
+  });
+
+  it('ends with an empty message when nothing stands behind its last tool', async () => {
+    const journal = await play([{ tool: 'calculator', input: { expression: '1' } }]);
+    expect(lastTextOf(journal)).toBe('');
+    expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'end_turn' } });
+  });
+
+  it('fills in every text of an input, and nothing else', async () => {
+    const input = { 'n{{input}}': ['{{input}}', { deep: '<{{last_tool_output}}>' }, 5, null, true] };
+    const journal = await play([{ tool: 'calculator', input }], { text: 'x"y' });
+    expect(dataOf(journal, 'agent.tool_use')).toMatchObject([
+      { input: { 'n{{input}}': ['x"y', { deep: '<>' }, 5, null, true] } },
+    ]);
+  });
+
+  it('gives every call of a session an id of its own', async () => {
+    await using world = await open();
+    const said = (turnId: string, seq: number) => message(turnId, seq, 'user.message', 'x');
+    const steps = [{ tool: 'calculator', input: { expression: '1' } }, { text: 'x' }];
+    world.ask(script(...steps), { turnId: 'trn_2', messages: [said('trn_1', 1), said('trn_2', 2)] });
+    const journal = await world.ended('trn_2');
+    expect(dataOf(journal, 'agent.tool_use')).toMatchObject([{ tool_use_id: 'call_2_1' }]);
+  });
+
+  it('counts the failures of each answer for itself', async () => {
+    const tool = { tool: 'calculator', input: { expression: '1' } };
+    const error = { error: { kind: 'overloaded' } };
+    await using world = await open();
+    world.ask(script(error, tool, error, tool, { text: 'done' }), asked('trn_1', ''));
+    const codes = [];
+    for (const outcomes of [1, 2]) {
+      codes.push(outcomeOf(await world.ended('trn_1', outcomes))?.$case);
+      world.again('trn_1');
+    }
+    const journal = await world.ended('trn_1', 3);
+    expect(codes).toEqual(['retry', 'retry']);
+    expect(lastTextOf(journal)).toBe('done');
+    expect(journal.usage).toMatchObject({ steps: 3, toolCalls: 2 });
   });
 
   it('fails as often as it says, counted by the failures since the turn last got on', async () => {

@@ -68,6 +68,8 @@ export interface Journal {
   outcomes: Outcome[];
   /** Tool calls that have no result. */
   openCalls: OpenCall[];
+  /** Worth another try, since the turn last got on. */
+  failures: number;
   usage: Usage;
   openMessageId: string;
   /** How many reports were appended, and how many were known already. */
@@ -103,6 +105,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       events: [],
       outcomes: [],
       openCalls: [],
+      failures: 0,
       usage: { ...NO_USAGE },
       openMessageId: '',
       appended: 0,
@@ -156,6 +159,8 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       journal.usage[name] += report.usage?.[name] ?? 0;
     }
     journal.openMessageId = report.openMessageId;
+    if (report.events.some(gotOn)) journal.failures = 0;
+    if (report.outcome?.kind?.$case === 'retry') journal.failures++;
     if (report.outcome) {
       journal.outcomes.push(report.outcome);
       if (report.outcome.kind?.$case === 'blocked')
@@ -212,9 +217,8 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     return { ...call, decision };
   }
 
-  /** Failures worth another try, since the turn last got on. */
-  function failuresOf(journal: Journal): number {
-    return journal.outcomes.filter(({ kind }) => kind?.$case === 'retry').length;
+  function gotOn({ type }: { type: string }): boolean {
+    return type === 'agent.message' || type === 'agent.tool_result';
   }
 
   function again(turnId: string, decisions: Record<string, Partial<CallDecision>> = {}): void {
@@ -222,18 +226,16 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     if (!turn) throw new Error(`${turnId} was never claimed`);
     const journal = journalOf(turnId);
     journal.openCalls = journal.openCalls.map((call) => decided(turnId, call, decisions[call.toolUseId]));
-    const told = journal.events
-      .filter(({ type }) => type === 'agent.message' || type === 'agent.tool_result')
-      .map(({ type, data }, index) => {
-        const seq = 1_000 + index;
-        return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
-      });
+    const told = journal.events.filter(gotOn).map(({ type, data }, index) => {
+      const seq = 1_000 + index;
+      return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };
+    });
     queue.push({
       ...turn,
       messages: [...(begun.get(turnId) ?? []), ...told],
       attempt: (turn.attempt ?? 1) + 1,
       usage: { ...journal.usage },
-      failures: failuresOf(journal),
+      failures: journal.failures,
       openCalls: structuredClone(journal.openCalls),
     });
   }
