@@ -89,7 +89,7 @@ const services = [
         '^lib/grpc/',
         // store-holds-the-sql speaks about this one.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|trace)\\.ts$',
+        '^lib/(errors|ids|text|events|trace|digest)\\.ts$',
         '^lib/(clock|cache|sealing)\\.ts$',
         '^services/$1/',
       ],
