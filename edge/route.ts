@@ -55,8 +55,6 @@ export interface Exchange<Query = unknown, Body = unknown> {
   param(name: string): string;
   query: Query;
   body: Body;
-  /** The body as JSON text, for what has to go on exactly as it came; empty where there is none. */
-  bodyText: string;
   request: FastifyRequest;
   reply: FastifyReply;
 }

@@ -3,7 +3,7 @@ import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
 import type { EdgeContext } from './context.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
-import { checkKeepable, type Reading, readJson } from './input/json.ts';
+import { checkKeepable, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
 import { createQueryReader, type RawQuery } from './input/query.ts';
 import { createCheck } from './input/schema.ts';
@@ -14,7 +14,6 @@ import { closed } from './schemas/common.ts';
 export const API = '/api/v1';
 const BODY_BYTES = 1024 * 1024;
 const NO_QUERY = closed({});
-const NO_BODY: Reading = { text: '', value: undefined };
 
 /** Where the HTTP framework finds a path of the API. */
 export const urlOf = (path: string) => API + path.replace(/\{(\w+)\}/g, ':$1');
@@ -27,7 +26,7 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const params = request.params as Record<string, string>;
     const call = await identify(clients, request, reply);
-    const { value: body, text: bodyText } = (await read?.(request)) ?? NO_BODY;
+    const body = await read?.(request);
     const query = readQuery(request.query as RawQuery);
     checkPath(params, route.errors);
     const exchange: Exchange = {
@@ -36,7 +35,6 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
       param: (name) => params[name] ?? '',
       query,
       body,
-      bodyText,
       request,
       reply,
     };
@@ -53,16 +51,16 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
 
 function createBodyReader({ body, bodyOptional, bodyLimit = BODY_BYTES }: Route) {
   const check = createCheck(body ?? closed({}));
-  return async ({ raw }: FastifyRequest): Promise<Reading> => {
-    if (bodyOptional && !announcesBody(raw)) return { text: '{}', value: check({}) };
-    const { text, value } = await receiveJson(raw, bodyLimit);
+  return async ({ raw }: FastifyRequest): Promise<unknown> => {
+    if (bodyOptional && !announcesBody(raw)) return check({});
+    const value = await receiveJson(raw, bodyLimit);
     checkKeepable(value);
-    return { text, value: check(value) };
+    return check(value);
   };
 }
 
 /** The JSON of a request body of at most `limit` bytes, as far as its form goes. */
-export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Promise<Reading> {
+export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Promise<unknown> {
   requireJson(raw);
   return readJson(await collect(raw, limit));
 }

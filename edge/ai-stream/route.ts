@@ -39,8 +39,7 @@ export function serveAiStream(
 
   async function post(request: Request, reply: FastifyReply) {
     const call = await identify(clients, request, reply);
-    const { value } = await receiveJson(request.raw, MESSAGE_BYTES);
-    const ask = readAsk(value);
+    const ask = readAsk(await receiveJson(request.raw, MESSAGE_BYTES));
     readNoQuery(request.query as RawQuery);
     checkPath(request.params);
     const { session_id: sessionId } = request.params;

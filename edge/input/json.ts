@@ -7,22 +7,16 @@ const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A JSON text and its value. */
-export interface Reading {
-  text: string;
-  value: unknown;
-}
-
 /**
  * Reads a request body. Stricter than JSON.parse where two readers could understand the same bytes
  * differently: the text must be UTF-8, a member may stand in its object once, and none may be named
  * `__proto__`. Refused with INVALID_REQUEST.
  */
-export function readJson(bytes: Buffer): Reading {
-  const reading = read(bytes);
-  const problem = findAmbiguity(reading.text);
+export function readJson(bytes: Buffer): unknown {
+  const { text, value } = read(bytes);
+  const problem = findAmbiguity(text);
   if (problem) throw malformed(`${problem.pointer || 'the body'} ${problem.message}`, [problem]);
-  return reading;
+  return value;
 }
 
 /** Refuses a value that cannot be kept as it came: with INVALID_TEXT for a text, with INVALID_REQUEST for a number. */
@@ -32,6 +26,11 @@ export function checkKeepable(value: unknown): void {
     throw refuse('INVALID_TEXT', 'a text holds a NUL character or a lone surrogate', { details: texts });
   }
   if (numbers.length > 0) throw malformed('a number is too large', numbers);
+}
+
+interface Reading {
+  text: string;
+  value: unknown;
 }
 
 function read(bytes: Buffer): Reading {
@@ -133,8 +132,7 @@ function pointerTo(levels: readonly Level[]): string {
   return levels.map((level) => step(level.at)).join('');
 }
 
-/** The place of the quotation mark that ends the text that begins at `start`. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text[end - 1 - slashes] === '\\') slashes++;

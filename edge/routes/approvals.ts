@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { spliced, splicedOne } from '../envelope.ts';
-import { memberText } from '../input/member.ts';
 import { route } from '../route.ts';
 import { APPROVAL_STATUSES, ApprovalShape, Decision, shownApproval } from '../schemas/approvals.ts';
 import { AnyObject, closed, optional, pageRequest, paging, text } from '../schemas/common.ts';
@@ -36,9 +35,7 @@ export const approvalRoutes = [
     body: closed({
       decision: Decision,
       reason: optional(text('What the agent is told about it.', { maxLength: 2_000 })),
-      edited_input: optional(
-        AnyObject('Only with allow: what the tool is called with instead, exactly as it stands here.'),
-      ),
+      edited_input: optional(AnyObject('Only with allow: what the tool is called with instead.')),
     }),
     example: { decision: 'allow' },
     success: { status: 200, description: 'The approval as it is now.', data: ApprovalShape },
@@ -49,14 +46,14 @@ export const approvalRoutes = [
       'SESSION_ARCHIVED',
       'SESSION_TERMINATED',
     ],
-    async answer({ clients, call, param, body, bodyText }) {
+    async answer({ clients, call, param, body }) {
       const { approval } = await clients.sessions.decideApproval(
         {
           sessionId: param('session_id'),
           approvalId: param('approval_id'),
           decision: body.decision,
           reason: body.reason ?? '',
-          editedInputJson: memberText(bodyText, 'edited_input') ?? '',
+          editedInputJson: body.edited_input ? JSON.stringify(body.edited_input) : '',
         },
         call,
       );

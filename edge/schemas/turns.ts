@@ -16,7 +16,7 @@ export const TurnShape = Type.Object(
       'interrupted',
       'cancelled',
     ]),
-    queued_seq: count('The seq of the event that queued it.', 3),
+    queued_seq: count('The seq of the message that queued it.', 2),
     attempt: count('How often it was started.'),
     usage: Usage,
     error: nullable(
