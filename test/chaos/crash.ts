@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from '../support/api.ts';
-import { brokenInvariants } from '../support/invariants.ts';
 import { type Program, runProgram } from '../support/program.ts';
 import { startSenders } from '../support/senders.ts';
 import { until } from '../support/wait.ts';
@@ -66,7 +65,6 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
     const repeated = acknowledged.length - new Set(acknowledged).size;
     const heard = await audience.verdict(databaseUrl);
     const verdict = await judge(databaseUrl, acknowledged, answerTo);
-    const broken = [...verdict.broken, ...(await brokenInvariants(databaseUrl))];
     return {
       rounds,
       seed,
@@ -74,7 +72,6 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
       repeated,
       ...verdict,
       ...heard,
-      broken,
       secondsToDrain,
     };
   } finally {

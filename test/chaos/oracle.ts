@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { brokenInvariants } from '../support/invariants.ts';
 import { countOn, rowsOn } from '../support/sql.ts';
 
 export interface Verdict {
@@ -74,10 +75,12 @@ export async function judge(
     stored: rows.length,
     lost: acknowledged.filter((sessionId) => !stored.has(sessionId)).length,
     resumed: rows.filter((row) => row.attempts > 1).length,
-    broken: rows.flatMap((row) => {
-      const faults = faultsOf(row, answerTo(row.input));
-      return faults.length > 0 ? [`${row.session_id}: ${faults.join(', ')}`] : [];
-    }),
+    broken: [
+      ...rows.flatMap((row) =>
+        faultsOf(row, answerTo(row.input)).map((fault) => `${row.session_id}: ${fault}`),
+      ),
+      ...(await brokenInvariants(databaseUrl)),
+    ],
   };
 }
 

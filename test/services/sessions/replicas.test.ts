@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClaimedTurn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { brokenInvariants } from '../../support/invariants.ts';
 import {
   COMPLETED,
   claim,
@@ -17,7 +18,7 @@ import {
 } from './house.ts';
 
 const APPENDED = { errorCode: '', errorMessage: '' };
-const thought = (text: string) => ({ type: 'agent.thinking', dataJson: JSON.stringify({ text }) });
+const asked = (model: string) => ({ type: 'model.request_started', dataJson: JSON.stringify({ model }) });
 const rename = (house: House, sessionId: string, title: string) =>
   house.edge.updateSession({ sessionId, title, metadata: undefined }, { caller: OWNER });
 
@@ -40,15 +41,15 @@ describe('two replicas of sessions', () => {
     const sessionId = await converse(here, 'work');
     const turn = await claimOne(here);
     await rename(there, sessionId, 'renamed elsewhere');
-    expect(await send(here, reportOn(turn, 1, { events: [thought('one')] }))).toEqual([APPENDED]);
-    expect(await send(there, reportOn(turn, 2, { events: [thought('two')] }))).toEqual([APPENDED]);
+    expect(await send(here, reportOn(turn, 1, { events: [asked('one')] }))).toEqual([APPENDED]);
+    expect(await send(there, reportOn(turn, 2, { events: [asked('two')] }))).toEqual([APPENDED]);
     expect(await send(here, reportOn(turn, 3, { outcome: COMPLETED }))).toEqual([APPENDED]);
     expect(typesOf(await journalOf(here, sessionId)).slice(4)).toEqual([
       'turn.started',
       'session.status_running',
       'session.updated',
-      'agent.thinking',
-      'agent.thinking',
+      'model.request_started',
+      'model.request_started',
       'turn.completed',
       'session.status_idle',
     ]);
@@ -70,22 +71,22 @@ describe('two replicas of sessions', () => {
     const sessionId = await converse(here, 'first');
     const turn = await claimOne(here);
     await say(there, sessionId, 'no, this', 'interrupt');
-    const late = reportOn(turn, 1, { events: [thought('too late')], outcome: COMPLETED });
+    const late = reportOn(turn, 1, { events: [asked('too late')], outcome: COMPLETED });
     expect(await send(here, late)).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
     await send(there, reportOn(await claimOne(there), 1, { outcome: COMPLETED }));
-    expect(typesOf(await journalOf(here, sessionId))).not.toContain('agent.thinking');
+    expect(typesOf(await journalOf(here, sessionId))).not.toContain('model.request_started');
   });
 
   it('append a report that was sent twice once, though each went to another one', async () => {
     const sessionId = await converse(here, 'work');
     const turn = await claimOne(here);
-    const first = reportOn(turn, 1, { events: [thought('once')] });
+    const first = reportOn(turn, 1, { events: [asked('once')] });
     expect(await send(here, first)).toEqual([APPENDED]);
     expect(await send(there, first)).toEqual([APPENDED]);
     expect(await send(here, first)).toEqual([APPENDED]);
     await send(here, reportOn(turn, 2, { outcome: COMPLETED }));
     expect(
-      typesOf(await journalOf(here, sessionId)).filter((type) => type === 'agent.thinking'),
+      typesOf(await journalOf(here, sessionId)).filter((type) => type === 'model.request_started'),
     ).toHaveLength(1);
   });
 
@@ -105,7 +106,7 @@ describe('two replicas of sessions', () => {
       for (let seq = 1; seq <= 4; seq++) {
         const house = houses[(turn.fence + seq) % 2] as House;
         const outcome = seq === 4 ? COMPLETED : undefined;
-        const [result] = await send(house, reportOn(turn, seq, { events: [thought(`${seq}`)], outcome }));
+        const [result] = await send(house, reportOn(turn, seq, { events: [asked(`${seq}`)], outcome }));
         expect(result).toEqual(APPENDED);
       }
     }
@@ -128,7 +129,7 @@ describe('two replicas of sessions', () => {
       const count = (type: string) => types.filter((one) => one === type).length;
       expect(count('turn.started')).toBe(MESSAGES + 1);
       expect(count('turn.completed')).toBe(MESSAGES + 1);
-      expect(count('agent.thinking')).toBe(4 * (MESSAGES + 1));
+      expect(count('model.request_started')).toBe(4 * (MESSAGES + 1));
       expect(count('session.updated')).toBe(MESSAGES);
       expect(await statusOf(there, sessionId)).toMatchObject({
         status: 'idle',
@@ -137,5 +138,6 @@ describe('two replicas of sessions', () => {
         title: `title ${MESSAGES - 1}`,
       });
     }
+    expect(await brokenInvariants(here.context.databaseUrl)).toEqual([]);
   });
 });
