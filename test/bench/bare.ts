@@ -17,8 +17,16 @@ const tables = readdirSync(migrations)
 await pool.query(`
   create schema bare;
   ${tables.join('\n')}
-  drop index sessions_of_owner, sessions_of_agent, sessions_of_deployment, sessions_to_purge, journal_messages,
-    turns_one_at_a_time, turns_leased, turns_asleep;`);
+  do $$
+    declare index record;
+    begin
+      for index in select indexname from pg_indexes
+        where schemaname = 'bare' and indexname not like '%\_pkey' and indexname <> 'turns_ready'
+      loop
+        execute 'drop index bare.' || index.indexname;
+      end loop;
+    end
+  $$`);
 
 const INSERT = {
   name: 'bare.create',
