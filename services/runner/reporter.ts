@@ -82,7 +82,6 @@ export function createReporter(options: ReporterOptions): Reporter {
     const batch: Sent[] = [];
     let room = CALL_BYTES;
     for (const turn of ready) {
-      giveUpIfOver(turn, now);
       const taken = turn.outbox.take(now, room, batch.length === 0);
       if (taken) {
         batch.push({ turn, report: taken.report });

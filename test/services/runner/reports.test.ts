@@ -74,6 +74,29 @@ describe.each(TRANSPORTS)('a report, %s', (transport) => {
     ]);
   });
 
+  it('holds a message together with the calls that it wants', async () => {
+    await using world = await open({ transport, slots: 8 });
+    const underWay = Promise.withResolvers<void>();
+    world.book.before.report = () => underWay.promise;
+    world.ask({}, asked('trn_0', 'first'));
+    await until('a report is under way', () => world.book.reports.length === 1);
+    const turns = [1, 2, 3, 4].map((n) => asked(`trn_${n}`, 'x'.repeat(1_500_000)));
+    // Message and call are 3 MB: a call between services has room for two of them, and for half of the third.
+    world.ask(script({ tool: 'calculator', input: { expression: '{{input}}' } }), ...turns);
+    await world.passTime('all have spoken', () => world.book.claims.length > 4, 100);
+    underWay.resolve();
+    for (const { turnId } of turns) await world.ended(turnId);
+    const wanting = world.book.reports.flatMap(({ reports }) =>
+      reports.filter(({ events }) => events.some(({ dataJson }) => dataJson.includes('"tool-call"'))),
+    );
+    expect(wanting.length).toBe(4);
+    for (const { events } of wanting) {
+      expect(events.map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['agent.message', 'agent.tool_use']),
+      );
+    }
+  });
+
   it('holds no more than a message between services can hold', async () => {
     await using world = await open({ transport, slots: 8 });
     const text = 'm'.repeat(3 * 1024 * 1024);
