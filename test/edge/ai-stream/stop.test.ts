@@ -1,0 +1,28 @@
+import { DefaultChatTransport, type UIMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../../support/api.ts';
+import { startSystem } from '../../support/system.ts';
+import { until } from '../../support/wait.ts';
+import { MemoryChat } from './chat.ts';
+
+const SLOW = [{ text: 'a long story '.repeat(20), chunk_chars: 4, delay_ms: 15 }];
+
+describe('the ai-stream of a service that stops', () => {
+  it('is broken off, so that nobody takes it for a whole answer', async () => {
+    await using system = await startSystem();
+    const api = createApi(system.url);
+    const agent = await api.createAgent({ model: 'rehearsal/script', model_options: { steps: SLOW } });
+    const { body } = await api.post(`/agents/${agent}/conversations`);
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: `${system.url}/api/v1/sessions/${body.data.session_id}/ai-stream`,
+    });
+    const notices: string[] = [];
+    const chat = new MemoryChat({ transport, onData: ({ type }) => notices.push(type) });
+    const sending = chat.sendMessage({ text: 'tell' });
+    await until('something is told', () => (chat.lastMessage?.parts.length ?? 0) > 1);
+    await system[Symbol.asyncDispose]();
+    await sending;
+    expect(notices).toEqual(['data-draining']);
+    expect(chat.status).toBe('error');
+  });
+});
