@@ -25,10 +25,10 @@ export class ChunkWriter {
   }
 
   write(pieces: readonly Piece[]): void {
-    for (const { chunks, seq } of pieces)
-      this.#outflow.write(
-        chunks.map((chunk, i) => frame(chunk, i === chunks.length - 1 ? seq : undefined)).join(''),
-      );
+    const frames = pieces.flatMap(({ chunks, seq }) =>
+      chunks.map((chunk, i) => frame(chunk, i === chunks.length - 1 ? seq : undefined)),
+    );
+    if (frames.length > 0) this.#outflow.write(frames.join(''));
   }
 
   flushed(): Promise<void> {

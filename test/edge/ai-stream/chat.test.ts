@@ -166,6 +166,8 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
     const first = chatOf(session);
     const sending = first.sendMessage({ text: 'tell' });
     await until('something is told', () => lastOf(first).length > 1);
+    const head = await fetch(urlOf(session), { method: 'HEAD' });
+    expect([head.status, head.headers.get('x-vercel-ai-ui-message-stream')]).toEqual([200, 'v1']);
     const second = chatOf(session);
     await Promise.all([sending, second.resumeStream()]);
     expect(lastOf(second)).toMatchObject([
