@@ -205,6 +205,40 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
     ]);
   });
 
+  it('has told the same message to whoever leaves again and again', async () => {
+    const half = { text: 'half a story '.repeat(6), chunk_chars: 4, delay_ms: 15 };
+    const steps = [half, SUM, { thinking: 'Hm.' }, half, { error: { kind: 'cut_stream' }, times: 1 }, half];
+    const session = await begin(steps);
+    const { body } = await api.post(`/sessions/${session}/messages`, { content: 'tell' });
+    const read = async (place: string, frames: number) => {
+      const headers = { 'Last-Event-ID': place };
+      const heard = await readStream(urlOf(session), (seen) => seen.length === frames, headers);
+      return heard.filter(({ data }) => data !== undefined);
+    };
+    const start = String(body.data.seq);
+    let place = start;
+    let message: UIMessage | undefined;
+    let joins = 0;
+    for (let done = false; !done; joins++) {
+      const heard = await read(place, 6 + (joins % 5));
+      done = heard.at(-1)?.data === '[DONE]';
+      // Whatever came after the last id comes again.
+      const known = heard.findLastIndex(({ id }) => id !== undefined);
+      const kept = done ? heard : heard.slice(0, known + 1);
+      place = heard[known]?.id ?? place;
+      message = (
+        await readAll(
+          kept.flatMap(({ data }) => chunkOf(data)),
+          message,
+        )
+      ).message;
+    }
+    expect(joins).toBeGreaterThan(3);
+    const whole = await readAll(await chunksFrom(`${urlOf(session)}?after_seq=${start}`));
+    expect(partsOf(message)).toEqual(partsOf(whole.message));
+    expect(partsOf(message)).toHaveLength(6);
+  });
+
   it('aborts when the turn is interrupted, and the next message is answered', async () => {
     const session = await begin(SLOW);
     const transport = transportOf(session);
