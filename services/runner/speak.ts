@@ -116,12 +116,13 @@ function textPart(text: string): StepContent {
   return { type: 'text', text };
 }
 
-/** What a model that refuses wants done is not done. Some providers give several calls one id: each gets its own. */
+/** What a model that refuses wants done is not done. Some providers give several calls one id or none: each gets its own. */
 function contentOf(end: Extract<StepEnd, { kind: 'finished' }>, callIds: Set<string>): StepContent[] {
   if (end.finishReason === 'content-filter') return end.content.filter(({ type }) => type !== 'tool-call');
   for (const part of end.content) {
     if (part.type !== 'tool-call') continue;
-    const given = part.toolCallId;
+    const given = part.toolCallId || 'call';
+    part.toolCallId = given;
     for (let again = 2; callIds.has(part.toolCallId); again++) part.toolCallId = `${given}_${again}`;
     callIds.add(part.toolCallId);
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { guard } from '../../../lib/grpc/guard.ts';
@@ -18,6 +17,7 @@ import {
   type TurnReport,
   type Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { decided, followCall } from './calls.ts';
 
 /** What the contract says of turns, kept in memory: a queue, leases with fences, numbered reports. */
 export interface TurnBook {
@@ -153,7 +153,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     for (const { type, dataJson } of report.events) {
       const data = JSON.parse(dataJson);
       journal.events.push({ type, data });
-      followCall(journal, report, type, data);
+      followCall(journal, report.fence, type, data);
     }
     for (const name of Object.keys(NO_USAGE) as (keyof Usage)[]) {
       journal.usage[name] += report.usage?.[name] ?? 0;
@@ -170,26 +170,6 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     return { errorCode: '', errorMessage: '' };
   }
 
-  /** What sessions would refuse is a fault of the runner. */
-  function followCall(
-    journal: Journal,
-    report: TurnReport,
-    type: string,
-    data: Record<string, unknown>,
-  ): void {
-    const toolUseId = String(data.tool_use_id);
-    const call = journal.openCalls.find((one) => one.toolUseId === toolUseId);
-    if (type === 'agent.tool_use') {
-      if (call) throw new Error(`${toolUseId} is open already`);
-      journal.openCalls.push({ toolUseId, dispatches: 0, decision: undefined });
-    }
-    if (type !== 'agent.tool_dispatched' && type !== 'agent.tool_result') return;
-    if (!call) throw new Error(`${toolUseId} is not open`);
-    if (type === 'agent.tool_result') journal.openCalls = journal.openCalls.filter((one) => one !== call);
-    else if (data.attempt !== ++call.dispatches) throw new Error(`${toolUseId} is dispatched out of order`);
-    else if (data.fence !== report.fence) throw new Error(`${toolUseId} is dispatched under another fence`);
-  }
-
   function askAll(journal: Journal, turnId: string, asks: Ask[]): void {
     if (asks.length === 0) throw new Error('a blocked turn asks nothing');
     for (const ask of asks) {
@@ -197,24 +177,6 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       if (!isOpen) throw new Error(`${ask.toolUseId} is asked about and is not open`);
       asked.set(`${turnId} ${ask.toolUseId}`, ask);
     }
-  }
-
-  /** Of a question that was asked, and of one that the test makes up. */
-  function decided(turnId: string, call: OpenCall, given: Partial<CallDecision> | undefined): OpenCall {
-    if (!given) return call;
-    const ask = asked.get(`${turnId} ${call.toolUseId}`);
-    const inputJson = given.inputJson ?? ask?.inputJson ?? '';
-    const decision = {
-      kind: ask?.kind ?? 'tool',
-      decision: 'allow',
-      reason: '',
-      inputJson,
-      inputSha256: createHash('sha256').update(inputJson).digest('hex'),
-      edited: given.inputJson !== undefined,
-      dispatches: call.dispatches,
-      ...given,
-    };
-    return { ...call, decision };
   }
 
   function gotOn({ type }: { type: string }): boolean {
@@ -225,7 +187,9 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     const turn = newest.get(turnId);
     if (!turn) throw new Error(`${turnId} was never claimed`);
     const journal = journalOf(turnId);
-    journal.openCalls = journal.openCalls.map((call) => decided(turnId, call, decisions[call.toolUseId]));
+    journal.openCalls = journal.openCalls.map((call) =>
+      decided(call, asked.get(`${turnId} ${call.toolUseId}`), decisions[call.toolUseId]),
+    );
     const told = journal.events.filter(gotOn).map(({ type, data }, index) => {
       const seq = 1_000 + index;
       return { seq, type, json: JSON.stringify({ seq, type, turn_id: turnId, data }) };

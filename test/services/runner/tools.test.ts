@@ -3,7 +3,7 @@ import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import { calling, createCountingTool, held } from './counting.ts';
 import { dataOf, lastTextOf, open, outcomeOf, script, typesOf } from './open.ts';
-import { asked } from './sessions.ts';
+import { asked, message } from './sessions.ts';
 
 const END_TURN = { $case: 'completed', value: { stopReason: 'end_turn' } };
 
@@ -74,6 +74,49 @@ describe.each(TRANSPORTS)('a tool call, %s', (transport) => {
     expect(dataOf(journal, 'agent.tool_result').map((one) => one.tool_use_id)).toEqual(ids);
     expect(dataOf(journal, 'agent.message').length).toBe(2);
     expect(journal.usage).toMatchObject({ steps: 2, toolCalls: 3 });
+  });
+});
+
+describe('the id of a call', () => {
+  it('is another one when the turn has had a call of that id', async () => {
+    const count = createCountingTool();
+    await using world = await open({ tools: [count.tool] });
+    const input = { label: 'a' };
+    const before = { type: 'tool-call', toolCallId: 'call_1_2', toolName: 'count', input };
+    const result = { tool_use_id: 'call_1_2', output: 'done a', is_error: false };
+    const messages = [
+      message('trn_1', 1, 'user.message', ''),
+      message('trn_1', 2, 'agent.message', [before]),
+      {
+        seq: 3,
+        type: 'agent.tool_result',
+        json: JSON.stringify({ seq: 3, type: 'agent.tool_result', turn_id: 'trn_1', data: result }),
+      },
+    ];
+    const steps = [{ tool: 'count', input }, { text: '{{last_tool_output}}' }, { tool: 'count', input }];
+    world.ask(script(...steps), { turnId: 'trn_1', messages, attempt: 2 });
+    const journal = await world.ended('trn_1');
+    expect(dataOf(journal, 'agent.message')[0]?.content).toMatchObject([
+      { text: 'done a' },
+      { type: 'tool-call', toolCallId: 'call_1_2_2' },
+    ]);
+    expect(dataOf(journal, 'agent.tool_result').map((one) => one.tool_use_id)).toEqual(['call_1_2_2']);
+    expect(count.runs.length).toBe(1);
+    expect(outcomeOf(journal)).toEqual(END_TURN);
+  });
+});
+
+describe('earlier turns', () => {
+  it('are told with what came of their calls, and with calls that nobody has answered', async () => {
+    await using world = await open();
+    const call = (toolCallId: string) => ({ type: 'tool-call', toolCallId, toolName: 'count', input: {} });
+    const messages = [
+      message('trn_1', 1, 'user.message', 'one'),
+      message('trn_1', 2, 'agent.message', [{ type: 'text', text: 'wait' }, call('x'), call('y')]),
+      message('trn_2', 3, 'user.message', 'two'),
+    ];
+    world.ask(script({ text: '{{last_tool_output}}' }), { turnId: 'trn_2', messages });
+    expect(lastTextOf(await world.ended('trn_2'))).toBe('The turn ended before this tool was run.');
   });
 });
 
