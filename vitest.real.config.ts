@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 import embedded from './vitest.config.ts';
 
 /** The end-to-end cases, which both shapes of the product have to pass. */
-const JOURNEYS = ['test/e2e/{journey,webhook,restart,trace}.test.ts', 'test/edge/ai-stream/chat.test.ts'];
+const JOURNEYS = [
+  'test/e2e/{journey,webhook,restart,trace}.test.ts',
+  'test/edge/ai-stream/{chat,joining,request}.test.ts',
+];
 /** What only separate processes have to show. */
 const APART = 'test/real/targets.test.ts';
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
