@@ -21,7 +21,7 @@ await pool.query(`
     declare index record;
     begin
       for index in select indexname from pg_indexes
-        where schemaname = 'bare' and indexname not like '%\_pkey' and indexname <> 'turns_ready'
+        where schemaname = 'bare' and indexname not like '%_pkey' and indexname <> 'turns_ready'
       loop
         execute 'drop index bare.' || index.indexname;
       end loop;

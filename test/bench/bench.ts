@@ -5,6 +5,8 @@ export interface Bench {
   postgres: BenchPostgres;
   /** Of one measurement, after its warm-up. */
   durationMs: number;
+  /** What part of the sessions, followers, connections and events takes part: 1 is the whole of what is aimed at. */
+  scale: number;
   /** Whether CPU profiles are taken, which falsifies every other figure. */
   profiling: boolean;
   /** Prints lines under the letter of a figure. */

@@ -4,6 +4,8 @@
  * cost is missing from what is measured.
  */
 import { connect } from 'node:net';
+import { isWhole } from './answer.ts';
+import { carryOut } from './errand.ts';
 
 export interface LoadJob {
   port: number;
@@ -26,34 +28,19 @@ export interface LoadFigures {
   cpuMs: number;
 }
 
-export type LoadMessage =
-  | { kind: 'warm' }
-  | { kind: 'done'; figures: LoadFigures }
-  | { kind: 'failed'; reason: string };
-
 const ANSWER_BYTES = 64 * 1_024;
-const HEAD_END = Buffer.from('\r\n\r\n');
-const LENGTH = Buffer.from('content-length: ');
 const OK = Buffer.from('HTTP/1.1 200 ');
 
-process.once('message', async (job: LoadJob) => {
-  const tell = (message: LoadMessage) => process.send?.(message);
+carryOut(async (job: LoadJob, ready): Promise<LoadFigures> => {
   let warmedUp = process.cpuUsage();
   const warm = setTimeout(() => {
     warmedUp = process.cpuUsage();
-    tell({ kind: 'warm' });
+    ready();
   }, job.warmUpMs);
-  try {
-    const figures = await load(job);
-    const { user, system } = process.cpuUsage(warmedUp);
-    tell({ kind: 'done', figures: { ...figures, cpuMs: (user + system) / 1_000 } });
-  } catch (error) {
-    tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
-  }
-  clearTimeout(warm);
-  process.disconnect();
+  const figures = await load(job).finally(() => clearTimeout(warm));
+  const { user, system } = process.cpuUsage(warmedUp);
+  return { ...figures, cpuMs: (user + system) / 1_000 };
 });
-process.once('disconnect', () => process.exit());
 
 async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
   const request = Buffer.from(job.request);
@@ -117,19 +104,4 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
   };
-}
-
-/** Whether the first bytes of the buffer are an answer with all of its body. */
-function isWhole(answer: Buffer, filled: number): boolean {
-  const head = answer.indexOf(HEAD_END);
-  if (head < 0 || head + HEAD_END.length > filled) return false;
-  const at = answer.indexOf(LENGTH);
-  if (at < 0 || at > head) throw new Error(`an answer without length: ${answer.toString('utf8', 0, head)}`);
-  let length = 0;
-  for (let index = at + LENGTH.length; ; index++) {
-    const digit = (answer[index] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) break;
-    length = length * 10 + digit;
-  }
-  return filled >= head + HEAD_END.length + length;
 }

@@ -4,13 +4,18 @@
  */
 import { measureAccepted, measureApart, measureBare } from './acceptance.ts';
 import { type Bench, pause } from './bench.ts';
+import { measureCatchUp } from './catch-up.ts';
 import { measureFinished } from './completion.ts';
+import { measureFollowers } from './followers.ts';
+import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { openPostgres } from './postgres.ts';
+import { measureSize } from './size.ts';
 import { hasRedis } from './subjects.ts';
 import { type Results, table } from './table.ts';
+import { measureTurns } from './turns.ts';
 
 const UNWIND_MS = 15_000;
 
@@ -19,7 +24,8 @@ const interrupted = Promise.withResolvers<never>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => interrupted.reject(new Error(`interrupted by ${signal}`)));
 const postgres = await openPostgres();
-const running = run({ postgres, durationMs: options.seconds * 1_000, profiling: false, say }, options);
+const bench = { postgres, durationMs: options.seconds * 1_000, scale: options.scale, profiling: false, say };
+const running = run(bench, options);
 try {
   await Promise.race([running, interrupted.promise]);
 } catch (error) {
@@ -41,7 +47,8 @@ async function run(bench: Bench, options: Options): Promise<void> {
 
 /** Each round measures everything once, so that what slows the machine for a while slows all of it. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
-  const results: Results = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
+  const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
+  const results: Results = { ...webhooks, turns: [], followers: [], idle: [], catchUp: [], size: [] };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
@@ -50,10 +57,18 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (isApart) results.apart.push(await measureApart(bench));
     else if (parts.has('apart')) say('a"', 'needs redis-server: apt-get install redis-server');
     if (parts.has('latency')) results.latency.push(await measureLatency(bench));
+    if (parts.has('turns')) results.turns.push(await measureTurns(bench));
+    if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
+    if (parts.has('idle')) results.idle.push(await measureIdle(bench));
+    if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one piece\n`);
     results.finished.push(await measureFinished({ ...bench, durationMs: sustained * 1_000 }));
+  }
+  if (parts.has('size')) {
+    console.log('\na small database and a large one\n');
+    results.size.push(await measureSize(bench));
   }
   return results;
 }
@@ -62,6 +77,7 @@ async function profile(bench: Bench, { parts }: Options): Promise<void> {
   console.log('\nprofiles; the figures beside them suffer from that\n');
   if (parts.has('accepted')) await measureAccepted(bench);
   if (parts.has('finished')) await measureFinished(bench);
+  if (parts.has('turns')) await measureTurns(bench);
 }
 
 function say(letter: string, text: string): void {

@@ -7,8 +7,16 @@ export const PARTS = {
   apart: 'a"',
   finished: "a'",
   latency: 'c',
+  turns: 'd',
+  followers: 'e',
+  idle: 'f',
+  catchup: 'g',
+  size: 'h',
 } as const;
 export type Part = keyof typeof PARTS;
+
+/** Filling a large database takes minutes: only for whoever asks for it. */
+const USUAL = Object.keys(PARTS).filter((part) => part !== 'size');
 
 export interface Options {
   parts: ReadonlySet<Part>;
@@ -17,19 +25,26 @@ export interface Options {
   seconds: number;
   /** How long turns are run to their end beside the senders, in one piece. */
   sustained: number;
+  /** What part of the sessions, followers, connections and events takes part. */
+  scale: number;
   profile: boolean;
 }
 
 export const USAGE = `
   npm run bench -- [options]
 
-    --only bare,accepted,apart,finished,latency   or their letters: b, a, a", a', c
+    --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size
+                       or their letters: b, a, a", a', c, d, e, f, g, h; all but size when it is not given
     --rounds 3         how often; the medians count
     --seconds 5        how long each measurement lasts, after a warm-up
     --sustained 30     how long a' lasts, in one piece; six times --seconds when it is not given
-    --profile          the heaviest entries of the CPU profiles of a and a', in a round of their own
+    --scale 1          what part of the sessions, followers, connections and events of d to h takes part;
+                       a fifth of --seconds and at most 1 when it is not given
+    --profile          the heaviest entries of the CPU profiles of a, a' and d, in a round of their own
 `;
 
+/** With so many seconds the figures are worth the whole of the sessions and followers. */
+const WHOLE = 5;
 /** A signed request may be five minutes old. */
 const LONGEST = 240;
 
@@ -38,10 +53,11 @@ export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
-      only: { type: 'string', default: Object.keys(PARTS).join() },
+      only: { type: 'string', default: USUAL.join() },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '5' },
       sustained: { type: 'string' },
+      scale: { type: 'string' },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,6 +69,7 @@ export function readOptions(args: string[]): Options {
     rounds: positive('rounds', values.rounds, 100),
     seconds,
     sustained: positive('sustained', values.sustained ?? String(Math.min(6 * seconds, LONGEST)), LONGEST),
+    scale: positive('scale', values.scale ?? String(Math.min(1, seconds / WHOLE)), 1),
     profile: values.profile,
   };
 }

@@ -9,6 +9,8 @@ export interface BenchDatabase extends AsyncDisposable {
   url: string;
   /** The numbers of the first row. */
   ask(sql: string): Promise<number[]>;
+  /** One statement or several, in one transaction. */
+  run(sql: string): Promise<void>;
 }
 
 export interface BenchPostgres extends AsyncDisposable {
@@ -45,6 +47,9 @@ export async function openPostgres(): Promise<BenchPostgres> {
         async ask(sql) {
           const answer = await client.query({ text: sql, rowMode: 'array' });
           return (answer.rows[0] ?? []).map(Number);
+        },
+        async run(sql) {
+          await client.query(sql);
         },
         async [Symbol.asyncDispose]() {
           await client.end();

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from '../support/wait.ts';
-import type { Profile, Question, Usage } from './probe.ts';
+import type { Footprint, Profile, Question, Usage } from './probe.ts';
 
 /** One of the processes that a subject consists of. */
 export interface Member {
@@ -19,6 +19,8 @@ export interface Subject extends AsyncDisposable {
   /** Fails when one of the processes ends by itself, and never succeeds. */
   failed: Promise<never>;
   usage(): Promise<{ name: string; usage: Usage }[]>;
+  /** Of the first process. */
+  footprint(): Promise<Footprint>;
   startProfile(): Promise<void>;
   /** Of the first process. */
   endProfile(): Promise<Profile>;
@@ -62,6 +64,7 @@ export async function startSubject(origin: string, ready: string, members: Membe
       Promise.all(
         running.map(async ({ name, child }) => ({ name, usage: await ask<Usage>(child, 'usage') })),
       ),
+    footprint: () => ask<Footprint>(first.child, 'footprint'),
     startProfile: () => ask<void>(first.child, 'start profile'),
     endProfile: () => ask<Profile>(first.child, 'end profile'),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -23,6 +23,14 @@ export async function startBare(databaseUrl: string, secret: string): Promise<Su
   return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
 }
 
+/** The bare limit of event streams; see bare-streams.ts for the speakers. */
+export async function startBareStreams(speakers: number[]): Promise<Subject> {
+  const port = await freePort();
+  const args = [`${port}`, JSON.stringify(speakers)];
+  const member: Member = { name: 'server', file: 'bare-streams.ts', args, env: {} };
+  return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
+}
+
 /** The program as an operator starts it; `slots` only to run other than the default number of turns at a time. */
 export async function startWhole(databaseUrl: string, slots?: number): Promise<Subject> {
   await using opened = new AsyncDisposableStack();
