@@ -104,10 +104,23 @@ export async function speak(turn: HeldTurn, question: Question, options: SpeakOp
     duration_ms: Math.max(0, clock.now().getTime() - startedAt),
     is_error: end.kind !== 'finished',
   });
-  if (end.kind === 'failed' && end.failure.code === 'model_error') {
-    options.log.error({ ...turn.facts, err: end.cause }, 'a model failed in an unexpected way');
-  }
+  if (end.kind === 'failed') tell(turn, runtime.model, end, options.log);
   return { end, content };
+}
+
+/** What only an operator can mend; the rest is between the session's owner and the provider. */
+const FOR_OPERATORS = new Set([
+  'model_unauthorized',
+  'model_key_missing',
+  'model_quota_exhausted',
+  'model_unreachable',
+]);
+
+function tell(turn: HeldTurn, model: string, end: Extract<StepEnd, { kind: 'failed' }>, log: Log): void {
+  const { code } = end.failure;
+  const facts = { ...turn.facts, model, code, err: end.cause };
+  if (code === 'model_error') log.error(facts, 'a model failed in an unexpected way');
+  else if (FOR_OPERATORS.has(code)) log.warn(facts, 'a model cannot be used as it is set up');
 }
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
