@@ -14,6 +14,7 @@ import { createAgentBook } from '../services/runner/agents.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { createContext } from './context.ts';
 import { createDatabase } from './database.ts';
+import { NO_KEYS } from './no-keys.ts';
 import { until } from './wait.ts';
 
 export interface Counted {
@@ -114,12 +115,7 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
         stepTimeoutSeconds: 600,
         toolTimeoutSeconds: 600,
         drainMs: 0,
-        anthropicApiKey: undefined,
-        anthropicBaseUrl: undefined,
-        openaiApiKey: undefined,
-        openaiBaseUrl: undefined,
-        modelEndpointKeys: undefined,
-        modelEndpoints: undefined,
+        ...NO_KEYS,
       },
       { sessions: clientOf('runner'), agents: agentsOf('runner') },
       createTools(count as Tool),

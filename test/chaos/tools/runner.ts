@@ -11,6 +11,7 @@ import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/se
 import { openRunner } from '../../../services/runner/service.ts';
 import { createTools, type Tool } from '../../../services/runner/tools/tool.ts';
 import { createContext } from '../../support/context.ts';
+import { NO_KEYS } from '../../support/no-keys.ts';
 import { type Point, watched } from './points.ts';
 
 export interface RunnerOrders {
@@ -78,12 +79,7 @@ const config = {
   stepTimeoutSeconds: 60,
   toolTimeoutSeconds: 60,
   drainMs: 0,
-  anthropicApiKey: undefined,
-  anthropicBaseUrl: undefined,
-  openaiApiKey: undefined,
-  openaiBaseUrl: undefined,
-  modelEndpointKeys: undefined,
-  modelEndpoints: undefined,
+  ...NO_KEYS,
 };
 await openRunner(context, config, { sessions: watched(sessions, hit), agents }, tools);
 // Hints do not reach this process: it looks for itself.
