@@ -60,7 +60,7 @@ async function measure(
   const figures = await send(job, subject, meter.begin);
   const costs = await meter.end(figures.answers, 'request');
   bench.say(letter, `${describeLoad(figures)}\n${costs}`);
-  const alone = await send({ ...job, connections: 1, warmUpMs: WARM_UP_MS / 4 }, subject);
+  const alone = await send({ ...job, connections: 1, warmUpMs: job.warmUpMs / 4 }, subject);
   bench.say(letter, `at one connection: ${describeLoad(alone)}`);
   await compareWithStored(database, table, figures.accepted + alone.accepted);
   return { ...figures, aloneP50Ms: alone.p50Ms };
@@ -69,7 +69,7 @@ async function measure(
 export const jobFor = ({ origin }: Subject, request: string, durationMs: number): LoadJob => ({
   port: Number(new URL(origin).port),
   connections: CONNECTIONS,
-  warmUpMs: WARM_UP_MS,
+  warmUpMs: Math.min(WARM_UP_MS, durationMs),
   durationMs,
   request,
 });

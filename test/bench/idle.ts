@@ -23,7 +23,7 @@ const CONNECTIONS = 5_000;
 const OTHERS = 500;
 /** Streams that come and go before: what the first ones load and allocate once is nobody's share. */
 const FIRST = 200;
-const SETTLE_MS = 1_500;
+const SETTLE_MS = 500;
 const LATE_MS = 120_000;
 
 /** f: what a stream costs in which nothing happens, each on a session of its own. */

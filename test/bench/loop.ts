@@ -11,7 +11,8 @@ import { MESSAGE, TURNS_PER_CONVERSATION } from './talk.ts';
 export interface LoopJob {
   /** `streamText` is what users of the library call; `doStream` is what it asks of a provider. */
   by: 'streamText' | 'doStream';
-  conversations: number;
+  /** Conversations that go on at the same time. */
+  atOnce: number;
   warmUpMs: number;
   durationMs: number;
 }
@@ -57,31 +58,31 @@ const conversations: Record<LoopJob['by'], () => Conversation> = {
   },
 };
 
-carryOut(async (job: LoopJob): Promise<LoopFigures> => {
-  const from = performance.now() + job.warmUpMs;
-  const until = from + job.durationMs;
-  let begun: { at: number; cpu: NodeJS.CpuUsage } | undefined;
-  let ended = { at: from, cpu: process.cpuUsage() };
+/**
+ * From the beginning of all conversations until each has ended its last turn: they take turns at the processor and end
+ * in waves, which a window in the middle would cut.
+ */
+async function run({ by, atOnce }: LoopJob, durationMs: number): Promise<LoopFigures> {
+  const begunAt = performance.now();
+  const cpu = process.cpuUsage();
   let turns = 0;
-
   async function talk(): Promise<void> {
-    while (performance.now() < until) {
-      const conversation = conversations[job.by]();
-      for (let turn = 1; turn <= TURNS_PER_CONVERSATION && performance.now() < until; turn++) {
+    while (performance.now() - begunAt < durationMs) {
+      const conversation = conversations[by]();
+      for (let turn = 1; turn <= TURNS_PER_CONVERSATION; turn++) {
+        if (performance.now() - begunAt >= durationMs) return;
         const answer = await conversation.answer();
         if (answer !== MESSAGE) throw new Error(`the echo said: ${answer}`);
-        const at = performance.now();
-        if (at < from || at > until) continue;
-        // By what has ended, as a timer would come late in a process that never rests.
-        ended = { at, cpu: process.cpuUsage() };
-        if (begun) turns++;
-        else begun = ended;
+        turns++;
       }
     }
   }
+  await Promise.all(Array.from({ length: atOnce }, talk));
+  const { user, system } = process.cpuUsage(cpu);
+  return { turns, elapsedMs: performance.now() - begunAt, cpuMs: (user + system) / 1_000 };
+}
 
-  await Promise.all(Array.from({ length: job.conversations }, talk));
-  if (!begun) throw new Error('no turn has ended in the measured time');
-  const cpuOf = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
-  return { turns, elapsedMs: ended.at - begun.at, cpuMs: cpuOf(ended.cpu) - cpuOf(begun.cpu) };
+carryOut(async (job: LoopJob): Promise<LoopFigures> => {
+  await run(job, job.warmUpMs);
+  return run(job, job.durationMs);
 });
