@@ -21,8 +21,8 @@ export interface Idle {
 const CONNECTIONS = 5_000;
 /** Descriptors that a process needs for everything else. */
 const OTHERS = 500;
-/** Streams that come and go before: what the first ones load and allocate once is nobody's share. */
-const FIRST = 200;
+/** The first ones are held before anything is measured: what they load and allocate once is nobody's share. */
+const FIRST_SHARE = 0.2;
 const SETTLE_MS = 500;
 const LATE_MS = 120_000;
 
@@ -59,17 +59,16 @@ async function measure(subject: Subject, paths: string[]): Promise<PerConnection
     const job: HoldJob = { port: Number(new URL(subject.origin).port), paths: some };
     return startErrand<never>('holder.ts', job, { lateMs: LATE_MS, failed: subject.failed });
   };
-  {
-    await using first = hold(paths.slice(0, FIRST));
-    await first.ready;
-  }
+  const firsts = Math.ceil(paths.length * FIRST_SHARE);
+  await using first = hold(paths.slice(0, firsts));
+  await first.ready;
   await pause(SETTLE_MS);
   const before = await subject.footprint();
-  await using held = hold(paths);
-  await held.ready;
+  await using others = hold(paths.slice(firsts));
+  await others.ready;
   await pause(SETTLE_MS);
   const after = await subject.footprint();
-  const share = (of: keyof Footprint) => (after[of] - before[of]) / paths.length;
+  const share = (of: keyof Footprint) => (after[of] - before[of]) / (paths.length - firsts);
   return { heap: share('heap'), resident: share('resident') };
 }
 
