@@ -3,7 +3,7 @@ import { refuse } from '../errors.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
-import { asRefusal, isTransient } from './failure.ts';
+import { asRefusal, isTransient, isUnreachable } from './failure.ts';
 import { failureOf, showPool, type Watch, watchSchema } from './watch.ts';
 
 /** One visible piece of SQL. The name is that of its prepared statement, of its span and of its metric. */
@@ -134,6 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   ): Promise<Row[]> {
     const client = await pool.connect();
     let cancelled: Promise<unknown> | undefined;
+    let broken: Error | undefined;
     const cancel = () => {
       cancelled = canceller.query('select pg_cancel_backend($1)', [backendOf(client)]).catch(() => {});
     };
@@ -141,11 +142,15 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (signal.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
       signal.addEventListener('abort', cancel, { once: true });
       return await run<Row>(client, query, values);
+    } catch (error) {
+      if (error instanceof Error && isUnreachable(error)) broken = error;
+      throw error;
     } finally {
       signal.removeEventListener('abort', cancel);
       // The connection goes back only when the cancel request has been served, or it would hit the next user's statement.
       await cancelled;
-      client.release();
+      // The server says that it goes before the connection does: until then it would be handed to the next one.
+      client.release(broken);
     }
   }
 

@@ -26,7 +26,7 @@ export function asRefusal(error: unknown, signal?: AbortSignal): unknown {
   if (state === '22021' || state === '22P05' || state === '22P02') {
     return refuse('INVALID_TEXT', 'a text holds a character that cannot be stored', { cause: error });
   }
-  if (isUnreachable(state, error)) {
+  if (isUnreachable(error)) {
     return refuse('DEPENDENCY_UNAVAILABLE', 'the database cannot be reached', {
       retryAfterSeconds: 1,
       cause: error,
@@ -46,7 +46,9 @@ const SOCKET = new Set([
   'EAI_AGAIN',
 ]);
 
-function isUnreachable(state: string, error: unknown): boolean {
+/** Whether the connection is of no use any more, or there never was one. */
+export function isUnreachable(error: unknown): boolean {
+  const state = sqlState(error) ?? '';
   if (/^(08|57P|53300|25P03)/.test(state) || SOCKET.has(state)) return true;
   return (
     error instanceof Error &&

@@ -49,7 +49,7 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
 
   const allowed: Record<string, Method[]> = {
     edge: ['createAgent', 'listAgents', 'getAgent', 'updateAgent', 'deleteAgent', 'listAgentVersions'],
-    sessions: ['resolveAgent'],
+    sessions: ['resolveAgent', 'getAgentVersion'],
     deployments: ['resolveAgent', 'lookUpAgents', 'getAgent'],
     runner: ['getAgentVersion'],
     auth: [],
