@@ -69,7 +69,7 @@ async function measure(subject: Subject, paths: string[]): Promise<PerConnection
   await pause(SETTLE_MS);
   const after = await subject.footprint();
   const share = (of: keyof Footprint) => (after[of] - before[of]) / (paths.length - firsts);
-  return { heap: share('heap'), resident: share('resident') };
+  return { heap: share('heap'), resident: share('resident'), lasting: share('lasting') };
 }
 
 /** How many files a process may have open: Node raises what it was given to the most that it may have. */
@@ -83,9 +83,10 @@ function openFiles(): number {
 }
 
 function tell(bench: Bench, what: string, connections: number, figure: PerConnection): PerConnection {
-  const { heap, resident } = figure;
-  const size = `${inKib(resident)} each, of which ${inKib(heap)} are objects`;
-  bench.say('f', `${what}, ${connections} idle streams: ${size}`);
+  const { heap, resident, lasting } = figure;
+  const size = `${inKib(lasting)} each, of which ${inKib(heap)} are objects`;
+  const young = `${inKib(resident)} with the growth of the young generation`;
+  bench.say('f', `${what}, ${connections} idle streams: ${size}; ${young}`);
   return figure;
 }
 

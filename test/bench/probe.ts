@@ -3,7 +3,7 @@
  * goes; does nothing until it is asked.
  */
 import type { Profiler, Session } from 'node:inspector/promises';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface Usage {
@@ -19,6 +19,8 @@ export interface Footprint {
   heap: number;
   /** Of the whole process: also what Node and libuv hold, and what is free and not given back. */
   resident: number;
+  /** Without V8's young generation, which grows with the pace at which work comes and then stays as large as it is. */
+  lasting: number;
 }
 
 export type Question = 'usage' | 'footprint' | 'start profile' | 'end profile';
@@ -46,7 +48,8 @@ const answers: Record<Question, () => unknown> = {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     const { heapUsed, rss } = process.memoryUsage();
-    return { heap: heapUsed, resident: rss };
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    return { heap: heapUsed, resident: rss, lasting: rss - (young?.physical_space_size ?? 0) };
   },
   async 'start profile'() {
     const inspector = await import('node:inspector/promises');
