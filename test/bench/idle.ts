@@ -23,7 +23,7 @@ const CONNECTIONS = 5_000;
 const OTHERS = 500;
 /** The first ones are held before anything is measured: what they load and allocate once is nobody's share. */
 const FIRST_SHARE = 0.2;
-const SETTLE_MS = 500;
+const SETTLE_MS = 300;
 const LATE_MS = 120_000;
 
 /** f: what a stream costs in which nothing happens, each on a session of its own. */

@@ -27,7 +27,7 @@ export type Question = 'usage' | 'footprint' | 'start profile' | 'end profile';
 export type Profile = Profiler.Profile;
 
 const SAMPLE_US = 1_000;
-const COLLECTIONS = 4;
+const COLLECTIONS = 3;
 let session: Session | undefined;
 
 const answers: Record<Question, () => unknown> = {
@@ -45,7 +45,7 @@ const answers: Record<Question, () => unknown> = {
     // What finalizers let go of in one round, the next one collects.
     for (let round = 0; round < COLLECTIONS; round++) {
       collect();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const { heapUsed, rss } = process.memoryUsage();
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
