@@ -4,6 +4,7 @@ import { type Bench, pause, type Spread } from './bench.ts';
 import { startErrand } from './errand.ts';
 import { eventsPath } from './event-socket.ts';
 import { createMeter } from './meter.ts';
+import type { BenchDatabase } from './postgres.ts';
 import type { Subject } from './subject.ts';
 import { startBareStreams, startWhole } from './subjects.ts';
 
@@ -39,11 +40,16 @@ const PIECE = 'and then ';
 export async function measureFollowers(bench: Bench): Promise<Followers> {
   const spread = scattered(bench.scale);
   const crowd = crowded(bench.scale);
+  const bareSpread = await measureBareStreams(bench, 'scattered', spread);
+  const bareCrowd = await measureBareStreams(bench, 'on one', crowd);
+  await using database = await bench.postgres.createDatabase();
+  await using subject = await startWhole(database.url);
+  const service = { database, subject };
   return {
-    bareSpread: await measureBareStreams(bench, 'scattered', spread),
-    bareCrowd: await measureBareStreams(bench, 'on one', crowd),
-    spread: await measureService(bench, 'scattered', spread),
-    crowd: await measureService(bench, 'on one', crowd),
+    bareSpread,
+    bareCrowd,
+    spread: await measureService(bench, service, 'scattered', spread),
+    crowd: await measureService(bench, service, 'on one', crowd),
   };
 }
 
@@ -68,11 +74,15 @@ async function measureBareStreams(bench: Bench, how: string, { paces, audience }
   return figures;
 }
 
-async function measureService(bench: Bench, how: string, { paces, audience }: Scene): Promise<Spread> {
-  await using database = await bench.postgres.createDatabase();
-  await using subject = await startWhole(database.url);
+async function measureService(
+  bench: Bench,
+  { database, subject }: { database: BenchDatabase; subject: Subject },
+  how: string,
+  { paces, audience }: Scene,
+): Promise<Spread> {
   const lengthMs = ARRIVAL_MS + WARM_UP_MS + bench.durationMs;
-  const sessions = await beginSpeeches(createApi(subject.origin), paces, lengthMs);
+  const api = createApi(subject.origin);
+  const sessions = await beginSpeeches(api, paces, lengthMs);
   const paths = audience.map((session) => eventsPath(sessions[session] ?? ''));
   const meter = createMeter(bench, subject);
   const events = async () => (await database.ask('select sum(last_seq) from sessions.heads'))[0] ?? 0;
@@ -84,6 +94,8 @@ async function measureService(bench: Bench, how: string, { paces, audience }: Sc
   const figures = await errand.figures;
   const appended = (await events()) - before;
   const costs = await meter.end(figures.deliveries, 'delivery');
+  // What comes next is measured without those that still speak.
+  await Promise.all(sessions.map((session) => api.send('DELETE', `/sessions/${session}`)));
   const rate = `${(appended / (bench.durationMs / 1_000)).toFixed(0)} events/s in ${paces.length} sessions`;
   bench.say('e', `${audience.length} followers ${how}, ${rate}: ${describe(figures, bench)}\n${costs}`);
   return figures;
