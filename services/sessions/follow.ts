@@ -2,6 +2,7 @@ import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { EventStore } from './store/events.ts';
 import type { JournalEvent } from './store/journal.ts';
+import type { Tail, Tails } from './store/tails.ts';
 
 /** What a follower gets next. */
 export interface Chunk {
@@ -13,7 +14,15 @@ export interface Chunk {
 
 /** A hint may be lost; followers that wait are looked after this often, all in one query. */
 const PROBE_MS = 1_000;
-const ROWS = 500;
+
+export interface FollowerContext {
+  tails: Tails;
+  heads: EventStore['heads'];
+  bus: Bus;
+  clock: Clock;
+  /** Told of a probe that fails. */
+  warn(error: unknown): void;
+}
 
 export type Follower = ReturnType<typeof createFollower>;
 
@@ -22,10 +31,10 @@ export type Follower = ReturnType<typeof createFollower>;
  * again: the table is the truth and the hint only says "look". Followers at the same place share one
  * read, and one probe a second covers everybody who waits in this process.
  */
-export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: (error: unknown) => void) {
+export function createFollower({ tails, heads, bus, clock, warn }: FollowerContext) {
   const watched = new Map<string, Set<Watch>>();
   /** Reads under way, by session and place. */
-  const reads = new Map<string, Map<number, Promise<JournalEvent[]>>>();
+  const reads = new Map<string, Map<number, Promise<Tail>>>();
   const unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
     // A read that began before the hint may miss what it is about: whoever comes now begins another.
     reads.delete(sessionId);
@@ -44,16 +53,16 @@ export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: 
 
   async function wakeBehind(): Promise<void> {
     if (watched.size === 0) return;
-    for (const { sessionId, lastSeq } of await store.heads([...watched.keys()])) {
+    for (const { sessionId, lastSeq } of await heads([...watched.keys()])) {
       for (const watch of watched.get(sessionId) ?? []) if (watch.seq < lastSeq) watch.wake();
     }
   }
 
-  function read(sessionId: string, afterSeq: number): Promise<JournalEvent[]> {
-    const ofSession = reads.get(sessionId) ?? new Map<number, Promise<JournalEvent[]>>();
+  function read(sessionId: string, afterSeq: number): Promise<Tail> {
+    const ofSession = reads.get(sessionId) ?? new Map<number, Promise<Tail>>();
     const known = ofSession.get(afterSeq);
     if (known !== undefined) return known;
-    const reading = store.after(sessionId, afterSeq, ROWS).finally(() => {
+    const reading = tails(sessionId, afterSeq).finally(() => {
       ofSession.delete(afterSeq);
       if (ofSession.size === 0 && reads.get(sessionId) === ofSession) reads.delete(sessionId);
     });
@@ -85,22 +94,17 @@ export function createFollower(store: EventStore, bus: Bus, clock: Clock, warn: 
       let told = false;
       while (!signal.aborted) {
         place.rest();
-        const events = await read(sessionId, place.seq);
+        const { events, complete } = await read(sessionId, place.seq);
         const last = events.at(-1);
-        if (last) {
-          place.seq = last.seq;
-          told = false;
-          yield {
-            events: wanted ? events.filter((event) => wanted.has(event.type)) : events,
-            seq: last.seq,
-            caughtUp: false,
-          };
-          if (last.type === 'session.deleted') return;
-          continue;
+        if (last) place.seq = last.seq;
+        const isOver = last?.type === 'session.deleted';
+        if (last || !told) {
+          const shown = wanted ? events.filter((event) => wanted.has(event.type)) : events;
+          yield { events: shown, seq: place.seq, caughtUp: complete && !isOver };
         }
-        if (!told) yield { events: [], seq: place.seq, caughtUp: true };
-        told = true;
-        await place.woken();
+        if (isOver) return;
+        told = complete;
+        if (complete) await place.woken();
       }
     },
 

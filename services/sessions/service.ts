@@ -23,6 +23,7 @@ import { createEventStore } from './store/events.ts';
 import { createForks } from './store/forks.ts';
 import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
+import { createTails } from './store/tails.ts';
 import { createEraser } from './store/writes.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -74,7 +75,8 @@ export async function openSessions(
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);
   const approvals = createApprovals(db);
-  const follower = createFollower(events, bus, clock, (error) => log.warn({ err: error }, 'a probe failed'));
+  const warn = (error: unknown) => log.warn({ err: error }, 'a probe failed');
+  const follower = createFollower({ tails: createTails(db), heads: events.heads, bus, clock, warn });
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
   const sweeper = startSweeper({
     eraser: createEraser(db),

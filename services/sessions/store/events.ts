@@ -90,8 +90,6 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
   }
 
   return {
-    after,
-
     /** A page of the history, or of its messages alone, oldest first. */
     async history(
       sessionId: string,
