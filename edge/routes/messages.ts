@@ -15,7 +15,7 @@ export const messageRoutes = [
     tag: 'Sessions',
     summary: 'Send a message',
     description:
-      'Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs.',
+      'Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs, waits for an approval or is next.',
     headers: ['Idempotency-Key'],
     body: closed({
       content: Content,

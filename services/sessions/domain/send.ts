@@ -23,7 +23,7 @@ export function send(state: SessionState, seen: Stoppable, message: Message): Ch
   if (busy && message.busyPolicy === 'reject') {
     throw refuse('SESSION_BUSY', 'the session is working on an earlier message', { retryAfterSeconds: 1 });
   }
-  const interrupts = state.current !== null && message.busyPolicy === 'interrupt';
+  const interrupts = busy && message.busyPolicy === 'interrupt';
   const change = interrupts ? interrupt(state, seen, message.actor, message.now) : unchanged(state);
   const idle = change.head.status === 'idle';
   change.newTurn = {

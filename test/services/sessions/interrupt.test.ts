@@ -184,4 +184,17 @@ describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
     ]);
     expect((await claimOne(house)).messages).toHaveLength(3);
   });
+
+  it('is what such a message does to a turn that sleeps or has not begun, too', async () => {
+    const sessionId = await begin('one');
+    const error = { code: 'model_overloaded', message: 'busy' };
+    const outcome = { kind: { $case: 'retry' as const, value: { error, delayMs: 60_000 } } };
+    await reporter(house, await claimOne(house))({ outcome });
+    const second = await say(house, sessionId, 'two', 'interrupt');
+    await say(house, sessionId, 'three', 'interrupt');
+    expect(await dataOf(sessionId, 'turn.interrupted')).toHaveLength(1);
+    expect(await dataOf(sessionId, 'turn.cancelled')).toMatchObject([{ turn_id: second.turnId }]);
+    expect((await claimOne(house)).messages).toHaveLength(3);
+    expect(await claim(house)).toEqual([]);
+  });
 });
