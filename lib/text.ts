@@ -5,3 +5,8 @@
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
+
+/** A text from a model or a tool, made fit for a column of type text: what cannot be stored is replaced (U+FFFD). */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tracer } from '../../lib/telemetry/tracer.ts';
+import { storable } from '../../lib/text.ts';
 import type { Budget } from './budget.ts';
 import type { HeldTurn } from './held.ts';
 import type { Model } from './models/registry.ts';
@@ -129,12 +130,16 @@ function textPart(text: string): StepContent {
   return { type: 'text', text };
 }
 
-/** What a model that refuses wants done is not done. Some providers give several calls one id or none: each gets its own. */
+/**
+ * What a model that refuses wants done is not done. Some providers give several calls one id or none: each gets its own.
+ * Ids and names also become something else than JSON, and are made fit for that.
+ */
 function contentOf(end: Extract<StepEnd, { kind: 'finished' }>, callIds: Set<string>): StepContent[] {
   if (end.finishReason === 'content-filter') return end.content.filter(({ type }) => type !== 'tool-call');
   for (const part of end.content) {
     if (part.type !== 'tool-call') continue;
-    const given = part.toolCallId || 'call';
+    const given = storable(part.toolCallId) || 'call';
+    part.toolName = storable(part.toolName);
     part.toolCallId = given;
     for (let again = 2; callIds.has(part.toolCallId); again++) part.toolCallId = `${given}_${again}`;
     callIds.add(part.toolCallId);

@@ -12,13 +12,6 @@ export function oneLine(json: string, what: string): string {
   return json;
 }
 
-/** The text of the first content part that has any; empty for none. */
-export function textIn(content: unknown): string {
-  if (!Array.isArray(content)) return '';
-  const part: unknown = content.find((one) => typeof one?.text === 'string');
-  return (part as { text: string } | undefined)?.text ?? '';
-}
-
 /** The same; returns what it holds. */
 export function parseLine(json: string, what: string): unknown {
   if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${what} is JSON on more than one line`);
@@ -27,4 +20,11 @@ export function parseLine(json: string, what: string): unknown {
   } catch (error) {
     throw refuse('INVALID_REQUEST', `${what} is not JSON`, { cause: error });
   }
+}
+
+/** The text of the first content part that has any; empty for none. */
+export function textIn(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  const part: unknown = content.find((one) => typeof one?.text === 'string');
+  return (part as { text: string } | undefined)?.text ?? '';
 }
