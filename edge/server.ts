@@ -77,7 +77,7 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
       const facts = { ...factsOf(request), err: refusal.cause ?? error };
       context.log.error(facts, 'a request failed unexpectedly');
     }
-    request.refused = refusal.code;
+    request.outcome.refused = refusal.code;
     reply.code(statusOf(refusal)).headers(errorHeaders(refusal)).type('application/json; charset=utf-8');
     void reply.send(errorText(refusal, request.id));
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Outflow, type ResponseHeaders } from '../streaming/outflow.ts';
-import { beginSse, RETRY_MS, SSE_HEADERS } from '../streaming/sse.ts';
+import { RETRY_MS, SSE_BEGIN, SSE_HEADERS, SSE_HEARTBEAT } from '../streaming/sse.ts';
 import type { Chunk } from './chunks.ts';
 
 /** What an event has become; its seq stands on the last chunk. Without a seq: chunks that are no event's. */
@@ -17,7 +17,7 @@ export class ChunkWriter {
 
   constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
     this.#outflow = new Outflow(response, { ...headers, ...AI_STREAM_HEADERS }, stallMs, () => this.drain());
-    beginSse(this.#outflow);
+    this.#outflow.write(SSE_BEGIN);
   }
 
   get open(): boolean {
@@ -29,6 +29,11 @@ export class ChunkWriter {
       chunks.map((chunk, i) => frame(chunk, i === chunks.length - 1 ? seq : undefined)),
     );
     if (frames.length > 0) this.#outflow.write(frames.join(''));
+  }
+
+  /** Keeps the stream from being taken for dead. */
+  beat(): void {
+    this.#outflow.write(SSE_HEARTBEAT);
   }
 
   flushed(): Promise<void> {

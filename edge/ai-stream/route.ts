@@ -77,22 +77,19 @@ export function serveAiStream(
       { ...call, signal: endOf(reply) },
     );
     const pieces = render(journal, new Rendering(turnId), place);
-    try {
-      // Until the first piece is there the answer can still be another one.
-      const first = await pieces.next();
-      if (first.done) return false;
-      if (request.method === 'HEAD') {
-        await reply.headers(AI_STREAM_HEADERS).send();
-        return true;
-      }
-      reply.hijack();
-      const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
-      live.add(writer, reply);
-      await copy(pieces, writer, first.value);
-      return true;
-    } finally {
+    // Until the first piece is there the answer can still be another one.
+    const first = await pieces.next();
+    if (first.done) return false;
+    if (request.method === 'HEAD') {
       await pieces.return(undefined);
+      await reply.headers(AI_STREAM_HEADERS).send();
+      return true;
     }
+    reply.hijack();
+    const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
+    // Not awaited: while a stream is idle nothing else of its request is kept.
+    void copy(pieces, writer, first.value, live);
+    return true;
   }
 
   app.route({ method: 'POST', url: urlOf(AI_STREAM_PATH), handler: post });
@@ -100,7 +97,14 @@ export function serveAiStream(
   app.route({ method: 'GET', url: urlOf(AI_RECONNECT_PATH), handler: get });
 }
 
-async function copy(pieces: AsyncGenerator<Piece[]>, writer: ChunkWriter, first: Piece[]): Promise<void> {
+/** Never fails. */
+async function copy(
+  pieces: AsyncGenerator<Piece[]>,
+  writer: ChunkWriter,
+  first: Piece[],
+  live: LiveStreams,
+): Promise<void> {
+  live.add(writer);
   try {
     for (let some = first; ; ) {
       writer.write(some);
@@ -113,5 +117,7 @@ async function copy(pieces: AsyncGenerator<Piece[]>, writer: ChunkWriter, first:
   } catch {
     // The head is out: what happened can only be said by sending the client elsewhere.
     writer.drain();
+  } finally {
+    live.delete(writer);
   }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../lib/log.ts';
 import { type Metrics, SECONDS } from '../../lib/metrics.ts';
@@ -8,9 +9,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** From the headers to the end of the answer. */
     span: Span;
-    /** The code of the error table with which it was answered, if it was. */
-    refused: string | undefined;
+    outcome: Outcome;
   }
+}
+
+/** How a request ended, as far as its answer does not say. */
+export interface Outcome {
+  /** The code of the error table with which it was answered, if it was. */
+  refused?: string;
 }
 
 export interface RequestsContext {
@@ -35,18 +41,17 @@ export function watchRequests({ tracer, metrics, log }: RequestsContext) {
     labels: ['method', 'route', 'status'],
     buckets: [...SECONDS, 30],
   });
-  function end(request: FastifyRequest, { raw }: FastifyReply, startedAt: number): void {
-    const { method, span } = request;
-    const route = routeOf(request);
-    const status = raw.headersSent ? raw.statusCode : LEFT;
-    const code = status === LEFT ? 'CANCELLED' : request.refused;
-    const durationMs = performance.now() - startedAt;
+  function end(watched: Watched): void {
+    const { response, method, route, span } = watched;
+    const status = response.headersSent ? response.statusCode : LEFT;
+    const code = status === LEFT ? 'CANCELLED' : watched.outcome.refused;
+    const durationMs = performance.now() - watched.startedAt;
     durations.labels(method, route ?? 'none', String(status)).observe(durationMs / 1_000);
-    if (!span.silent) span.set(attributesOf(request, route, status));
+    if (status !== LEFT && !span.silent) span.set({ 'http.response.status_code': status });
     span.end(code);
     if (!log.isLevelEnabled('debug')) return;
     const facts = {
-      ...factsOf(request),
+      ...factsOf(watched),
       method,
       route,
       status,
@@ -56,11 +61,22 @@ export function watchRequests({ tracer, metrics, log }: RequestsContext) {
     log.debug(facts, 'a request');
   }
 
-  return (request: FastifyRequest, reply: FastifyReply, isForeign: boolean): void => {
+  return (request: FastifyRequest, { raw }: FastifyReply, isForeign: boolean): void => {
     const startedAt = performance.now();
     request.span = beginSpan(tracer, request, isForeign);
-    reply.raw.once('close', () => end(request, reply, startedAt));
+    request.outcome = {};
+    if (!request.span.silent) request.span.set(attributesOf(request));
+    const { id, method, params, span, outcome } = request;
+    const watched = { id, method, params, span, outcome, response: raw, route: routeOf(request), startedAt };
+    raw.once('close', () => end(watched));
   };
+}
+
+/** What has to be known of a request until it is over. That may be hours: the request itself is not kept. */
+interface Watched extends Pick<FastifyRequest, 'id' | 'method' | 'params' | 'span' | 'outcome'> {
+  response: ServerResponse;
+  route: string | undefined;
+  startedAt: number;
 }
 
 function beginSpan(tracer: Tracer, request: FastifyRequest, isForeign: boolean): Span {
@@ -83,20 +99,19 @@ function routeOf({ routeOptions }: FastifyRequest): string | undefined {
 }
 
 /** What a line in the log says of a request, so that it is found by what the client has seen of it. */
-export function factsOf({ id, span, params }: FastifyRequest) {
+export function factsOf({ id, span, params }: Pick<FastifyRequest, 'id' | 'span' | 'params'>) {
   const { session_id, turn_id } = (params ?? {}) as Record<string, string | undefined>;
   return { request_id: id, trace_id: span?.trace.traceId, session_id, turn_id };
 }
 
-function attributesOf(request: FastifyRequest, route: string | undefined, status: number) {
+function attributesOf(request: FastifyRequest) {
   const { session_id: sessionId } = factsOf(request);
   return {
     'http.request.method': request.method,
-    'http.route': route,
+    'http.route': routeOf(request),
     'url.scheme': 'http',
     // Whatever stands behind it may be anything.
     'url.path': request.url.split('?', 1)[0],
-    'http.response.status_code': status === LEFT ? undefined : status,
     'client.address': request.raw.socket.remoteAddress,
     'ahs.request_id': request.id,
     ...(sessionId === undefined ? {} : { 'ahs.session_id': sessionId }),

@@ -21,7 +21,7 @@ export function serveExport(app: FastifyInstance, { clients }: EdgeContext, stal
   const readQuery = createQueryReader(NO_QUERY);
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = { ...(await identify(clients, request, reply)), signal: endOf(reply) };
+    const call = await identify(clients, request, reply, endOf(reply));
     readQuery(request.query as RawQuery);
     checkPath(request.params);
     const { session_id: sessionId } = request.params;

@@ -36,23 +36,22 @@ export function serveStream(
   const readQuery = createQueryReader(StreamQuery);
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = { ...(await identify(clients, request, reply)), signal: endOf(reply) };
+    const call = await identify(clients, request, reply, endOf(reply));
     const query = readQuery(request.query as RawQuery);
     checkPath(request.params);
     const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
-    try {
-      // Until the first chunk is there the answer can still be an error with a status.
-      const first = await chunks.next();
-      if (first.done) return reply.code(204).send();
-      if (request.method === 'HEAD') return reply.headers(SSE_HEADERS).send();
-      reply.hijack();
-      const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
-      if (query.from === 'now') writer.place(first.value.seq);
-      live.add(writer, reply);
-      await copy(chunks, writer);
-    } finally {
+    // Until the first chunk is there the answer can still be an error with a status.
+    const first = await chunks.next();
+    if (first.done) return reply.code(204).send();
+    if (request.method === 'HEAD') {
       await chunks.return?.();
+      return reply.headers(SSE_HEADERS).send();
     }
+    reply.hijack();
+    const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
+    if (query.from === 'now') writer.place(first.value.seq);
+    // Not awaited: while a stream is idle nothing else of its request is kept.
+    void copy(chunks, writer, live);
   }
 
   app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle });
@@ -72,7 +71,13 @@ function startOf(
   };
 }
 
-async function copy(chunks: AsyncIterator<FollowResponse>, writer: EventWriter): Promise<void> {
+/** Never fails. */
+async function copy(
+  chunks: AsyncIterator<FollowResponse>,
+  writer: EventWriter,
+  live: LiveStreams,
+): Promise<void> {
+  live.add(writer);
   try {
     while (writer.open) {
       const { done, value } = await chunks.next();
@@ -82,9 +87,12 @@ async function copy(chunks: AsyncIterator<FollowResponse>, writer: EventWriter):
       await writer.flushed();
     }
     writer.end();
+    await chunks.return?.();
   } catch (error) {
     // The head is out: what happened can only be said by sending the client elsewhere.
     if (error instanceof Refusal && error.code === 'CANCELLED') writer.end();
     else writer.drain();
+  } finally {
+    live.delete(writer);
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { Outflow, type ResponseHeaders } from './outflow.ts';
-import { beginSse, RETRY_MS, SSE_HEADERS } from './sse.ts';
+import { RETRY_MS, SSE_BEGIN, SSE_HEADERS, SSE_HEARTBEAT } from './sse.ts';
 
 /** Writes the events of a journal as an event stream. */
 export class EventWriter {
@@ -9,7 +9,7 @@ export class EventWriter {
 
   constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
     this.#outflow = new Outflow(response, { ...headers, ...SSE_HEADERS }, stallMs, () => this.drain());
-    beginSse(this.#outflow);
+    this.#outflow.write(SSE_BEGIN);
   }
 
   get open(): boolean {
@@ -27,6 +27,11 @@ export class EventWriter {
 
   caughtUp(seq: number): void {
     this.#outflow.write(`event: stream.caught_up\ndata: {"seq":${seq}}\n\n`);
+  }
+
+  /** Keeps the stream from being taken for dead. */
+  beat(): void {
+    this.#outflow.write(SSE_HEARTBEAT);
   }
 
   flushed(): Promise<void> {

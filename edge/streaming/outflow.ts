@@ -18,6 +18,8 @@ export class Outflow {
     this.#stallMs = stallMs;
     this.#onStall = onStall;
     response.writeHead(200, headers);
+    // A head that waits for content is kept as the pieces it was made of.
+    response.flushHeaders();
   }
 
   get open(): boolean {
@@ -26,11 +28,6 @@ export class Outflow {
 
   write(text: string): void {
     if (this.open) this.#response.write(text);
-  }
-
-  /** Calls back when it is over, by whichever side. */
-  onClose(callback: () => void): void {
-    this.#response.once('close', callback);
   }
 
   /** Resolves when the reader has read enough for more to be sent. */

@@ -1,7 +1,9 @@
-import type { Outflow } from './outflow.ts';
-
-const HEARTBEAT_MS = 15_000;
 export const RETRY_MS = 2_000;
+
+/** How every stream of Server-Sent Events begins. */
+export const SSE_BEGIN = `retry: ${RETRY_MS}\n\n`;
+/** A comment, which clients do not show to anybody. */
+export const SSE_HEARTBEAT = ': still here\n\n';
 
 /** What a stream of Server-Sent Events has besides the headers of every answer. */
 export const SSE_HEADERS = {
@@ -9,10 +11,3 @@ export const SSE_HEADERS = {
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 };
-
-/** Begins a stream of Server-Sent Events, and keeps proxies from taking it for dead. */
-export function beginSse(outflow: Outflow): void {
-  outflow.write(`retry: ${RETRY_MS}\n\n`);
-  const heartbeat = setInterval(() => outflow.write(': still here\n\n'), HEARTBEAT_MS);
-  outflow.onClose(() => clearInterval(heartbeat));
-}
