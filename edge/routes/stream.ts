@@ -71,6 +71,14 @@ function startOf(
   };
 }
 
+/** False when nothing comes any more. Here, as whoever waits would keep what it has seen last. */
+function show({ done, value }: IteratorResult<FollowResponse>, writer: EventWriter): boolean {
+  if (done) return false;
+  for (const event of value.events) writer.event(event);
+  if (value.caughtUp) writer.caughtUp(value.seq);
+  return true;
+}
+
 /** Never fails. */
 async function copy(
   chunks: AsyncIterator<FollowResponse>,
@@ -79,13 +87,7 @@ async function copy(
 ): Promise<void> {
   live.add(writer);
   try {
-    while (writer.open) {
-      const { done, value } = await chunks.next();
-      if (done) break;
-      for (const event of value.events) writer.event(event);
-      if (value.caughtUp) writer.caughtUp(value.seq);
-      await writer.flushed();
-    }
+    while (writer.open && show(await chunks.next(), writer)) await writer.flushed();
     writer.end();
     await chunks.return?.();
   } catch (error) {

@@ -9,6 +9,15 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
       return leave();
     }
     signal.addEventListener('abort', leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    promise.then(
+      (value) => {
+        signal.removeEventListener('abort', leave);
+        resolve(value);
+      },
+      (error) => {
+        signal.removeEventListener('abort', leave);
+        reject(error);
+      },
+    );
   });
 }

@@ -3,6 +3,7 @@ import { Refusal, refuse } from '../errors.ts';
 import { type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { CallOptions, Client, Contract } from './contract.ts';
 import { createIssuer } from './passport.ts';
+import { Relay } from './relay.ts';
 import { type Headers, spanOf, type Transport } from './transport.ts';
 
 export interface ClientOptions<C extends Contract> {
@@ -81,7 +82,7 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
     const signal = call.signal ?? new AbortController().signal;
     const span = begin(method, call);
     const messages = transport.stream(method, request, headers(call, span, undefined), signal);
-    return span ? spanned(messages, span) : messages;
+    return span ? new Spanned(() => messages, span) : messages;
   }
 
   const methods = Object.entries(contract.methods).map(([name, method]) => [
@@ -92,15 +93,25 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
 }
 
 /** The span ends with the stream, whoever ends it. */
-async function* spanned(messages: AsyncIterable<unknown>, span: Span): AsyncGenerator<unknown> {
-  try {
-    yield* messages;
-    span.end();
-  } catch (error) {
-    span.end(codeOf(error));
-    throw error;
-  } finally {
-    span.end('CANCELLED');
+class Spanned extends Relay {
+  readonly #span: Span;
+
+  constructor(open: () => AsyncIterable<unknown>, span: Span) {
+    super(open);
+    this.#span = span;
+  }
+
+  protected override ended(): void {
+    this.#span.end();
+  }
+
+  protected override left(): void {
+    this.#span.end('CANCELLED');
+  }
+
+  protected failed(error: unknown): unknown {
+    this.#span.end(codeOf(error));
+    return error;
   }
 }
 

@@ -4,6 +4,7 @@ import { type Attributes, type Span, silentTracer, type Tracer } from '../teleme
 import { startTrace, type Trace } from '../trace.ts';
 import type { Call, Contract, Handlers, Peers } from './contract.ts';
 import { createInspector } from './passport.ts';
+import { Relay } from './relay.ts';
 import { unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, type Observation, spanOf } from './transport.ts';
 
@@ -106,6 +107,30 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     }
   }
 
+  /** What a call is answered with, message by message. */
+  class Watched extends Relay {
+    readonly #visit: Visit;
+    readonly #signal: AbortSignal;
+
+    constructor(open: () => AsyncIterable<unknown>, visit: Visit, signal: AbortSignal) {
+      super(open);
+      this.#visit = visit;
+      this.#signal = signal;
+    }
+
+    protected override ended(): void {
+      this.#visit.finish('OK');
+    }
+
+    protected override left(): void {
+      this.#visit.finish('CANCELLED');
+    }
+
+    protected failed(error: unknown): unknown {
+      return this.#visit.fail(error, this.#signal);
+    }
+  }
+
   return {
     contract,
     async unary(method, request, headers, signal) {
@@ -118,19 +143,9 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
         throw visit.fail(error, signal);
       }
     },
-    async *stream(method, request, headers, signal) {
+    stream(method, request, headers, signal) {
       const visit = new Visit(method, request, headers);
-      let ended = false;
-      try {
-        yield* visit.admit(signal) as AsyncIterable<unknown>;
-        ended = true;
-        visit.finish('OK');
-      } catch (error) {
-        ended = true;
-        throw visit.fail(error, signal);
-      } finally {
-        if (!ended) visit.finish('CANCELLED');
-      }
+      return new Watched(() => visit.admit(signal) as AsyncIterable<unknown>, visit, signal);
     },
   };
 }

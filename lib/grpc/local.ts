@@ -2,6 +2,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Refusal, refuse } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
+import { Relay } from './relay.ts';
 import { decodeRefusal, encodeRefusal, unexpected } from './trailer.ts';
 import { type Endpoint, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
 
@@ -27,25 +28,42 @@ export function localTransport(endpoint: Endpoint): Transport {
         throw throughTrailer(error);
       }
     },
-    async *stream(name, request, headers, signal) {
+    stream(name, request, headers, signal) {
       const method = methodOf(name);
-      const messages = endpoint
-        .stream(name, copy(method.requestType, request), headers, signal)
-        [Symbol.asyncIterator]();
-      try {
-        for (;;) {
-          const next = await abortable(messages.next(), signal);
-          if (next.done) return;
-          yield copy(method.responseType, next.value);
-        }
-      } catch (error) {
-        throw throughTrailer(error);
-      } finally {
-        // Not awaited: a handler that waits for its signal ends by itself, and the reader has already left.
-        messages.return?.(undefined).catch(() => {});
-      }
+      const open = () => endpoint.stream(name, copy(method.requestType, request), headers, signal);
+      return new LocalStream(open, method.responseType, signal);
     },
   };
+}
+
+/** What a call is answered with, message by message. */
+class LocalStream extends Relay {
+  readonly #codec: Codec<unknown>;
+  readonly #signal: AbortSignal;
+
+  constructor(open: () => AsyncIterable<unknown>, codec: Codec<unknown>, signal: AbortSignal) {
+    super(open);
+    this.#codec = codec;
+    this.#signal = signal;
+  }
+
+  protected override ask(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
+    return abortable(source.next(), this.#signal);
+  }
+
+  protected override pass(message: unknown): unknown {
+    return copy(this.#codec, message);
+  }
+
+  protected failed(error: unknown): unknown {
+    return throughTrailer(error);
+  }
+
+  // Not awaited: nothing is left to hear.
+  override async return(): Promise<IteratorResult<unknown>> {
+    super.return().catch(() => {});
+    return { done: true, value: undefined };
+  }
 }
 
 /** One for all messages, as encoding is done in one go: it has room already where a new one would have to grow. */
