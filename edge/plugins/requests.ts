@@ -16,7 +16,7 @@ declare module 'fastify' {
 /** How a request ended, as far as its answer does not say. */
 export interface Outcome {
   /** The code of the error table with which it was answered, if it was. */
-  refused?: string;
+  refused: string | undefined;
 }
 
 export interface RequestsContext {
@@ -64,7 +64,7 @@ export function watchRequests({ tracer, metrics, log }: RequestsContext) {
   return (request: FastifyRequest, { raw }: FastifyReply, isForeign: boolean): void => {
     const startedAt = performance.now();
     request.span = beginSpan(tracer, request, isForeign);
-    request.outcome = {};
+    request.outcome = { refused: undefined };
     if (!request.span.silent) request.span.set(attributesOf(request));
     const { id, method, params, span, outcome } = request;
     const watched = { id, method, params, span, outcome, response: raw, route: routeOf(request), startedAt };
