@@ -16,7 +16,7 @@ export class ChunkWriter {
   readonly #outflow: Outflow;
 
   constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
-    this.#outflow = new Outflow(response, { ...headers, ...AI_STREAM_HEADERS }, stallMs, () => this.drain());
+    this.#outflow = new Outflow(response, { ...headers, ...AI_STREAM_HEADERS }, stallMs, this);
     this.#outflow.write(SSE_BEGIN);
   }
 

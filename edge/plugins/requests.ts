@@ -68,7 +68,8 @@ export function watchRequests({ tracer, metrics, log }: RequestsContext) {
     if (!request.span.silent) request.span.set(attributesOf(request));
     const { id, method, params, span, outcome } = request;
     const watched = { id, method, params, span, outcome, response: raw, route: routeOf(request), startedAt };
-    raw.once('close', () => end(watched));
+    // It comes once; `once` would keep four objects for each of thousands of streams.
+    raw.on('close', () => end(watched));
   };
 }
 

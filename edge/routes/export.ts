@@ -36,7 +36,7 @@ export function serveExport(app: FastifyInstance, { clients }: EdgeContext, stal
       });
       if (request.method === 'HEAD') return reply.send();
       reply.hijack();
-      const out = new Outflow(reply.raw, { ...reply.getHeaders() }, stallMs, () => out.cut());
+      const out = new Outflow(reply.raw, { ...reply.getHeaders() }, stallMs, { drain: () => out.cut() });
       if (!first.done) await copy(chunks, out, first.value);
     } finally {
       await chunks.return?.();

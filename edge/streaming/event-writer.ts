@@ -8,7 +8,7 @@ export class EventWriter {
   readonly #outflow: Outflow;
 
   constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
-    this.#outflow = new Outflow(response, { ...headers, ...SSE_HEADERS }, stallMs, () => this.drain());
+    this.#outflow = new Outflow(response, { ...headers, ...SSE_HEADERS }, stallMs, this);
     this.#outflow.write(SSE_BEGIN);
   }
 

@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
+import type { Drainable } from './outflow.ts';
 
 /** A stream as this process sees it: something to be kept from falling silent, and to be sent away. */
-interface LiveStream {
+interface LiveStream extends Drainable {
   beat(): void;
-  drain(): void;
 }
 
 /** What is silent for longer is taken for dead by some proxies. */
@@ -49,6 +49,6 @@ export class LiveStreams {
 /** Aborts when the answer is over, by whichever side: whoever reads the journal for it can stop. */
 export function endOf({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  raw.once('close', () => controller.abort());
+  raw.on('close', () => controller.abort());
   return controller.signal;
 }

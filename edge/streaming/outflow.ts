@@ -5,18 +5,23 @@ const LAG_BYTES = 1024 * 1024;
 
 export type ResponseHeaders = Record<string, number | string | string[] | undefined>;
 
+/** Whatever can send its reader away. */
+export interface Drainable {
+  drain(): void;
+}
+
 /** An answer that is written while its content comes into being. A reader who is too slow waits for itself alone. */
 export class Outflow {
   readonly #response: ServerResponse;
   readonly #stallMs: number;
-  readonly #onStall: () => void;
+  readonly #owner: Drainable;
   #cut = false;
 
-  /** `onStall` sends a reader away that has read nothing for `stallMs`. */
-  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number, onStall: () => void) {
+  /** Its owner sends a reader away that has read nothing for `stallMs`. */
+  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number, owner: Drainable) {
     this.#response = response;
     this.#stallMs = stallMs;
-    this.#onStall = onStall;
+    this.#owner = owner;
     response.writeHead(200, headers);
     // A head that waits for content is kept as the pieces it was made of.
     response.flushHeaders();
@@ -40,7 +45,7 @@ export class Outflow {
         resolve();
       };
       const timer = setTimeout(() => {
-        this.#onStall();
+        this.#owner.drain();
         this.#cutUnlessRead();
         done();
       }, this.#stallMs);

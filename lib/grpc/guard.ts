@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { type Attributes, type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import { startTrace, type Trace } from '../trace.ts';
-import type { Call, Contract, Handlers, Peers } from './contract.ts';
+import type { Call, Caller, Contract, Handlers, Peers } from './contract.ts';
 import { createInspector } from './passport.ts';
 import { Relay } from './relay.ts';
 import { unexpected } from './trailer.ts';
@@ -52,16 +52,17 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     readonly #startedAt = performance.now();
     readonly #guarded: Guarded;
     readonly #request: unknown;
-    readonly #headers: Headers;
+    readonly #requestId: string | undefined;
     readonly #trace: Trace;
     readonly #span: Span | undefined;
-    #call: Call | undefined;
+    #peer: string | undefined;
+    #caller: Caller | undefined;
 
     constructor(method: string, request: unknown, headers: Headers) {
       this.#guarded = methods.get(method) ?? unknownMethod(contract, method);
       this.#request = request;
-      this.#headers = headers;
-      const { trace } = headers;
+      const { trace, requestId } = headers;
+      this.#requestId = requestId;
       // What belongs to no trace is given an id, by which its log lines are found, but no span.
       this.#span = trace && this.#begin(trace);
       this.#trace = this.#span?.trace ?? startTrace();
@@ -73,15 +74,15 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     }
 
     /** Hands the call to its handler, if the caller may make it. */
-    admit(signal: AbortSignal): unknown {
-      const { passport, timeoutMs, requestId } = this.#headers;
+    admit({ passport, timeoutMs, requestId }: Headers, signal: AbortSignal): unknown {
       const { peer, caller } = inspect(passport);
       const { method, handler, peers: allowed } = this.#guarded;
       if (!handler || !allowed.includes(peer))
         throw refuse('FORBIDDEN', `${peer} may not call ${contract.name}.${method}`);
       const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now().getTime() + timeoutMs;
-      this.#call = { peer, caller, signal, deadline, trace: this.#trace, requestId };
-      return handler(this.#request, this.#call);
+      this.#peer = peer;
+      this.#caller = caller;
+      return handler(this.#request, { peer, caller, signal, deadline, trace: this.#trace, requestId });
     }
 
     finish(code: string, cause?: unknown): void {
@@ -90,12 +91,12 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
         service: contract.name,
         method: this.#guarded.method,
         request: this.#request,
-        peer: this.#call?.peer ?? 'unknown',
-        caller: this.#call?.caller,
+        peer: this.#peer ?? 'unknown',
+        caller: this.#caller,
         code,
         durationMs: performance.now() - this.#startedAt,
         traceId: this.#trace.traceId,
-        requestId: this.#headers.requestId,
+        requestId: this.#requestId,
         cause,
       });
     }
@@ -136,7 +137,7 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     async unary(method, request, headers, signal) {
       const visit = new Visit(method, request, headers);
       try {
-        const response = await visit.admit(signal);
+        const response = await visit.admit(headers, signal);
         visit.finish('OK');
         return response;
       } catch (error) {
@@ -145,7 +146,7 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     },
     stream(method, request, headers, signal) {
       const visit = new Visit(method, request, headers);
-      return new Watched(() => visit.admit(signal) as AsyncIterable<unknown>, visit, signal);
+      return new Watched(() => visit.admit(headers, signal) as AsyncIterable<unknown>, visit, signal);
     },
   };
 }
