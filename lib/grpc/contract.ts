@@ -34,6 +34,7 @@ export type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<
 type Answer<C extends Contract, M extends MethodName<C>> = C['methods'][M]['responseStream'] extends true
   ? AsyncIterable<ResponseOf<C, M>>
   : Promise<ResponseOf<C, M>>;
+type Handled<A> = A extends AsyncIterable<unknown> ? A | Promise<A> : A;
 
 /** On whose behalf something happens. */
 export interface Caller {
@@ -67,9 +68,9 @@ export interface CallOptions {
   requestId?: string | undefined;
 }
 
-/** What a service implements. */
+/** What a service implements. A stream may be preceded by the checks after which it is made. */
 export type Handlers<C extends Contract> = {
-  [M in MethodName<C>]: (request: RequestOf<C, M>, call: Call) => Answer<C, M>;
+  [M in MethodName<C>]: (request: RequestOf<C, M>, call: Call) => Handled<Answer<C, M>>;
 };
 
 /** What others call, over either transport. */

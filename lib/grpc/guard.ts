@@ -4,7 +4,7 @@ import { type Attributes, type Span, silentTracer, type Tracer } from '../teleme
 import { startTrace, type Trace } from '../trace.ts';
 import type { Call, Caller, Contract, Handlers, Peers } from './contract.ts';
 import { createInspector } from './passport.ts';
-import { Relay } from './relay.ts';
+import { type Opened, Relay } from './relay.ts';
 import { unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, type Observation, spanOf } from './transport.ts';
 
@@ -113,7 +113,7 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     readonly #visit: Visit;
     readonly #signal: AbortSignal;
 
-    constructor(open: () => AsyncIterable<unknown>, visit: Visit, signal: AbortSignal) {
+    constructor(open: () => Opened, visit: Visit, signal: AbortSignal) {
       super(open);
       this.#visit = visit;
       this.#signal = signal;
@@ -146,7 +146,7 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     },
     stream(method, request, headers, signal) {
       const visit = new Visit(method, request, headers);
-      return new Watched(() => visit.admit(headers, signal) as AsyncIterable<unknown>, visit, signal);
+      return new Watched(() => visit.admit(headers, signal) as Opened, visit, signal);
     },
   };
 }

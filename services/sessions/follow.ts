@@ -82,30 +82,14 @@ export function createFollower({ tails, heads, bus, clock, warn }: FollowerConte
   }
 
   return {
-    /** Ends when the session is deleted or the signal aborts. */
-    async *follow(
+    /** Begins with where it begins; ends when the session is deleted or the signal aborts. */
+    follow(
       sessionId: string,
       afterSeq: number,
       types: readonly string[],
       signal: AbortSignal,
-    ): AsyncGenerator<Chunk> {
-      const wanted = types.length === 0 ? undefined : new Set(types);
-      using place = watch(sessionId, afterSeq, signal);
-      let told = false;
-      while (!signal.aborted) {
-        place.rest();
-        const { events, complete } = await read(sessionId, place.seq);
-        const last = events.at(-1);
-        if (last) place.seq = last.seq;
-        const isOver = last?.type === 'session.deleted';
-        if (last || !told) {
-          const shown = wanted ? events.filter((event) => wanted.has(event.type)) : events;
-          yield { events: shown, seq: place.seq, caughtUp: complete && !isOver };
-        }
-        if (isOver) return;
-        told = complete;
-        if (complete) await place.woken();
-      }
+    ): AsyncIterableIterator<Chunk> {
+      return new Following(watch(sessionId, afterSeq, signal), types, (seq) => read(sessionId, seq));
     },
 
     close(): void {
@@ -115,6 +99,75 @@ export function createFollower({ tails, heads, bus, clock, warn }: FollowerConte
       for (const all of watched.values()) for (const watch of all) watch.wake();
     },
   };
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** What one follower is given. Not a generator, which would keep what it gave last for as long as it waits. */
+class Following implements AsyncIterableIterator<Chunk> {
+  readonly #place: Watch;
+  readonly #wanted: Set<string> | undefined;
+  readonly #read: (afterSeq: number) => Promise<Tail>;
+  #begun = false;
+  #told = false;
+  #caughtUp = false;
+  #over = false;
+
+  constructor(place: Watch, types: readonly string[], read: (afterSeq: number) => Promise<Tail>) {
+    this.#place = place;
+    this.#wanted = types.length === 0 ? undefined : new Set(types);
+    this.#read = read;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Chunk>> {
+    if (!this.#begun) {
+      this.#begun = true;
+      return { done: false, value: { events: [], seq: this.#place.seq, caughtUp: false } };
+    }
+    try {
+      while (!this.#over && !this.#place.left) {
+        if (this.#caughtUp) await this.#place.woken();
+        const value = this.#chunk(await this.#look());
+        if (value) return { done: false, value };
+      }
+    } catch (error) {
+      this.#close();
+      throw error;
+    }
+    return this.#close();
+  }
+
+  async return(): Promise<IteratorResult<Chunk>> {
+    return this.#close();
+  }
+
+  #look(): Promise<Tail> {
+    this.#place.rest();
+    return this.#read(this.#place.seq);
+  }
+
+  #chunk({ events, complete }: Tail): Chunk | undefined {
+    const last = events.at(-1);
+    if (last) this.#place.seq = last.seq;
+    this.#over = last?.type === 'session.deleted';
+    this.#caughtUp = complete;
+    if (!last && this.#told) return undefined;
+    this.#told = complete;
+    const wanted = this.#wanted;
+    const shown = wanted ? events.filter((event) => wanted.has(event.type)) : events;
+    return { events: shown, seq: this.#place.seq, caughtUp: complete && !this.#over };
+  }
+
+  #close(): IteratorResult<Chunk> {
+    this.#over = true;
+    this.#place.wake();
+    this.#place[Symbol.dispose]();
+    return DONE;
+  }
 }
 
 /** One follower's place in a journal. A wake-up that comes while it reads is not lost. */
@@ -139,6 +192,10 @@ class Watch {
   /** From here on a hint counts. */
   rest(): void {
     this.#hinted = false;
+  }
+
+  get left(): boolean {
+    return this.#signal.aborted;
   }
 
   woken(): Promise<void> {

@@ -4,6 +4,7 @@ import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { Chunk } from '../follow.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
 import { type HandlerContext, ownedRow } from './context.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
@@ -68,7 +69,7 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       return { events: found, page: { nextCursor } };
     },
 
-    async *follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
+    async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
       knownTypes(types);
       const { last_seq: lastSeq } = await owned(sessionId, call);
       if (afterSeq > lastSeq) {
@@ -78,11 +79,8 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
         );
       }
       const start = fromNow ? lastSeq : afterSeq;
-      yield { events: [], seq: start, caughtUp: false };
-      for await (const chunk of follower.follow(sessionId, start, types, call.signal)) {
-        yield chunk;
-        if (chunk.caughtUp && untilCaughtUp) return;
-      }
+      const chunks = follower.follow(sessionId, start, types, call.signal);
+      return untilCaughtUp ? upToNow(chunks) : chunks;
     },
 
     async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call) {
@@ -99,6 +97,13 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
       };
     },
   };
+}
+
+async function* upToNow(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    if (chunk.caughtUp) return;
+  }
 }
 
 const FIRST_PAGE = { limit: 50, cursor: '' };

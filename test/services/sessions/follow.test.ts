@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
 import {
   AGENT,
   COMPLETED,
@@ -20,8 +21,14 @@ import {
 
 describe.each(TRANSPORTS)('follow, %s', (transport) => {
   let house: House;
+  /** Followers that the service has done with. */
+  let gone = 0;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    house = await openHouse(transport, {
+      observe: ({ method }) => {
+        if (method === 'follow') gone++;
+      },
+    });
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
@@ -99,6 +106,46 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
       'turn.cancelled',
       'session.deleted',
     ]);
+  });
+
+  it.each([1, 2])('is done with a follower who leaves behind message %i', async (last) => {
+    const sessionId = await converse(house, 'hello');
+    const before = gone;
+    let messages = 0;
+    for await (const _ of house.edge.follow(from(sessionId), { caller: OWNER })) {
+      if (++messages === last) break;
+    }
+    await until('nobody follows any more', () => gone === before + 1);
+  });
+
+  it('is done with a follower who leaves while it waits', async () => {
+    const sessionId = await converse(house, 'hello');
+    const before = gone;
+    const leave = new AbortController();
+    const reading = (async () => {
+      for await (const { caughtUp } of house.edge.follow(from(sessionId), {
+        caller: OWNER,
+        signal: leave.signal,
+      })) {
+        if (caughtUp) setImmediate(() => leave.abort());
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
+    await until('nobody follows any more', () => gone === before + 1);
+  });
+
+  it('ends for a follower who leaves at any moment before', async () => {
+    const sessionId = await converse(house, 'hello');
+    for (const ticks of [0, 1, 2, 3, 5, 8, 13, 21]) {
+      const leave = new AbortController();
+      const reading = (async () => {
+        for await (const _ of house.edge.follow(from(sessionId), { caller: OWNER, signal: leave.signal }));
+      })();
+      const left = expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
+      for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
+      leave.abort();
+      await left;
+    }
   });
 
   it('refuses a place beyond the end, an unknown type and a stranger', async () => {
