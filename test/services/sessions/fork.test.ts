@@ -141,6 +141,23 @@ describe.each(TRANSPORTS)('ForkSession, %s', (transport) => {
     await house.edge.deleteSession({ sessionId }, { caller });
   });
 
+  it('takes messages that are longer than a page', async () => {
+    const sessionId = await converse(house, 'a'.repeat(5 * 1024 * 1024));
+    await say(house, sessionId, 'b'.repeat(5 * 1024 * 1024));
+    await say(house, sessionId, 'short');
+    const made = await fork(sessionId, await seqOf(sessionId, 'user.message'));
+    expect((await journalOf(house, made?.sessionId ?? '')).slice(2)).toHaveLength(3);
+    const listed: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page = { limit: 50, cursor };
+      const answer = await house.edge.listMessages({ sessionId, page }, { caller });
+      listed.push(...answer.events.map(({ type }) => type));
+      cursor = answer.page?.nextCursor || undefined;
+    }
+    expect(listed).toHaveLength(3);
+    await house.edge.deleteSession({ sessionId }, { caller });
+  });
+
   it('is refused beyond the end, and to others', async () => {
     const sessionId = await worked();
     await expect(fork(sessionId, 10_000)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
