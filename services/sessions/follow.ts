@@ -32,13 +32,13 @@ export type Follower = ReturnType<typeof createFollower>;
  * read, and one probe a second covers everybody who waits in this process.
  */
 export function createFollower({ tails, heads, bus, clock, warn }: FollowerContext) {
-  const watched = new Map<string, Set<Watch>>();
+  const watched = new Map<string, Set<Following>>();
   /** Reads under way, by session and place. */
   const reads = new Map<string, Map<number, Promise<Tail>>>();
   const unsubscribe = bus.subscribe('sessions.appended', (sessionId) => {
     // A read that began before the hint may miss what it is about: whoever comes now begins another.
     reads.delete(sessionId);
-    for (const watch of watched.get(sessionId) ?? []) watch.wake();
+    for (const one of watched.get(sessionId) ?? []) one.wake();
   });
   let cancelProbe = clock.after(PROBE_MS, probe);
   let closed = false;
@@ -54,7 +54,7 @@ export function createFollower({ tails, heads, bus, clock, warn }: FollowerConte
   async function wakeBehind(): Promise<void> {
     if (watched.size === 0) return;
     for (const { sessionId, lastSeq } of await heads([...watched.keys()])) {
-      for (const watch of watched.get(sessionId) ?? []) if (watch.seq < lastSeq) watch.wake();
+      for (const one of watched.get(sessionId) ?? []) if (one.seq < lastSeq) one.wake();
     }
   }
 
@@ -70,16 +70,13 @@ export function createFollower({ tails, heads, bus, clock, warn }: FollowerConte
     return reading;
   }
 
-  function watch(sessionId: string, seq: number, signal: AbortSignal): Watch {
-    const one = new Watch(seq, signal);
-    const all = watched.get(sessionId) ?? new Set();
-    watched.set(sessionId, all.add(one));
-    one.onClose = () => {
-      all.delete(one);
-      if (all.size === 0 && watched.get(sessionId) === all) watched.delete(sessionId);
-    };
-    return one;
-  }
+  const ground: Ground = {
+    read,
+    leave(one) {
+      const all = watched.get(one.sessionId);
+      if (all?.delete(one) && all.size === 0) watched.delete(one.sessionId);
+    },
+  };
 
   return {
     /** Begins with where it begins; ends when the session is deleted or the signal aborts. */
@@ -89,34 +86,68 @@ export function createFollower({ tails, heads, bus, clock, warn }: FollowerConte
       types: readonly string[],
       signal: AbortSignal,
     ): AsyncIterableIterator<Chunk> {
-      return new Following(watch(sessionId, afterSeq, signal), types, (seq) => read(sessionId, seq));
+      const one = new Following(ground, sessionId, afterSeq, types, signal);
+      watched.set(sessionId, (watched.get(sessionId) ?? new Set()).add(one));
+      return one;
     },
 
     close(): void {
       closed = true;
       cancelProbe();
       unsubscribe();
-      for (const all of watched.values()) for (const watch of all) watch.wake();
+      for (const all of watched.values()) for (const one of all) one.wake();
     },
   };
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** What one follower is given. Not a generator, which would keep what it gave last for as long as it waits. */
+/** What the followers of a process share. */
+interface Ground {
+  read(sessionId: string, afterSeq: number): Promise<Tail>;
+  leave(one: Following): void;
+}
+
+/**
+ * One follower: its place in a journal, and what it is given. Not a generator, which would keep what it gave last for
+ * as long as it waits. A wake-up that comes while it reads is not lost.
+ */
 class Following implements AsyncIterableIterator<Chunk> {
-  readonly #place: Watch;
+  readonly sessionId: string;
+  seq: number;
+  readonly #ground: Ground;
   readonly #wanted: Set<string> | undefined;
-  readonly #read: (afterSeq: number) => Promise<Tail>;
+  readonly #signal: AbortSignal;
   #begun = false;
   #told = false;
   #caughtUp = false;
   #over = false;
+  #hinted = false;
+  #resume: (() => void) | undefined;
 
-  constructor(place: Watch, types: readonly string[], read: (afterSeq: number) => Promise<Tail>) {
-    this.#place = place;
+  constructor(
+    ground: Ground,
+    sessionId: string,
+    afterSeq: number,
+    types: readonly string[],
+    signal: AbortSignal,
+  ) {
+    this.#ground = ground;
+    this.sessionId = sessionId;
+    this.seq = afterSeq;
     this.#wanted = types.length === 0 ? undefined : new Set(types);
-    this.#read = read;
+    this.#signal = signal;
+    signal.addEventListener('abort', this);
+  }
+
+  /** The signal aborts. */
+  handleEvent(): void {
+    this.wake();
+  }
+
+  wake(): void {
+    this.#hinted = true;
+    this.#resume?.();
   }
 
   [Symbol.asyncIterator](): this {
@@ -126,11 +157,12 @@ class Following implements AsyncIterableIterator<Chunk> {
   async next(): Promise<IteratorResult<Chunk>> {
     if (!this.#begun) {
       this.#begun = true;
-      return { done: false, value: { events: [], seq: this.#place.seq, caughtUp: false } };
+      return { done: false, value: { events: [], seq: this.seq, caughtUp: false } };
     }
     try {
-      while (!this.#over && !this.#place.left) {
-        if (this.#caughtUp) await this.#place.woken();
+      while (!this.#isOver) {
+        if (this.#caughtUp) await this.#woken();
+        if (this.#isOver) break;
         const value = this.#chunk(await this.#look());
         if (value) return { done: false, value };
       }
@@ -145,68 +177,40 @@ class Following implements AsyncIterableIterator<Chunk> {
     return this.#close();
   }
 
-  #look(): Promise<Tail> {
-    this.#place.rest();
-    return this.#read(this.#place.seq);
+  get #isOver(): boolean {
+    return this.#over || this.#signal.aborted;
   }
 
-  #chunk({ events, complete }: Tail): Chunk | undefined {
-    const last = events.at(-1);
-    if (last) this.#place.seq = last.seq;
-    this.#over = last?.type === 'session.deleted';
-    this.#caughtUp = complete;
-    if (!last && this.#told) return undefined;
-    this.#told = complete;
-    const wanted = this.#wanted;
-    const shown = wanted ? events.filter((event) => wanted.has(event.type)) : events;
-    return { events: shown, seq: this.#place.seq, caughtUp: complete && !this.#over };
-  }
-
-  #close(): IteratorResult<Chunk> {
-    this.#over = true;
-    this.#place.wake();
-    this.#place[Symbol.dispose]();
-    return DONE;
-  }
-}
-
-/** One follower's place in a journal. A wake-up that comes while it reads is not lost. */
-class Watch {
-  seq: number;
-  onClose: () => void = () => {};
-  readonly #signal: AbortSignal;
-  #hinted = false;
-  #resume: () => void = () => {};
-
-  constructor(seq: number, signal: AbortSignal) {
-    this.seq = seq;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.wake, { once: true });
-  }
-
-  readonly wake = (): void => {
-    this.#hinted = true;
-    this.#resume();
-  };
-
-  /** From here on a hint counts. */
-  rest(): void {
-    this.#hinted = false;
-  }
-
-  get left(): boolean {
-    return this.#signal.aborted;
-  }
-
-  woken(): Promise<void> {
-    if (this.#hinted || this.#signal.aborted) return Promise.resolve();
+  #woken(): Promise<void> {
+    if (this.#hinted || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
       this.#resume = resolve;
     });
   }
 
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener('abort', this.wake);
-    this.onClose();
+  /** From here on a hint counts. */
+  #look(): Promise<Tail> {
+    this.#hinted = false;
+    return this.#ground.read(this.sessionId, this.seq);
+  }
+
+  #chunk({ events, complete }: Tail): Chunk | undefined {
+    const last = events.at(-1);
+    if (last) this.seq = last.seq;
+    if (last?.type === 'session.deleted') this.#over = true;
+    this.#caughtUp = complete;
+    if (!last && this.#told) return undefined;
+    this.#told = complete;
+    const wanted = this.#wanted;
+    const shown = wanted ? events.filter((event) => wanted.has(event.type)) : events;
+    return { events: shown, seq: this.seq, caughtUp: complete && !this.#over };
+  }
+
+  #close(): IteratorResult<Chunk> {
+    this.#over = true;
+    this.#signal.removeEventListener('abort', this);
+    this.#ground.leave(this);
+    this.wake();
+    return DONE;
   }
 }
