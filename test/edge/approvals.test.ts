@@ -27,7 +27,7 @@ describe('/sessions/{session_id}/approvals', () => {
     const session = String(body.data.session_id);
     const ids = await until('somebody is asked', async () => {
       const { body: page } = await api.get(`/sessions/${session}/approvals?status=pending`);
-      const found = page.data as unknown as { approval_id: string }[];
+      const found = page.data as { approval_id: string }[];
       return found.length === expressions.length && found.map((one) => one.approval_id);
     });
     return { session, ids };
@@ -169,8 +169,9 @@ describe('a session at work', () => {
     const session = String(body.data.session_id);
     await idle(session);
     const turns = await api.get(`/sessions/${session}/turns`);
-    const [{ queued_seq }] = turns.body.data as unknown as [{ queued_seq: number }];
-    const queued = await api.get(`/sessions/${session}/events?after_seq=${queued_seq - 1}&limit=1`);
-    expect(queued.body.data).toMatchObject([{ type: 'user.message', seq: queued_seq }]);
+    const [turn] = turns.body.data as { queued_seq: number }[];
+    const seq = turn?.queued_seq ?? 0;
+    const queued = await api.get(`/sessions/${session}/events?after_seq=${seq - 1}&limit=1`);
+    expect(queued.body.data).toMatchObject([{ type: 'user.message', seq }]);
   });
 });

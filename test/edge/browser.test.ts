@@ -216,7 +216,7 @@ describe('what a page of somebody else makes a browser send', () => {
 
   it('nothing was changed by any of it', async () => {
     const { body } = await api.get('/agents');
-    expect((body.data as unknown as { agent_id: string }[]).map((one) => one.agent_id)).toEqual([agent]);
+    expect((body.data as { agent_id: string }[]).map((one) => one.agent_id)).toEqual([agent]);
   });
 
   it('the signed trigger takes its requests from everywhere', async () => {

@@ -71,7 +71,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
   it('shows every event once, with its seq as id, its type and its JSON; control frames have no id', async () => {
     const frames = await read('', caughtUp);
     const { body } = await api.get(`/sessions/${session}/events?limit=100`);
-    const events = body.data as unknown as { seq: number; type: string }[];
+    const events = body.data as { seq: number; type: string }[];
     expect(frames.filter((frame) => frame.id !== undefined)).toEqual(
       events.map((event) => ({ id: String(event.seq), event: event.type, data: JSON.stringify(event) })),
     );

@@ -269,7 +269,7 @@ describe('every operation of /openapi.json', () => {
       [GOOD, BAD].map(async (steps) => (await furnish(api, steps)).session_id),
     );
     const pages = await Promise.all(sessions.map((one) => api.get(`/sessions/${one}/events?limit=100`)));
-    const events = pages.flatMap(({ body }) => body.data as unknown as { type: EventType; data: object }[]);
+    const events = pages.flatMap(({ body }) => body.data as { type: EventType; data: object }[]);
     for (const event of events) {
       types.add(event.type);
       const closed = Compile({ ...EVENT_DATA[event.type], additionalProperties: false });
@@ -308,13 +308,13 @@ async function furnish(api: Api, steps: object[]): Promise<Record<string, string
   const approvals = `/sessions/${session}/approvals`;
   const approval = await until('somebody is asked', async () => {
     const { body } = await api.get(approvals);
-    return (body.data as unknown as { approval_id: string }[])[0]?.approval_id;
+    return (body.data as { approval_id: string }[])[0]?.approval_id;
   });
   // The same decision again is answered as the first one was.
   await api.post(`${approvals}/${approval}`, { decision: 'allow' });
   const turn = await until('the turn has ended', async () => {
     const { body } = await api.get(`/sessions/${session}/turns`);
-    const [first] = body.data as unknown as { turn_id: string; finished_at: string | null }[];
+    const [first] = body.data as { turn_id: string; finished_at: string | null }[];
     return first?.finished_at ? first : undefined;
   });
   const invocations = `/admin/agents/${agent}/deployments/${webhook.id}/invocations`;

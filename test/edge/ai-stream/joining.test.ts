@@ -34,9 +34,12 @@ describe('joining the ai-stream of a turn', () => {
     await other.resumeStream();
     expect(lastOf(other)).toMatchObject([{ type: 'step-start' }, { state: 'approval-requested' }]);
     const { body } = await talk.api.get(`/sessions/${session}/approvals?status=pending`);
-    const [{ approval_id: id }] = body.data as unknown as [{ approval_id: string }];
+    const [asked] = body.data as { approval_id: string }[];
     const edited_input = { expression: '2 + 3' };
-    await talk.api.post(`/sessions/${session}/approvals/${id}`, { decision: 'allow', edited_input });
+    await talk.api.post(`/sessions/${session}/approvals/${asked?.approval_id}`, {
+      decision: 'allow',
+      edited_input,
+    });
     await talk.ended(session);
     const turn = await talk.turnOf(session);
     const chunks = await chunksFrom(`${talk.urlOf(session)}?after_seq=${turn?.queued_seq}`);

@@ -41,7 +41,7 @@ export function createTalk(system: System) {
       }),
     async turnOf(session: string) {
       const { body } = await api.get(`/sessions/${session}/turns`);
-      return (body.data as unknown as Turn[]).at(-1);
+      return (body.data as Turn[]).at(-1);
     },
     ended: (session: string) =>
       until('the turn has ended', async () => {
