@@ -98,6 +98,8 @@ export const EVENT_DATA = {
     duration_ms: count,
     /** What it was called with, where somebody has changed that. */
     edited_input: optional(json),
+    /** The version of the workspace that it left behind, where it may have changed it. */
+    workspace_version: optional(count),
   }),
   'approval.requested': data({
     approval_id: text,

@@ -2,7 +2,23 @@ import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** The prefixes of all ids. `<prefix>_` and 26 characters: a ULID (https://github.com/ulid/spec). */
-export type IdPrefix = 'agt' | 'ses' | 'trn' | 'evt' | 'msg' | 'apr' | 'dep' | 'inv' | 'usr' | 'req' | 'rnr';
+export type IdPrefix =
+  | 'agt'
+  | 'ast'
+  | 'env'
+  | 'ses'
+  | 'trn'
+  | 'evt'
+  | 'msg'
+  | 'apr'
+  | 'wsp'
+  | 'cnt'
+  | 'sbx'
+  | 'dep'
+  | 'inv'
+  | 'usr'
+  | 'req'
+  | 'rnr';
 
 /** Makes an id. Ids of one process sort in the order they were made. */
 export type Ids = (prefix: IdPrefix) => string;

@@ -14,13 +14,15 @@ export interface ClientOptions<C extends Contract> {
   /** The shared service secret. */
   secret: string;
   clock: Clock;
-  /** The longest an answer may take, in milliseconds. Streams have no limit of their own. */
+  /** The longest an answer may take, in milliseconds. Streams, either way, have no limit of their own. */
   timeoutMs?: number;
   /** Without one, calls have no spans. */
   tracer?: Tracer;
 }
 
 const TIMEOUT_MS = 15_000;
+/** The longest time a timer can be set to: about 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
 /** What a caller keeps of its own deadline, so that it hears of the failure instead of failing itself. */
 const HOP_MS = 25;
 
@@ -45,7 +47,7 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
 
   async function unary(method: string, request: unknown, call: CallOptions = {}): Promise<unknown> {
     const timeoutMs = Math.min(
-      limit,
+      contract.methods[method]?.requestStream ? LONGEST_MS : limit,
       (call.deadline ?? Number.POSITIVE_INFINITY) - HOP_MS - clock.now().getTime(),
     );
     if (timeoutMs <= 0) throw tooLate(contract.name, method);

@@ -10,7 +10,7 @@ export interface Codec<Message> {
 export interface Method<Request = unknown, Response = unknown> {
   readonly name: string;
   readonly requestType: Codec<Request>;
-  readonly requestStream: false;
+  readonly requestStream: boolean;
   readonly responseType: Codec<Response>;
   readonly responseStream: boolean;
   readonly options: object;
@@ -31,6 +31,10 @@ export type RequestOf<C extends Contract, M extends MethodName<C>> = MessageOf<
 export type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<
   C['methods'][M]['responseType']
 >;
+/** One message, or the messages of a stream. */
+type Asked<C extends Contract, M extends MethodName<C>> = C['methods'][M]['requestStream'] extends true
+  ? AsyncIterable<RequestOf<C, M>>
+  : RequestOf<C, M>;
 type Answer<C extends Contract, M extends MethodName<C>> = C['methods'][M]['responseStream'] extends true
   ? AsyncIterable<ResponseOf<C, M>>
   : Promise<ResponseOf<C, M>>;
@@ -70,12 +74,12 @@ export interface CallOptions {
 
 /** What a service implements. A stream may be preceded by the checks after which it is made. */
 export type Handlers<C extends Contract> = {
-  [M in MethodName<C>]: (request: RequestOf<C, M>, call: Call) => Handled<Answer<C, M>>;
+  [M in MethodName<C>]: (request: Asked<C, M>, call: Call) => Handled<Answer<C, M>>;
 };
 
 /** What others call, over either transport. */
 export type Client<C extends Contract> = {
-  [M in MethodName<C>]: (request: RequestOf<C, M>, options?: CallOptions) => Answer<C, M>;
+  [M in MethodName<C>]: (request: Asked<C, M>, options?: CallOptions) => Answer<C, M>;
 };
 
 /** Which services may call which method. Total, so that a new method cannot be forgotten. */

@@ -4,7 +4,8 @@ import { abortable } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
 import { Relay } from './relay.ts';
 import { decodeRefusal, encodeRefusal, unexpected } from './trailer.ts';
-import { type Endpoint, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
+import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
+import { Upload } from './upload.ts';
 
 /**
  * Joins a client to a service in the same process. Every message goes through the codec both ways
@@ -20,6 +21,7 @@ export function localTransport(endpoint: Endpoint): Transport {
   return {
     async unary(name, request, headers, signal) {
       const method = methodOf(name);
+      if (method.requestStream) return upstream(endpoint, method, name, request, headers, signal);
       try {
         const sent = copy(method.requestType, request);
         const answer = await abortable(endpoint.unary(name, sent, headers, signal), signal);
@@ -34,6 +36,29 @@ export function localTransport(endpoint: Endpoint): Transport {
       return new LocalStream(open, method.responseType, signal);
     },
   };
+}
+
+/** A call whose request is a stream. When that fails, the call is given up, and fails in the same way. */
+async function upstream(
+  endpoint: Endpoint,
+  method: Method,
+  name: string,
+  request: unknown,
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const leaving = new AbortController();
+  const both = AbortSignal.any([signal, leaving.signal]);
+  const pass = (message: unknown) => copy(method.requestType, message);
+  const upload = new Upload(request as AsyncIterable<unknown>, both, pass, () => leaving.abort());
+  try {
+    const answer = await abortable(endpoint.unary(name, upload, headers, both), both);
+    return copy(method.responseType, answer);
+  } catch (error) {
+    throw upload.failure ? upload.failure.error : throughTrailer(error);
+  } finally {
+    upload.leave();
+  }
 }
 
 /** What a call is answered with, message by message. */

@@ -15,6 +15,7 @@ import type { Contract } from './contract.ts';
 import { askHealth, createHealth } from './health.ts';
 import { decodeRefusal, ERROR_TRAILER, encodeRefusal, grpcStatus, unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
+import { Upload } from './upload.ts';
 
 const PASSPORT = 'ahs-passport';
 const TIMEOUT = 'ahs-timeout-ms';
@@ -165,11 +166,16 @@ function networkTransport(channel: Channel, contract: Contract): Transport {
 
   return {
     async unary(name, request, headers, signal) {
-      const { answer, fail } = open(name, request, headers, signal);
+      const upload = contract.methods[name]?.requestStream
+        ? new Upload(request as AsyncIterable<unknown>, signal)
+        : undefined;
+      const { answer, fail } = open(name, upload ?? request, headers, signal);
       try {
         return await answer;
       } catch (error) {
-        throw fail(error);
+        throw upload?.failure ? upload.failure.error : fail(error);
+      } finally {
+        upload?.leave();
       }
     },
     async *stream(name, request, headers, signal) {

@@ -22,6 +22,7 @@ export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /** How a client reaches a service: in this process or over the network. Errors are always a `Refusal`. */
 export interface Transport {
+  /** The request is an async iterable where the method takes a stream; it is left when the call is over. */
   unary(method: string, request: unknown, headers: Headers, signal: AbortSignal): Promise<unknown>;
   stream(method: string, request: unknown, headers: Headers, signal: AbortSignal): AsyncIterable<unknown>;
 }

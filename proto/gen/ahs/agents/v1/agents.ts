@@ -184,7 +184,9 @@ export interface ListAgentVersionsResponse {
 }
 
 export interface GetAgentVersionRequest {
+  /** agt_… or ast_… */
   agentId: string;
+  /** 0 for the newest one, which is all that is known of an assistant. */
   version: number;
 }
 
@@ -193,11 +195,13 @@ export interface GetAgentVersionResponse {
 }
 
 export interface ResolveAgentRequest {
+  /** agt_… or ast_… */
   agentId: string;
 }
 
 export interface ResolveAgentResponse {
   agentId: string;
+  /** 0 for an assistant. */
   version: number;
 }
 
@@ -215,6 +219,255 @@ export interface LookUpAgentsResponse {
 export interface AgentName {
   agentId: string;
   name: string;
+}
+
+export interface Assistant {
+  /** ast_… */
+  assistantId: string;
+  name: string;
+  description: string;
+  runtime: AgentRuntime | undefined;
+  metadata: { [key: string]: string };
+  enabled: boolean;
+  /** usr_… */
+  createdBy: string;
+  createdAt: Date | undefined;
+  updatedAt: Date | undefined;
+}
+
+export interface Assistant_MetadataEntry {
+  key: string;
+  value: string;
+}
+
+export interface CreateAssistantRequest {
+  name: string;
+  description: string;
+  runtime: AgentRuntime | undefined;
+  metadata: { [key: string]: string };
+  enabled: boolean;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface CreateAssistantRequest_MetadataEntry {
+  key: string;
+  value: string;
+}
+
+export interface CreateAssistantResponse {
+  assistant: Assistant | undefined;
+  replayed: boolean;
+}
+
+export interface ListAssistantsRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** A part of the name or description, or an id; empty for all. */
+  q: string;
+}
+
+export interface ListAssistantsResponse {
+  assistants: Assistant[];
+  page: PageInfo | undefined;
+}
+
+export interface GetAssistantRequest {
+  assistantId: string;
+}
+
+export interface GetAssistantResponse {
+  assistant: Assistant | undefined;
+}
+
+/** An absent field stays as it is. */
+export interface UpdateAssistantRequest {
+  assistantId: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  model?: string | undefined;
+  modelOptionsJson?: string | undefined;
+  system?:
+    | string
+    | undefined;
+  /** Empty for the default environment. */
+  environmentId?: string | undefined;
+  tools: ToolList | undefined;
+  maxSteps?: number | undefined;
+  budget: Budget | undefined;
+  metadata: MetadataMap | undefined;
+  enabled?: boolean | undefined;
+}
+
+export interface UpdateAssistantResponse {
+  assistant: Assistant | undefined;
+}
+
+export interface DeleteAssistantRequest {
+  assistantId: string;
+}
+
+export interface DeleteAssistantResponse {
+}
+
+export interface Environment {
+  /** env_… */
+  environmentId: string;
+  /** Unique, and never changed. */
+  name: string;
+  spec: EnvironmentSpec | undefined;
+  enabled: boolean;
+  /** 1, 2, 3 … */
+  version: number;
+  /** The one of agents that name none. */
+  isDefault: boolean;
+  /** usr_…; empty for the one that was there from the beginning. */
+  createdBy: string;
+  createdAt: Date | undefined;
+  updatedAt: Date | undefined;
+}
+
+export interface EnvironmentSpec {
+  sandbox: SandboxSpec | undefined;
+  network:
+    | NetworkSpec
+    | undefined;
+  /** session | agent */
+  tenancy: string;
+  idle:
+    | IdleSpec
+    | undefined;
+  /** Environment variables of every command. They are no secrets. */
+  variables: { [key: string]: string };
+}
+
+export interface EnvironmentSpec_VariablesEntry {
+  key: string;
+  value: string;
+}
+
+/** Absent limits are those of the provider. */
+export interface SandboxSpec {
+  /** auto | simulated | bubblewrap | docker | kubernetes; auto is the strongest that the runner has. */
+  provider: string;
+  /** Empty for none. */
+  image: string;
+  /** Thousandths of a processor. */
+  cpuMillis?: number | undefined;
+  memoryMib?:
+    | number
+    | undefined;
+  /** Processes at the same time. */
+  pids?:
+    | number
+    | undefined;
+  /** Of its temporary files. */
+  diskMib?:
+    | number
+    | undefined;
+  /** The longest one command may take. */
+  commandTimeoutSeconds: number;
+}
+
+export interface NetworkSpec {
+  /** none | limited | unrestricted */
+  mode: string;
+  /** Of limited: host names, or *.domain for all below one; with :port for other ports than 80 and 443. */
+  allowedHosts: string[];
+}
+
+export interface IdleSpec {
+  timeoutSeconds: number;
+  /** suspend | release */
+  action: string;
+}
+
+export interface CreateEnvironmentRequest {
+  name: string;
+  spec: EnvironmentSpec | undefined;
+  enabled: boolean;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface CreateEnvironmentResponse {
+  environment: Environment | undefined;
+  replayed: boolean;
+}
+
+export interface ListEnvironmentsRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** A part of the name, or an id; empty for all. */
+  q: string;
+}
+
+export interface ListEnvironmentsResponse {
+  environments: Environment[];
+  page: PageInfo | undefined;
+}
+
+export interface GetEnvironmentRequest {
+  environmentId: string;
+}
+
+export interface GetEnvironmentResponse {
+  environment: Environment | undefined;
+}
+
+/** An absent field stays as it is; a part that is given replaces that part whole. */
+export interface UpdateEnvironmentRequest {
+  environmentId: string;
+  /** The version the caller has seen; absent for whatever is there. */
+  ifVersion?: number | undefined;
+  sandbox: SandboxSpec | undefined;
+  network: NetworkSpec | undefined;
+  tenancy?: string | undefined;
+  idle: IdleSpec | undefined;
+  variables: MetadataMap | undefined;
+  enabled?: boolean | undefined;
+}
+
+export interface UpdateEnvironmentResponse {
+  environment: Environment | undefined;
+}
+
+export interface DeleteEnvironmentRequest {
+  environmentId: string;
+}
+
+export interface DeleteEnvironmentResponse {
+}
+
+export interface ListEnvironmentVersionsRequest {
+  environmentId: string;
+  page: PageRequest | undefined;
+}
+
+export interface ListEnvironmentVersionsResponse {
+  versions: EnvironmentVersion[];
+  page: PageInfo | undefined;
+}
+
+export interface EnvironmentVersion {
+  environmentId: string;
+  version: number;
+  spec: EnvironmentSpec | undefined;
+  enabled: boolean;
+  /** usr_… */
+  createdBy: string;
+  createdAt: Date | undefined;
+}
+
+export interface ResolveEnvironmentRequest {
+  /** Empty for the default one. */
+  environmentId: string;
+}
+
+export interface ResolveEnvironmentResponse {
+  environment: Environment | undefined;
 }
 
 function createBaseAgentRuntime(): AgentRuntime {
@@ -2167,7 +2420,2378 @@ export const AgentName: MessageFns<AgentName> = {
   },
 };
 
-/** Agents and their immutable versions. */
+function createBaseAssistant(): Assistant {
+  return {
+    assistantId: "",
+    name: "",
+    description: "",
+    runtime: undefined,
+    metadata: {},
+    enabled: false,
+    createdBy: "",
+    createdAt: undefined,
+    updatedAt: undefined,
+  };
+}
+
+export const Assistant: MessageFns<Assistant> = {
+  encode(message: Assistant, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistantId !== "") {
+      writer.uint32(10).string(message.assistantId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.runtime !== undefined) {
+      AgentRuntime.encode(message.runtime, writer.uint32(34).fork()).join();
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      Assistant_MetadataEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
+    if (message.enabled !== false) {
+      writer.uint32(48).bool(message.enabled);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(58).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(66).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Assistant {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAssistant();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.runtime = AgentRuntime.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = Assistant_MetadataEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.metadata[entry5.key] = entry5.value;
+            }
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAssistant_MetadataEntry(): Assistant_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const Assistant_MetadataEntry: MessageFns<Assistant_MetadataEntry> = {
+  encode(message: Assistant_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Assistant_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAssistant_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateAssistantRequest(): CreateAssistantRequest {
+  return { name: "", description: "", runtime: undefined, metadata: {}, enabled: false, idempotencyKey: "" };
+}
+
+export const CreateAssistantRequest: MessageFns<CreateAssistantRequest> = {
+  encode(message: CreateAssistantRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    if (message.runtime !== undefined) {
+      AgentRuntime.encode(message.runtime, writer.uint32(26).fork()).join();
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      CreateAssistantRequest_MetadataEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    if (message.enabled !== false) {
+      writer.uint32(40).bool(message.enabled);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(50).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateAssistantRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateAssistantRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.runtime = AgentRuntime.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = CreateAssistantRequest_MetadataEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.metadata[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateAssistantRequest_MetadataEntry(): CreateAssistantRequest_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const CreateAssistantRequest_MetadataEntry: MessageFns<CreateAssistantRequest_MetadataEntry> = {
+  encode(message: CreateAssistantRequest_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateAssistantRequest_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateAssistantRequest_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateAssistantResponse(): CreateAssistantResponse {
+  return { assistant: undefined, replayed: false };
+}
+
+export const CreateAssistantResponse: MessageFns<CreateAssistantResponse> = {
+  encode(message: CreateAssistantResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistant !== undefined) {
+      Assistant.encode(message.assistant, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateAssistantResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateAssistantResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistant = Assistant.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListAssistantsRequest(): ListAssistantsRequest {
+  return { page: undefined, q: "" };
+}
+
+export const ListAssistantsRequest: MessageFns<ListAssistantsRequest> = {
+  encode(message: ListAssistantsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.q !== "") {
+      writer.uint32(18).string(message.q);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAssistantsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAssistantsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListAssistantsResponse(): ListAssistantsResponse {
+  return { assistants: [], page: undefined };
+}
+
+export const ListAssistantsResponse: MessageFns<ListAssistantsResponse> = {
+  encode(message: ListAssistantsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.assistants) {
+      Assistant.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAssistantsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAssistantsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistants.push(Assistant.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAssistantRequest(): GetAssistantRequest {
+  return { assistantId: "" };
+}
+
+export const GetAssistantRequest: MessageFns<GetAssistantRequest> = {
+  encode(message: GetAssistantRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistantId !== "") {
+      writer.uint32(10).string(message.assistantId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAssistantRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAssistantRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAssistantResponse(): GetAssistantResponse {
+  return { assistant: undefined };
+}
+
+export const GetAssistantResponse: MessageFns<GetAssistantResponse> = {
+  encode(message: GetAssistantResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistant !== undefined) {
+      Assistant.encode(message.assistant, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAssistantResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAssistantResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistant = Assistant.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAssistantRequest(): UpdateAssistantRequest {
+  return {
+    assistantId: "",
+    name: undefined,
+    description: undefined,
+    model: undefined,
+    modelOptionsJson: undefined,
+    system: undefined,
+    environmentId: undefined,
+    tools: undefined,
+    maxSteps: undefined,
+    budget: undefined,
+    metadata: undefined,
+    enabled: undefined,
+  };
+}
+
+export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
+  encode(message: UpdateAssistantRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistantId !== "") {
+      writer.uint32(10).string(message.assistantId);
+    }
+    if (message.name !== undefined) {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.model !== undefined) {
+      writer.uint32(34).string(message.model);
+    }
+    if (message.modelOptionsJson !== undefined) {
+      writer.uint32(42).string(message.modelOptionsJson);
+    }
+    if (message.system !== undefined) {
+      writer.uint32(50).string(message.system);
+    }
+    if (message.environmentId !== undefined) {
+      writer.uint32(58).string(message.environmentId);
+    }
+    if (message.tools !== undefined) {
+      ToolList.encode(message.tools, writer.uint32(66).fork()).join();
+    }
+    if (message.maxSteps !== undefined) {
+      writer.uint32(72).int32(message.maxSteps);
+    }
+    if (message.budget !== undefined) {
+      Budget.encode(message.budget, writer.uint32(82).fork()).join();
+    }
+    if (message.metadata !== undefined) {
+      MetadataMap.encode(message.metadata, writer.uint32(90).fork()).join();
+    }
+    if (message.enabled !== undefined) {
+      writer.uint32(96).bool(message.enabled);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAssistantRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAssistantRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.modelOptionsJson = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.system = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.tools = ToolList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.maxSteps = reader.int32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.budget = Budget.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.metadata = MetadataMap.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAssistantResponse(): UpdateAssistantResponse {
+  return { assistant: undefined };
+}
+
+export const UpdateAssistantResponse: MessageFns<UpdateAssistantResponse> = {
+  encode(message: UpdateAssistantResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistant !== undefined) {
+      Assistant.encode(message.assistant, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAssistantResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAssistantResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistant = Assistant.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteAssistantRequest(): DeleteAssistantRequest {
+  return { assistantId: "" };
+}
+
+export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
+  encode(message: DeleteAssistantRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.assistantId !== "") {
+      writer.uint32(10).string(message.assistantId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAssistantRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAssistantRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteAssistantResponse(): DeleteAssistantResponse {
+  return {};
+}
+
+export const DeleteAssistantResponse: MessageFns<DeleteAssistantResponse> = {
+  encode(_: DeleteAssistantResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteAssistantResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteAssistantResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironment(): Environment {
+  return {
+    environmentId: "",
+    name: "",
+    spec: undefined,
+    enabled: false,
+    version: 0,
+    isDefault: false,
+    createdBy: "",
+    createdAt: undefined,
+    updatedAt: undefined,
+  };
+}
+
+export const Environment: MessageFns<Environment> = {
+  encode(message: Environment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.spec !== undefined) {
+      EnvironmentSpec.encode(message.spec, writer.uint32(26).fork()).join();
+    }
+    if (message.enabled !== false) {
+      writer.uint32(32).bool(message.enabled);
+    }
+    if (message.version !== 0) {
+      writer.uint32(40).int32(message.version);
+    }
+    if (message.isDefault !== false) {
+      writer.uint32(48).bool(message.isDefault);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(58).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(66).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Environment {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironment();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.spec = EnvironmentSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.isDefault = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironmentSpec(): EnvironmentSpec {
+  return { sandbox: undefined, network: undefined, tenancy: "", idle: undefined, variables: {} };
+}
+
+export const EnvironmentSpec: MessageFns<EnvironmentSpec> = {
+  encode(message: EnvironmentSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandbox !== undefined) {
+      SandboxSpec.encode(message.sandbox, writer.uint32(10).fork()).join();
+    }
+    if (message.network !== undefined) {
+      NetworkSpec.encode(message.network, writer.uint32(18).fork()).join();
+    }
+    if (message.tenancy !== "") {
+      writer.uint32(26).string(message.tenancy);
+    }
+    if (message.idle !== undefined) {
+      IdleSpec.encode(message.idle, writer.uint32(34).fork()).join();
+    }
+    globalThis.Object.entries(message.variables).forEach(([key, value]: [string, string]) => {
+      EnvironmentSpec_VariablesEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvironmentSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironmentSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandbox = SandboxSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.network = NetworkSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.tenancy = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idle = IdleSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = EnvironmentSpec_VariablesEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.variables[entry5.key] = entry5.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironmentSpec_VariablesEntry(): EnvironmentSpec_VariablesEntry {
+  return { key: "", value: "" };
+}
+
+export const EnvironmentSpec_VariablesEntry: MessageFns<EnvironmentSpec_VariablesEntry> = {
+  encode(message: EnvironmentSpec_VariablesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvironmentSpec_VariablesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironmentSpec_VariablesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSandboxSpec(): SandboxSpec {
+  return {
+    provider: "",
+    image: "",
+    cpuMillis: undefined,
+    memoryMib: undefined,
+    pids: undefined,
+    diskMib: undefined,
+    commandTimeoutSeconds: 0,
+  };
+}
+
+export const SandboxSpec: MessageFns<SandboxSpec> = {
+  encode(message: SandboxSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.provider !== "") {
+      writer.uint32(10).string(message.provider);
+    }
+    if (message.image !== "") {
+      writer.uint32(18).string(message.image);
+    }
+    if (message.cpuMillis !== undefined) {
+      writer.uint32(24).int32(message.cpuMillis);
+    }
+    if (message.memoryMib !== undefined) {
+      writer.uint32(32).int32(message.memoryMib);
+    }
+    if (message.pids !== undefined) {
+      writer.uint32(40).int32(message.pids);
+    }
+    if (message.diskMib !== undefined) {
+      writer.uint32(48).int32(message.diskMib);
+    }
+    if (message.commandTimeoutSeconds !== 0) {
+      writer.uint32(56).int32(message.commandTimeoutSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SandboxSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSandboxSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cpuMillis = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.memoryMib = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.pids = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.diskMib = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.commandTimeoutSeconds = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNetworkSpec(): NetworkSpec {
+  return { mode: "", allowedHosts: [] };
+}
+
+export const NetworkSpec: MessageFns<NetworkSpec> = {
+  encode(message: NetworkSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mode !== "") {
+      writer.uint32(10).string(message.mode);
+    }
+    for (const v of message.allowedHosts) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NetworkSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNetworkSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mode = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.allowedHosts.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseIdleSpec(): IdleSpec {
+  return { timeoutSeconds: 0, action: "" };
+}
+
+export const IdleSpec: MessageFns<IdleSpec> = {
+  encode(message: IdleSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.timeoutSeconds !== 0) {
+      writer.uint32(8).int32(message.timeoutSeconds);
+    }
+    if (message.action !== "") {
+      writer.uint32(18).string(message.action);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IdleSpec {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIdleSpec();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.timeoutSeconds = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateEnvironmentRequest(): CreateEnvironmentRequest {
+  return { name: "", spec: undefined, enabled: false, idempotencyKey: "" };
+}
+
+export const CreateEnvironmentRequest: MessageFns<CreateEnvironmentRequest> = {
+  encode(message: CreateEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.spec !== undefined) {
+      EnvironmentSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    if (message.enabled !== false) {
+      writer.uint32(24).bool(message.enabled);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(34).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateEnvironmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateEnvironmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = EnvironmentSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateEnvironmentResponse(): CreateEnvironmentResponse {
+  return { environment: undefined, replayed: false };
+}
+
+export const CreateEnvironmentResponse: MessageFns<CreateEnvironmentResponse> = {
+  encode(message: CreateEnvironmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environment !== undefined) {
+      Environment.encode(message.environment, writer.uint32(10).fork()).join();
+    }
+    if (message.replayed !== false) {
+      writer.uint32(16).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateEnvironmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateEnvironmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environment = Environment.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListEnvironmentsRequest(): ListEnvironmentsRequest {
+  return { page: undefined, q: "" };
+}
+
+export const ListEnvironmentsRequest: MessageFns<ListEnvironmentsRequest> = {
+  encode(message: ListEnvironmentsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.q !== "") {
+      writer.uint32(18).string(message.q);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListEnvironmentsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListEnvironmentsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListEnvironmentsResponse(): ListEnvironmentsResponse {
+  return { environments: [], page: undefined };
+}
+
+export const ListEnvironmentsResponse: MessageFns<ListEnvironmentsResponse> = {
+  encode(message: ListEnvironmentsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.environments) {
+      Environment.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListEnvironmentsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListEnvironmentsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environments.push(Environment.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetEnvironmentRequest(): GetEnvironmentRequest {
+  return { environmentId: "" };
+}
+
+export const GetEnvironmentRequest: MessageFns<GetEnvironmentRequest> = {
+  encode(message: GetEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetEnvironmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetEnvironmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetEnvironmentResponse(): GetEnvironmentResponse {
+  return { environment: undefined };
+}
+
+export const GetEnvironmentResponse: MessageFns<GetEnvironmentResponse> = {
+  encode(message: GetEnvironmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environment !== undefined) {
+      Environment.encode(message.environment, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetEnvironmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetEnvironmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environment = Environment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateEnvironmentRequest(): UpdateEnvironmentRequest {
+  return {
+    environmentId: "",
+    ifVersion: undefined,
+    sandbox: undefined,
+    network: undefined,
+    tenancy: undefined,
+    idle: undefined,
+    variables: undefined,
+    enabled: undefined,
+  };
+}
+
+export const UpdateEnvironmentRequest: MessageFns<UpdateEnvironmentRequest> = {
+  encode(message: UpdateEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    if (message.ifVersion !== undefined) {
+      writer.uint32(16).int32(message.ifVersion);
+    }
+    if (message.sandbox !== undefined) {
+      SandboxSpec.encode(message.sandbox, writer.uint32(26).fork()).join();
+    }
+    if (message.network !== undefined) {
+      NetworkSpec.encode(message.network, writer.uint32(34).fork()).join();
+    }
+    if (message.tenancy !== undefined) {
+      writer.uint32(42).string(message.tenancy);
+    }
+    if (message.idle !== undefined) {
+      IdleSpec.encode(message.idle, writer.uint32(50).fork()).join();
+    }
+    if (message.variables !== undefined) {
+      MetadataMap.encode(message.variables, writer.uint32(58).fork()).join();
+    }
+    if (message.enabled !== undefined) {
+      writer.uint32(64).bool(message.enabled);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateEnvironmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateEnvironmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ifVersion = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sandbox = SandboxSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.network = NetworkSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.tenancy = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.idle = IdleSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.variables = MetadataMap.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateEnvironmentResponse(): UpdateEnvironmentResponse {
+  return { environment: undefined };
+}
+
+export const UpdateEnvironmentResponse: MessageFns<UpdateEnvironmentResponse> = {
+  encode(message: UpdateEnvironmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environment !== undefined) {
+      Environment.encode(message.environment, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateEnvironmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateEnvironmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environment = Environment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteEnvironmentRequest(): DeleteEnvironmentRequest {
+  return { environmentId: "" };
+}
+
+export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
+  encode(message: DeleteEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteEnvironmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteEnvironmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteEnvironmentResponse(): DeleteEnvironmentResponse {
+  return {};
+}
+
+export const DeleteEnvironmentResponse: MessageFns<DeleteEnvironmentResponse> = {
+  encode(_: DeleteEnvironmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteEnvironmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteEnvironmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListEnvironmentVersionsRequest(): ListEnvironmentVersionsRequest {
+  return { environmentId: "", page: undefined };
+}
+
+export const ListEnvironmentVersionsRequest: MessageFns<ListEnvironmentVersionsRequest> = {
+  encode(message: ListEnvironmentVersionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListEnvironmentVersionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListEnvironmentVersionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListEnvironmentVersionsResponse(): ListEnvironmentVersionsResponse {
+  return { versions: [], page: undefined };
+}
+
+export const ListEnvironmentVersionsResponse: MessageFns<ListEnvironmentVersionsResponse> = {
+  encode(message: ListEnvironmentVersionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.versions) {
+      EnvironmentVersion.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListEnvironmentVersionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListEnvironmentVersionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.versions.push(EnvironmentVersion.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironmentVersion(): EnvironmentVersion {
+  return { environmentId: "", version: 0, spec: undefined, enabled: false, createdBy: "", createdAt: undefined };
+}
+
+export const EnvironmentVersion: MessageFns<EnvironmentVersion> = {
+  encode(message: EnvironmentVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    if (message.spec !== undefined) {
+      EnvironmentSpec.encode(message.spec, writer.uint32(26).fork()).join();
+    }
+    if (message.enabled !== false) {
+      writer.uint32(32).bool(message.enabled);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(42).string(message.createdBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvironmentVersion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironmentVersion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.spec = EnvironmentSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveEnvironmentRequest(): ResolveEnvironmentRequest {
+  return { environmentId: "" };
+}
+
+export const ResolveEnvironmentRequest: MessageFns<ResolveEnvironmentRequest> = {
+  encode(message: ResolveEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environmentId !== "") {
+      writer.uint32(10).string(message.environmentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveEnvironmentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveEnvironmentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveEnvironmentResponse(): ResolveEnvironmentResponse {
+  return { environment: undefined };
+}
+
+export const ResolveEnvironmentResponse: MessageFns<ResolveEnvironmentResponse> = {
+  encode(message: ResolveEnvironmentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.environment !== undefined) {
+      Environment.encode(message.environment, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveEnvironmentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveEnvironmentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.environment = Environment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+/** Agents and their immutable versions, assistants, and the environments that both run in. */
 export type AgentsServiceDefinition = typeof AgentsServiceDefinition;
 export const AgentsServiceDefinition = {
   name: "AgentsService",
@@ -2249,6 +4873,111 @@ export const AgentsServiceDefinition = {
       requestType: LookUpAgentsRequest as typeof LookUpAgentsRequest,
       requestStream: false,
       responseType: LookUpAgentsResponse as typeof LookUpAgentsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Assistants: what an agent is, for its owner alone and without versions. */
+    createAssistant: {
+      name: "CreateAssistant",
+      requestType: CreateAssistantRequest as typeof CreateAssistantRequest,
+      requestStream: false,
+      responseType: CreateAssistantResponse as typeof CreateAssistantResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listAssistants: {
+      name: "ListAssistants",
+      requestType: ListAssistantsRequest as typeof ListAssistantsRequest,
+      requestStream: false,
+      responseType: ListAssistantsResponse as typeof ListAssistantsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getAssistant: {
+      name: "GetAssistant",
+      requestType: GetAssistantRequest as typeof GetAssistantRequest,
+      requestStream: false,
+      responseType: GetAssistantResponse as typeof GetAssistantResponse,
+      responseStream: false,
+      options: {},
+    },
+    updateAssistant: {
+      name: "UpdateAssistant",
+      requestType: UpdateAssistantRequest as typeof UpdateAssistantRequest,
+      requestStream: false,
+      responseType: UpdateAssistantResponse as typeof UpdateAssistantResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** It starts nothing any more; its workspace goes, and its sessions stay readable. */
+    deleteAssistant: {
+      name: "DeleteAssistant",
+      requestType: DeleteAssistantRequest as typeof DeleteAssistantRequest,
+      requestStream: false,
+      responseType: DeleteAssistantResponse as typeof DeleteAssistantResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Environments, for administrators. Refused with NAME_TAKEN. */
+    createEnvironment: {
+      name: "CreateEnvironment",
+      requestType: CreateEnvironmentRequest as typeof CreateEnvironmentRequest,
+      requestStream: false,
+      responseType: CreateEnvironmentResponse as typeof CreateEnvironmentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listEnvironments: {
+      name: "ListEnvironments",
+      requestType: ListEnvironmentsRequest as typeof ListEnvironmentsRequest,
+      requestStream: false,
+      responseType: ListEnvironmentsResponse as typeof ListEnvironmentsResponse,
+      responseStream: false,
+      options: {},
+    },
+    getEnvironment: {
+      name: "GetEnvironment",
+      requestType: GetEnvironmentRequest as typeof GetEnvironmentRequest,
+      requestStream: false,
+      responseType: GetEnvironmentResponse as typeof GetEnvironmentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Every change makes a new version. Refused with VERSION_CONFLICT. */
+    updateEnvironment: {
+      name: "UpdateEnvironment",
+      requestType: UpdateEnvironmentRequest as typeof UpdateEnvironmentRequest,
+      requestStream: false,
+      responseType: UpdateEnvironmentResponse as typeof UpdateEnvironmentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Refused with RESOURCE_IN_USE while an agent or assistant names it, and for the default one. */
+    deleteEnvironment: {
+      name: "DeleteEnvironment",
+      requestType: DeleteEnvironmentRequest as typeof DeleteEnvironmentRequest,
+      requestStream: false,
+      responseType: DeleteEnvironmentResponse as typeof DeleteEnvironmentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first. */
+    listEnvironmentVersions: {
+      name: "ListEnvironmentVersions",
+      requestType: ListEnvironmentVersionsRequest as typeof ListEnvironmentVersionsRequest,
+      requestStream: false,
+      responseType: ListEnvironmentVersionsResponse as typeof ListEnvironmentVersionsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** What a runner needs of an environment as it is now. Refused with ENVIRONMENT_NOT_FOUND, ENVIRONMENT_DISABLED. */
+    resolveEnvironment: {
+      name: "ResolveEnvironment",
+      requestType: ResolveEnvironmentRequest as typeof ResolveEnvironmentRequest,
+      requestStream: false,
+      responseType: ResolveEnvironmentResponse as typeof ResolveEnvironmentResponse,
       responseStream: false,
       options: {},
     },

@@ -47,7 +47,14 @@ export interface Session {
     | Date
     | undefined;
   /** Absent unless archived. */
-  archivedAt: Date | undefined;
+  archivedAt:
+    | Date
+    | undefined;
+  /** ast_… when it is a session of an assistant; agent_id is then empty. */
+  assistantId: string;
+  /** sbx_…, and who provides it: the sandbox of its last command; empty before the first one. */
+  sandboxId: string;
+  sandboxProvider: string;
 }
 
 export interface Session_MetadataEntry {
@@ -131,6 +138,7 @@ export interface Event {
 }
 
 export interface CreateConversationRequest {
+  /** agt_… or ast_… */
   agentId: string;
   /** A JSON array of content parts; empty for a conversation without a first message. */
   contentJson: string;
@@ -173,7 +181,7 @@ export interface ListSessionsRequest {
   page:
     | PageRequest
     | undefined;
-  /** Empty filters are not applied. */
+  /** Empty filters are not applied. agt_… or ast_… */
   agentId: string;
   deploymentId: string;
   status: string;
@@ -415,7 +423,9 @@ export interface ClaimTurnsResponse {
 export interface ClaimedTurn {
   turnId: string;
   sessionId: string;
+  /** agt_… or ast_… */
   agentId: string;
+  /** 0 for an assistant: whatever it is now. */
   agentVersion: number;
   /** 1 for the first try. */
   attempt: number;
@@ -582,6 +592,144 @@ export interface ReportResult {
   errorMessage: string;
 }
 
+export interface LocateWorkspaceRequest {
+  sessionId: string;
+  /** Of a runner; otherwise absent. */
+  lease: Lease | undefined;
+}
+
+export interface LocateWorkspaceResponse {
+  /** usr_… */
+  ownerId: string;
+  /** ast_… when the session works on an assistant's workspace; otherwise empty. */
+  assistantId: string;
+  /** Of an archived session: it can only be read. */
+  readOnly: boolean;
+}
+
+export interface AppendFileEventsRequest {
+  sessionId: string;
+  /** In the order of their seq. */
+  events: FileEvent[];
+}
+
+export interface FileEvent {
+  /** Its number among the changes of the workspace. */
+  seq: number;
+  /** file.created | file.modified | file.deleted */
+  type: string;
+  /** A JSON object. */
+  dataJson: string;
+  /** usr_… of who did it; empty when an agent did. */
+  userId: string;
+  createdAt: Date | undefined;
+}
+
+export interface AppendFileEventsResponse {
+  /** The session is gone; nothing more has to be said to it. */
+  gone: boolean;
+}
+
+export interface Sandbox {
+  /** sbx_… */
+  sandboxId: string;
+  /** simulated | bubblewrap | docker | kubernetes */
+  provider: string;
+  /** What keeps it apart: kernel | simulation. */
+  isolation: string;
+  /** provisioning | ready | suspended | restoring | lost | released */
+  status: string;
+  /** Why it is in that status; may be empty. */
+  reason: string;
+  /** session | agent | assistant: who shares it. */
+  tenancy: string;
+  /** ses_…, agt_… or ast_…: whose it is. */
+  tenantId: string;
+  /** usr_… */
+  ownerId: string;
+  /** rnr_…: where it is. */
+  runnerId: string;
+  environmentId: string;
+  environmentVersion: number;
+  /** The limits that are in force, and what of them is really kept: a JSON object. */
+  limitsJson: string;
+  createdAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** Absent as long as it is there. */
+  endedAt: Date | undefined;
+}
+
+export interface TakeSandboxRequest {
+  runnerId: string;
+  lease:
+    | Lease
+    | undefined;
+  /** One that the runner has; or a new one, which it makes when this is answered. */
+  sandboxId: string;
+  provider: string;
+  isolation: string;
+  tenancy: string;
+  tenantId: string;
+  environmentId: string;
+  environmentVersion: number;
+  limitsJson: string;
+}
+
+export interface TakeSandboxResponse {
+  /** False: that one has ended; the runner makes a new one under a new id and asks again. */
+  granted: boolean;
+}
+
+export interface ReportSandboxesRequest {
+  runnerId: string;
+  /** All that it has, and those that have ended since the last report. */
+  sandboxes: SandboxReport[];
+}
+
+export interface SandboxReport {
+  sandboxId: string;
+  /** ready | suspended | lost | released */
+  status: string;
+  /** For people; may be empty. */
+  reason: string;
+}
+
+export interface ReportSandboxesResponse {
+  /** These have to end; a runner that has never heard of one may forget about it. */
+  endSandboxIds: string[];
+}
+
+export interface ListSandboxesRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** Empty for those that are there; ended | all. */
+  status: string;
+}
+
+export interface ListSandboxesResponse {
+  sandboxes: Sandbox[];
+  page: PageInfo | undefined;
+}
+
+export interface GetSandboxRequest {
+  sandboxId: string;
+}
+
+export interface GetSandboxResponse {
+  sandbox: Sandbox | undefined;
+}
+
+export interface TerminateSandboxRequest {
+  sandboxId: string;
+}
+
+export interface TerminateSandboxResponse {
+  sandbox: Sandbox | undefined;
+}
+
 function createBaseSession(): Session {
   return {
     sessionId: "",
@@ -603,6 +751,9 @@ function createBaseSession(): Session {
     createdAt: undefined,
     updatedAt: undefined,
     archivedAt: undefined,
+    assistantId: "",
+    sandboxId: "",
+    sandboxProvider: "",
   };
 }
 
@@ -664,6 +815,15 @@ export const Session: MessageFns<Session> = {
     }
     if (message.archivedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.archivedAt), writer.uint32(154).fork()).join();
+    }
+    if (message.assistantId !== "") {
+      writer.uint32(162).string(message.assistantId);
+    }
+    if (message.sandboxId !== "") {
+      writer.uint32(170).string(message.sandboxId);
+    }
+    if (message.sandboxProvider !== "") {
+      writer.uint32(178).string(message.sandboxProvider);
     }
     return writer;
   },
@@ -834,6 +994,30 @@ export const Session: MessageFns<Session> = {
             }
 
             message.archivedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.sandboxProvider = reader.string();
             continue;
           }
         }
@@ -5505,6 +5689,1211 @@ export const ReportResult: MessageFns<ReportResult> = {
   },
 };
 
+function createBaseLocateWorkspaceRequest(): LocateWorkspaceRequest {
+  return { sessionId: "", lease: undefined };
+}
+
+export const LocateWorkspaceRequest: MessageFns<LocateWorkspaceRequest> = {
+  encode(message: LocateWorkspaceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LocateWorkspaceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLocateWorkspaceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLocateWorkspaceResponse(): LocateWorkspaceResponse {
+  return { ownerId: "", assistantId: "", readOnly: false };
+}
+
+export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
+  encode(message: LocateWorkspaceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ownerId !== "") {
+      writer.uint32(10).string(message.ownerId);
+    }
+    if (message.assistantId !== "") {
+      writer.uint32(18).string(message.assistantId);
+    }
+    if (message.readOnly !== false) {
+      writer.uint32(24).bool(message.readOnly);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LocateWorkspaceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLocateWorkspaceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ownerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.assistantId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.readOnly = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAppendFileEventsRequest(): AppendFileEventsRequest {
+  return { sessionId: "", events: [] };
+}
+
+export const AppendFileEventsRequest: MessageFns<AppendFileEventsRequest> = {
+  encode(message: AppendFileEventsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    for (const v of message.events) {
+      FileEvent.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AppendFileEventsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAppendFileEventsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.events.push(FileEvent.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFileEvent(): FileEvent {
+  return { seq: 0, type: "", dataJson: "", userId: "", createdAt: undefined };
+}
+
+export const FileEvent: MessageFns<FileEvent> = {
+  encode(message: FileEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seq !== 0) {
+      writer.uint32(8).int64(message.seq);
+    }
+    if (message.type !== "") {
+      writer.uint32(18).string(message.type);
+    }
+    if (message.dataJson !== "") {
+      writer.uint32(26).string(message.dataJson);
+    }
+    if (message.userId !== "") {
+      writer.uint32(34).string(message.userId);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FileEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFileEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.dataJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAppendFileEventsResponse(): AppendFileEventsResponse {
+  return { gone: false };
+}
+
+export const AppendFileEventsResponse: MessageFns<AppendFileEventsResponse> = {
+  encode(message: AppendFileEventsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.gone !== false) {
+      writer.uint32(8).bool(message.gone);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AppendFileEventsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAppendFileEventsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.gone = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSandbox(): Sandbox {
+  return {
+    sandboxId: "",
+    provider: "",
+    isolation: "",
+    status: "",
+    reason: "",
+    tenancy: "",
+    tenantId: "",
+    ownerId: "",
+    runnerId: "",
+    environmentId: "",
+    environmentVersion: 0,
+    limitsJson: "",
+    createdAt: undefined,
+    updatedAt: undefined,
+    endedAt: undefined,
+  };
+}
+
+export const Sandbox: MessageFns<Sandbox> = {
+  encode(message: Sandbox, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandboxId !== "") {
+      writer.uint32(10).string(message.sandboxId);
+    }
+    if (message.provider !== "") {
+      writer.uint32(18).string(message.provider);
+    }
+    if (message.isolation !== "") {
+      writer.uint32(26).string(message.isolation);
+    }
+    if (message.status !== "") {
+      writer.uint32(34).string(message.status);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    if (message.tenancy !== "") {
+      writer.uint32(50).string(message.tenancy);
+    }
+    if (message.tenantId !== "") {
+      writer.uint32(58).string(message.tenantId);
+    }
+    if (message.ownerId !== "") {
+      writer.uint32(66).string(message.ownerId);
+    }
+    if (message.runnerId !== "") {
+      writer.uint32(74).string(message.runnerId);
+    }
+    if (message.environmentId !== "") {
+      writer.uint32(82).string(message.environmentId);
+    }
+    if (message.environmentVersion !== 0) {
+      writer.uint32(88).int32(message.environmentVersion);
+    }
+    if (message.limitsJson !== "") {
+      writer.uint32(98).string(message.limitsJson);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(106).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(114).fork()).join();
+    }
+    if (message.endedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.endedAt), writer.uint32(122).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Sandbox {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSandbox();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.isolation = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.tenancy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.ownerId = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.runnerId = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.environmentVersion = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.limitsJson = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.endedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakeSandboxRequest(): TakeSandboxRequest {
+  return {
+    runnerId: "",
+    lease: undefined,
+    sandboxId: "",
+    provider: "",
+    isolation: "",
+    tenancy: "",
+    tenantId: "",
+    environmentId: "",
+    environmentVersion: 0,
+    limitsJson: "",
+  };
+}
+
+export const TakeSandboxRequest: MessageFns<TakeSandboxRequest> = {
+  encode(message: TakeSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runnerId !== "") {
+      writer.uint32(10).string(message.runnerId);
+    }
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(18).fork()).join();
+    }
+    if (message.sandboxId !== "") {
+      writer.uint32(26).string(message.sandboxId);
+    }
+    if (message.provider !== "") {
+      writer.uint32(34).string(message.provider);
+    }
+    if (message.isolation !== "") {
+      writer.uint32(42).string(message.isolation);
+    }
+    if (message.tenancy !== "") {
+      writer.uint32(50).string(message.tenancy);
+    }
+    if (message.tenantId !== "") {
+      writer.uint32(58).string(message.tenantId);
+    }
+    if (message.environmentId !== "") {
+      writer.uint32(66).string(message.environmentId);
+    }
+    if (message.environmentVersion !== 0) {
+      writer.uint32(72).int32(message.environmentVersion);
+    }
+    if (message.limitsJson !== "") {
+      writer.uint32(82).string(message.limitsJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeSandboxRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeSandboxRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runnerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.isolation = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.tenancy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.environmentId = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.environmentVersion = reader.int32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.limitsJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTakeSandboxResponse(): TakeSandboxResponse {
+  return { granted: false };
+}
+
+export const TakeSandboxResponse: MessageFns<TakeSandboxResponse> = {
+  encode(message: TakeSandboxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.granted !== false) {
+      writer.uint32(8).bool(message.granted);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeSandboxResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeSandboxResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.granted = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportSandboxesRequest(): ReportSandboxesRequest {
+  return { runnerId: "", sandboxes: [] };
+}
+
+export const ReportSandboxesRequest: MessageFns<ReportSandboxesRequest> = {
+  encode(message: ReportSandboxesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runnerId !== "") {
+      writer.uint32(10).string(message.runnerId);
+    }
+    for (const v of message.sandboxes) {
+      SandboxReport.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportSandboxesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportSandboxesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runnerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sandboxes.push(SandboxReport.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSandboxReport(): SandboxReport {
+  return { sandboxId: "", status: "", reason: "" };
+}
+
+export const SandboxReport: MessageFns<SandboxReport> = {
+  encode(message: SandboxReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandboxId !== "") {
+      writer.uint32(10).string(message.sandboxId);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SandboxReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSandboxReport();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportSandboxesResponse(): ReportSandboxesResponse {
+  return { endSandboxIds: [] };
+}
+
+export const ReportSandboxesResponse: MessageFns<ReportSandboxesResponse> = {
+  encode(message: ReportSandboxesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.endSandboxIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportSandboxesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportSandboxesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endSandboxIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSandboxesRequest(): ListSandboxesRequest {
+  return { page: undefined, status: "" };
+}
+
+export const ListSandboxesRequest: MessageFns<ListSandboxesRequest> = {
+  encode(message: ListSandboxesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSandboxesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSandboxesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSandboxesResponse(): ListSandboxesResponse {
+  return { sandboxes: [], page: undefined };
+}
+
+export const ListSandboxesResponse: MessageFns<ListSandboxesResponse> = {
+  encode(message: ListSandboxesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sandboxes) {
+      Sandbox.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSandboxesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSandboxesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandboxes.push(Sandbox.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSandboxRequest(): GetSandboxRequest {
+  return { sandboxId: "" };
+}
+
+export const GetSandboxRequest: MessageFns<GetSandboxRequest> = {
+  encode(message: GetSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandboxId !== "") {
+      writer.uint32(10).string(message.sandboxId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSandboxRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSandboxRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetSandboxResponse(): GetSandboxResponse {
+  return { sandbox: undefined };
+}
+
+export const GetSandboxResponse: MessageFns<GetSandboxResponse> = {
+  encode(message: GetSandboxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandbox !== undefined) {
+      Sandbox.encode(message.sandbox, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSandboxResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSandboxResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandbox = Sandbox.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTerminateSandboxRequest(): TerminateSandboxRequest {
+  return { sandboxId: "" };
+}
+
+export const TerminateSandboxRequest: MessageFns<TerminateSandboxRequest> = {
+  encode(message: TerminateSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandboxId !== "") {
+      writer.uint32(10).string(message.sandboxId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TerminateSandboxRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTerminateSandboxRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandboxId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTerminateSandboxResponse(): TerminateSandboxResponse {
+  return { sandbox: undefined };
+}
+
+export const TerminateSandboxResponse: MessageFns<TerminateSandboxResponse> = {
+  encode(message: TerminateSandboxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sandbox !== undefined) {
+      Sandbox.encode(message.sandbox, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TerminateSandboxResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTerminateSandboxResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sandbox = Sandbox.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Session state, the event journal and the queue of turns. */
 export type SessionsServiceDefinition = typeof SessionsServiceDefinition;
 export const SessionsServiceDefinition = {
@@ -5704,6 +7093,77 @@ export const SessionsServiceDefinition = {
       requestType: ReportTurnsRequest as typeof ReportTurnsRequest,
       requestStream: false,
       responseType: ReportTurnsResponse as typeof ReportTurnsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Which workspace a session works on, and whose it is: for the user who may see the session, or for a runner that
+     * holds its turn. Refused with SESSION_NOT_FOUND, LEASE_LOST.
+     */
+    locateWorkspace: {
+      name: "LocateWorkspace",
+      requestType: LocateWorkspaceRequest as typeof LocateWorkspaceRequest,
+      requestStream: false,
+      responseType: LocateWorkspaceResponse as typeof LocateWorkspaceResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Appends to the journal what has changed in the session's workspace. What was appended before is left out. */
+    appendFileEvents: {
+      name: "AppendFileEvents",
+      requestType: AppendFileEventsRequest as typeof AppendFileEventsRequest,
+      requestStream: false,
+      responseType: AppendFileEventsResponse as typeof AppendFileEventsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * A runner takes the sandbox of a turn that it holds, one that it has or a new one. Another one for the same
+     * sessions ends. Refused with LEASE_LOST.
+     */
+    takeSandbox: {
+      name: "TakeSandbox",
+      requestType: TakeSandboxRequest as typeof TakeSandboxRequest,
+      requestStream: false,
+      responseType: TakeSandboxResponse as typeof TakeSandboxResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * A runner says how its sandboxes are doing, and hears which have to end. One that is silent for a minute has lost
+     * them.
+     */
+    reportSandboxes: {
+      name: "ReportSandboxes",
+      requestType: ReportSandboxesRequest as typeof ReportSandboxesRequest,
+      requestStream: false,
+      responseType: ReportSandboxesResponse as typeof ReportSandboxesResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first; for administrators. */
+    listSandboxes: {
+      name: "ListSandboxes",
+      requestType: ListSandboxesRequest as typeof ListSandboxesRequest,
+      requestStream: false,
+      responseType: ListSandboxesResponse as typeof ListSandboxesResponse,
+      responseStream: false,
+      options: {},
+    },
+    getSandbox: {
+      name: "GetSandbox",
+      requestType: GetSandboxRequest as typeof GetSandboxRequest,
+      requestStream: false,
+      responseType: GetSandboxResponse as typeof GetSandboxResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Its runner ends it and whatever runs in it; the next command gets a new one. One that has ended stays as it is. */
+    terminateSandbox: {
+      name: "TerminateSandbox",
+      requestType: TerminateSandboxRequest as typeof TerminateSandboxRequest,
+      requestStream: false,
+      responseType: TerminateSandboxResponse as typeof TerminateSandboxResponse,
       responseStream: false,
       options: {},
     },

@@ -1,0 +1,67 @@
+/**
+ * The table of sandbox providers: what each can keep of what an environment asks for. Environments are checked
+ * against it, runners implement it, and the reference is generated from it.
+ */
+
+export const NETWORKS = ['none', 'limited', 'unrestricted'] as const;
+export type Network = (typeof NETWORKS)[number];
+
+/** What an environment may limit, under the names of its API. */
+export const LIMITS = ['cpu_millis', 'memory_mib', 'pids', 'disk_mib'] as const;
+export type Limit = (typeof LIMITS)[number];
+
+export interface ProviderKind {
+  /** What keeps its commands apart from everything else; a simulation runs no program of the machine at all. */
+  isolation: 'kernel' | 'simulation';
+  /** This release has it. */
+  available: boolean;
+  /** It starts from an image of the environment's choice. */
+  images: boolean;
+  networks: readonly Network[];
+  limits: readonly Limit[];
+  about: string;
+}
+
+export const PROVIDERS = {
+  simulated: {
+    isolation: 'simulation',
+    available: true,
+    images: false,
+    networks: ['none'],
+    limits: ['memory_mib', 'disk_mib'],
+    about: 'A shell that is only simulated: it knows common commands, runs anywhere and starts no program.',
+  },
+  bubblewrap: {
+    isolation: 'kernel',
+    available: true,
+    images: false,
+    networks: ['none', 'limited'],
+    limits: LIMITS,
+    about: "The programs of the runner's machine, in namespaces of their own. Linux with bubblewrap.",
+  },
+  docker: {
+    isolation: 'kernel',
+    available: false,
+    images: true,
+    networks: NETWORKS,
+    limits: LIMITS,
+    about: 'A container of a Docker engine.',
+  },
+  kubernetes: {
+    isolation: 'kernel',
+    available: false,
+    images: true,
+    networks: NETWORKS,
+    limits: LIMITS,
+    about: 'A pod of a Kubernetes cluster.',
+  },
+} as const satisfies Record<string, ProviderKind>;
+
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** What an environment may name: a provider, or the strongest that the runner has. */
+export const PROVIDER_CHOICES = ['auto', ...(Object.keys(PROVIDERS) as ProviderName[])] as const;
+
+export function isProviderName(name: string): name is ProviderName {
+  return Object.hasOwn(PROVIDERS, name);
+}
