@@ -1,20 +1,30 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Tracer } from '../../lib/telemetry/tracer.ts';
 import type { Ask, OpenCall } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { HeldTurn } from './held.ts';
+import type { Held, HeldTurn } from './held.ts';
 import { FRESH, planOf, type Run } from './plan.ts';
 import type { Reporter } from './reporter.ts';
 import { beginTool, endTool } from './spans.ts';
 import { type Call, type CallResult, openCalls, type Step } from './step.ts';
 import { EFFECT_UNKNOWN, runTool, type ToolEnd } from './tools/run.ts';
+import type { CallingTurn } from './tools/tool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
 
 export interface CallsOptions {
   clock: Clock;
   tracer: Tracer;
+  held: Pick<Held, 'lose'>;
   reporter: Pick<Reporter, 'hurry' | 'commit'>;
   toolTimeoutSeconds: number;
 }
+
+/** What the calls of a turn need of its agent. */
+export interface CallingRuntime {
+  toolbox: Toolbox;
+  environmentId: string;
+}
+
+type Surroundings = CallsOptions & Pick<CallingRuntime, 'environmentId'>;
 
 /**
  * Carries out the calls of a step that have no result yet: those that may run, together; then it is known what
@@ -23,19 +33,25 @@ export interface CallsOptions {
 export async function carryOut(
   turn: HeldTurn,
   step: Step,
-  toolbox: Toolbox,
+  runtime: CallingRuntime,
   options: CallsOptions,
 ): Promise<Ask[]> {
   const asks: Ask[] = [];
   const runs: Run[] = [];
   for (const call of openCalls(step)) {
-    const plan = planOf(call, knownOf(turn, call), toolbox);
+    const plan = planOf(call, knownOf(turn, call), runtime.toolbox);
     if (plan.kind === 'ask') asks.push(plan.ask);
     else if (plan.kind === 'run') runs.push(plan.run);
     else settle(turn, step, call, plan.result, 0);
   }
-  if (runs.length > 0 && !turn.stopped) await carryOutAll(turn, step, runs, options);
+  if (runs.length > 0 && !turn.stopped)
+    await carryOutAll(turn, step, runs, { ...options, environmentId: runtime.environmentId });
   return asks;
+}
+
+function callingTurn({ claimed, span }: HeldTurn, environmentId: string): CallingTurn {
+  const { sessionId, turnId, fence, agentId, ownerId } = claimed;
+  return { lease: { sessionId, turnId, fence }, agentId, ownerId, environmentId, trace: span.trace };
 }
 
 /** What earlier attempts have done about a call; of one of this attempt, nothing. */
@@ -44,7 +60,7 @@ function knownOf({ claimed }: HeldTurn, { toolUseId }: Call): Pick<OpenCall, 'di
 }
 
 /** No tool is touched before it is in the journal that it will be, under a lease that still holds. */
-async function carryOutAll(turn: HeldTurn, step: Step, runs: Run[], options: CallsOptions): Promise<void> {
+async function carryOutAll(turn: HeldTurn, step: Step, runs: Run[], options: Surroundings): Promise<void> {
   const { outbox, claimed } = turn;
   for (const { call, attempt } of runs) {
     const { fence } = claimed;
@@ -55,16 +71,18 @@ async function carryOutAll(turn: HeldTurn, step: Step, runs: Run[], options: Cal
   await Promise.all(runs.map((run) => carryOutOne(turn, step, run, options)));
 }
 
-async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: CallsOptions): Promise<void> {
+async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: Surroundings): Promise<void> {
   const { call, tool, input, attempt, editedInput } = run;
   const { clock, tracer, toolTimeoutSeconds, reporter } = options;
   const wasStopped = turn.stopped !== undefined;
   const startedAt = clock.now().getTime();
   const span = beginTool(tracer, turn, call, attempt);
   const progress = (text: string) => turn.outbox.progress(call.toolUseId, text, clock.now().getTime());
-  const told = { toolUseId: call.toolUseId, attempt, signal: turn.signal, progress };
+  const calling = callingTurn(turn, options.environmentId);
+  const told = { toolUseId: call.toolUseId, attempt, turn: calling, signal: turn.signal, progress };
   const end = await runTool(tool, input, told, { clock, timeoutSeconds: toolTimeoutSeconds });
   endTool(span, end);
+  if (end.kind === 'lost') options.held.lose(turn);
   if (turn.stopped === 'lost') return;
   const result = resultOf(end, run, turn, wasStopped);
   if (!result) return;
@@ -78,7 +96,10 @@ async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: CallsO
  * was stopped before it had begun is told as such, so that nobody has to be asked about it.
  */
 function resultOf(end: ToolEnd, { tool }: Run, turn: HeldTurn, wasStopped: boolean): CallResult | undefined {
-  if (end.kind === 'done') return { output: end.output, isError: false };
+  if (end.kind === 'done') {
+    const { output, isError, workspaceVersion } = end;
+    return { output, isError, ...(workspaceVersion !== undefined && { workspaceVersion }) };
+  }
   if (end.kind === 'failed') return { output: end.output, isError: true };
   const isHarmless = turn.stopped === 'stopping' && tool.kind.effect !== 'once';
   if (wasStopped && !isHarmless)
@@ -100,12 +121,13 @@ function settle(
   durationMs: number,
 ): void {
   step.results.set(toolUseId, result);
-  const { output, isError, editedInput } = result;
+  const { output, isError, editedInput, workspaceVersion } = result;
   turn.outbox.result({
     tool_use_id: toolUseId,
     output,
     is_error: isError,
     duration_ms: durationMs,
     edited_input: editedInput,
+    workspace_version: workspaceVersion,
   });
 }

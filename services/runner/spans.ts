@@ -83,7 +83,9 @@ export function beginTool(tracer: Tracer, turn: HeldTurn, { name, toolUseId }: C
 }
 
 export function endTool(span: Span, end: ToolEnd): void {
-  span.end(end.kind === 'done' ? undefined : end.kind === 'failed' ? end.cause : 'CANCELLED');
+  if (end.kind === 'done') return span.end(end.isError ? 'tool_error' : undefined);
+  if (end.kind === 'failed') return span.end(end.cause);
+  span.end(end.kind === 'lost' ? 'LEASE_LOST' : 'CANCELLED');
 }
 
 function failureOf(turn: HeldTurn, end: StepEnd): string | undefined {

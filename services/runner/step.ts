@@ -15,6 +15,8 @@ export interface CallResult {
   isError: boolean;
   /** What it was called with, where somebody has changed that. */
   editedInput?: unknown;
+  /** The version of the workspace that it left behind, where it may have changed it. */
+  workspaceVersion?: number | undefined;
 }
 
 /** One model step that was kept: what it wants done, and what came of it so far, by the id of the call. */

@@ -69,7 +69,7 @@ async function loop(
     if (step) {
       // It gets on; a step that an earlier attempt had done with leaves the failures behind it as they are.
       if (openCalls(step).length > 0) question.failures = 0;
-      const asks = await carryOut(turn, step, runtime.toolbox, options);
+      const asks = await carryOut(turn, step, runtime, options);
       if (turn.stopped) return stopped(turn, options);
       if (asks.length > 0) return blocked(asks);
       messages.push(resultsMessage(step));

@@ -1,15 +1,18 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
+import { Refusal } from '../../../lib/errors.ts';
 import { outputOf } from './output.ts';
-import type { KnownTool, ToolCall } from './tool.ts';
+import { Answer, type KnownTool, type ToolCall } from './tool.ts';
 
 /** What became of one call that was sent to its tool. */
 export type ToolEnd =
-  | { kind: 'done'; output: JSONValue }
+  | { kind: 'done'; output: JSONValue; isError: boolean; workspaceVersion?: number | undefined }
   /** `cause` is a code for traces, `output` is what the model is told. */
   | { kind: 'failed'; output: string; cause: 'tool_error' | 'tool_timeout' }
   /** The signal aborted before the tool was done. */
-  | { kind: 'stopped' };
+  | { kind: 'stopped' }
+  /** Somebody else holds the turn now. */
+  | { kind: 'lost' };
 
 export interface RunOptions {
   clock: Clock;
@@ -37,7 +40,8 @@ export async function runTool(
   };
   const stop = () => leave({ kind: 'stopped' });
   signal.addEventListener('abort', stop, { once: true });
-  const cancel = clock.after(timeoutSeconds * 1_000, () => leave(timeout(tool, timeoutSeconds)));
+  const late = () => leave(timeout(tool, timeoutSeconds));
+  const cancel = tool.endsItself ? () => {} : clock.after(timeoutSeconds * 1_000, late);
   let isOver = false;
   const told: ToolCall = {
     ...call,
@@ -56,8 +60,11 @@ export async function runTool(
 
 async function work(tool: KnownTool, input: Record<string, unknown>, call: ToolCall): Promise<ToolEnd> {
   try {
-    return { kind: 'done', output: outputOf(await tool.run(input, call)) };
+    const given = await tool.run(input, call);
+    const { output, facts } = given instanceof Answer ? given : { output: given, facts: {} };
+    return { kind: 'done', isError: false, ...facts, output: outputOf(output) };
   } catch (error) {
+    if (error instanceof Refusal && error.code === 'LEASE_LOST') return { kind: 'lost' };
     const message = error instanceof Error ? error.message : String(error);
     return { kind: 'failed', output: String(outputOf(message || 'The tool failed.')), cause: 'tool_error' };
   }

@@ -2,6 +2,21 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ToolKind } from '../../../lib/tools.ts';
+import type { Trace } from '../../../lib/trace.ts';
+import type { Lease } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+
+/** The turn that a call is a part of. */
+export interface CallingTurn {
+  /** What it does for the turn, it does under this lease. */
+  lease: Lease;
+  /** agt_… or ast_… */
+  agentId: string;
+  /** usr_… */
+  ownerId: string;
+  /** Empty for the default one. */
+  environmentId: string;
+  trace: Trace;
+}
 
 /** What a tool is told beside its input. */
 export interface ToolCall {
@@ -9,10 +24,29 @@ export interface ToolCall {
   toolUseId: string;
   /** 1 for the first time this call is sent to the tool. */
   attempt: number;
+  turn: CallingTurn;
   /** Aborts when nobody waits for the output any more. */
   signal: AbortSignal;
   /** Shows people what is going on, in pieces of text. The model sees only the output. */
   progress(text: string): void;
+}
+
+/** What a tool returns when there is more to say of a call than what it gave. */
+export class Answer {
+  /** Text or a JSON value. */
+  readonly output: unknown;
+  readonly facts: AnswerFacts;
+
+  constructor(output: unknown, facts: AnswerFacts) {
+    this.output = output;
+    this.facts = facts;
+  }
+}
+
+export interface AnswerFacts {
+  isError?: boolean;
+  /** The version of the workspace that it left behind, where it may have changed it. */
+  workspaceVersion?: number | undefined;
 }
 
 /** Something an agent can have done. */
@@ -24,9 +58,14 @@ export interface Tool<Input extends TObject = TObject> {
    * is sent again (when absent), or `tell` the model that its outcome is unknown.
    */
   outcomeUnknown?: 'ask' | 'tell';
+  /** It ends by itself in good time, by a limit of its own: that of the runner does not hold for it. */
+  endsItself?: boolean;
   /** The shape of its input; nothing else ever reaches `run`. */
   input: Input;
-  /** Returns text or a JSON value. What it throws is told to the model as an error, in the words of its message. */
+  /**
+   * Returns text or a JSON value, or an Answer. What it throws is told to the model as an error, in the words of its
+   * message; with LEASE_LOST the turn is lost.
+   */
   run(input: Static<Input>, call: ToolCall): unknown;
 }
 
