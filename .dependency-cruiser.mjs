@@ -55,9 +55,14 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'What is true and what may happen: no I/O, no clock, no package. It may know lib/errors, lib/ids, lib/text, lib/events and lib/tools.',
+    'What is true and what may happen: no I/O, no clock, no package. It may know lib/errors, lib/ids, lib/text, lib/events and the tables lib/tools, lib/sandboxes and lib/hosts.',
     { path: DOMAIN },
-    { pathNot: ['^lib/(errors|ids|text|events|tools)(\\.ts$|/)', `^services/$1/${noun('domain')}`] },
+    {
+      pathNot: [
+        '^lib/(errors|ids|text|events|tools|sandboxes|hosts)(\\.ts$|/)',
+        `^services/$1/${noun('domain')}`,
+      ],
+    },
   ),
   forbid(
     'store-holds-the-sql',

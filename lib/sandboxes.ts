@@ -59,6 +59,16 @@ export const PROVIDERS = {
 
 export type ProviderName = keyof typeof PROVIDERS;
 
+/** What an environment may ask of a sandbox: from the least that a shell can work with to more than any machine has. */
+export const RANGES = {
+  cpu_millis: { min: 10, max: 1_000_000 },
+  memory_mib: { min: 16, max: 4_194_304 },
+  pids: { min: 2, max: 1_000_000 },
+  disk_mib: { min: 1, max: 4_194_304 },
+  command_timeout_seconds: { min: 1, max: 86_400 },
+  idle_timeout_seconds: { min: 1, max: 2_592_000 },
+} as const satisfies Record<Limit | 'command_timeout_seconds' | 'idle_timeout_seconds', object>;
+
 /** What an environment may name: a provider, or the strongest that the runner has. */
 export const PROVIDER_CHOICES = ['auto', ...(Object.keys(PROVIDERS) as ProviderName[])] as const;
 

@@ -17,6 +17,8 @@ export type Channel =
   | 'sessions.appended'
   | 'turns.ready'
   | 'turns.interrupted'
+  | 'sandboxes.ended'
   | 'agents.changed'
+  | 'environments.changed'
   | 'deployments.changed'
   | 'users.changed';

@@ -6,3 +6,10 @@ export function callerOf(call: Call): Caller {
   if (!call.caller) throw refuse('UNAUTHENTICATED', `${call.peer} did not say for which user it calls`);
   return call.caller;
 }
+
+/** The same, where it has to be an administrator. Refused with FORBIDDEN. */
+export function administratorOf(call: Call): Caller {
+  const caller = callerOf(call);
+  if (!caller.roles.includes('administrator')) throw refuse('FORBIDDEN', 'only an administrator may do this');
+  return caller;
+}

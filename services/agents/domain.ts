@@ -1,9 +1,12 @@
 import { type Refusal, refuse } from '../../lib/errors.ts';
+import { environmentDisabled } from './domain/environment.ts';
 import type { Form, Runtime } from './domain/form.ts';
+import type { Kind } from './domain/kind.ts';
 import { sameOptions } from './domain/options.ts';
 
+/** An agent or an assistant. */
 export interface Agent {
-  /** agt_… */
+  /** agt_… or ast_… */
   agentId: string;
   name: string;
   description: string;
@@ -50,26 +53,30 @@ export function changed(agent: Agent, patch: Partial<Form>, now: Date): Agent {
   return sameLabels(form, agent) ? agent : { ...agent, ...labelsOf(form), updatedAt: now };
 }
 
+/** All that says whether a session may start. */
+export interface Standing {
+  version: number;
+  enabled: boolean;
+  /** The environment that it would run in is there and enabled. */
+  environmentEnabled: boolean;
+}
+
 /** What a new session would start with. */
-export function runnable(agent: Pick<Agent, 'version' | 'enabled'>): number {
-  if (!agent.enabled) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
-  return agent.version;
+export function runnable({ version, enabled, environmentEnabled }: Standing, { noun }: Kind): number {
+  if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', `the ${noun} is disabled`);
+  if (!environmentEnabled) throw environmentDisabled();
+  return version;
 }
 
 /** Refuses a change by somebody who has seen another version. */
-export function checkVersion(agent: Agent, seen: number | undefined): void {
+export function checkVersion(agent: Pick<Agent, 'version'>, seen: number | undefined): void {
   if (seen === undefined || seen === agent.version) return;
   throw refuse('VERSION_CONFLICT', `the agent is at version ${agent.version}, not ${seen}`);
 }
 
-export function found<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw agentNotFound();
+export function found<Value>(value: Value | undefined, kind: Kind): Value {
+  if (value === undefined) throw kind.notFound();
   return value;
-}
-
-/** Somebody else's agent looks like one that is not there. */
-export function agentNotFound(): Refusal {
-  return refuse('AGENT_NOT_FOUND', 'there is no such agent, or it is not yours');
 }
 
 export function versionNotFound(version: number): Refusal {

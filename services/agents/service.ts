@@ -1,12 +1,17 @@
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
-import type { Peers } from '../../lib/grpc/contract.ts';
+import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { AgentsConfig } from './config.ts';
+import { AGENT, ASSISTANT } from './domain/kind.ts';
 import { createHandlers } from './handlers.ts';
-import { createStore } from './store.ts';
+import { createDeletionStore } from './store/deletions.ts';
+import { createEnvironmentStore } from './store/environments.ts';
+import { createAgentStore } from './store.ts';
+import { openWorkspaces } from './workspaces.ts';
 
 const peers: Peers<AgentsServiceDefinition> = {
   createAgent: ['edge'],
@@ -18,26 +23,59 @@ const peers: Peers<AgentsServiceDefinition> = {
   getAgentVersion: ['runner', 'sessions'],
   resolveAgent: ['sessions', 'deployments'],
   lookUpAgents: ['deployments'],
+  createAssistant: ['edge'],
+  listAssistants: ['edge'],
+  getAssistant: ['edge', 'files'],
+  updateAssistant: ['edge'],
+  deleteAssistant: ['edge'],
+  createEnvironment: ['edge'],
+  listEnvironments: ['edge'],
+  getEnvironment: ['edge'],
+  updateEnvironment: ['edge'],
+  deleteEnvironment: ['edge'],
+  listEnvironmentVersions: ['edge'],
+  resolveEnvironment: ['runner'],
 };
+
+/** The services that this one asks. */
+export interface Clients {
+  files: Pick<Client<FilesServiceDefinition>, 'deleteWorkspace'>;
+}
 
 /** Others keep for at most this long whether an agent may start. */
 const KEPT_MS = 1_000;
 
-/** Opens the service that keeps agents and their versions; its schema is brought up to date first. */
-export async function openAgents(context: ServiceContext, config: AgentsConfig): Promise<OpenService> {
+/**
+ * Opens the service that keeps agents with their versions, assistants and environments; its schema is brought up to
+ * date first.
+ */
+export async function openAgents(
+  context: ServiceContext,
+  config: AgentsConfig,
+  { files }: Clients,
+): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'agents', migrations, pool: config.pool });
   const endSweeping = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys could not be deleted'),
   );
+  const workspaces = openWorkspaces({
+    store: createDeletionStore(db),
+    files,
+    clock,
+    onError: (error) => log.warn({ err: error }, 'the workspace of a deleted assistant is still there'),
+  });
   const handlers = createHandlers({
-    store: createStore(db),
+    agents: createAgentStore(db, AGENT),
+    assistants: createAgentStore(db, ASSISTANT),
+    environments: createEnvironmentStore(db),
     clock,
     ids,
     endpoints: Object.keys(config.modelEndpoints ?? {}),
-    hint: (agentId) => bus.publish('agents.changed', agentId),
+    hint: (channel, id) => bus.publish(channel, id),
     settle: () => bus.settle(KEPT_MS),
+    forget: () => workspaces.forget(),
   });
   return {
     name: 'agents',
@@ -53,6 +91,7 @@ export async function openAgents(context: ServiceContext, config: AgentsConfig):
     check: () => db.check(),
     async stop() {
       endSweeping();
+      await workspaces.stop();
       await db.close();
     },
   };

@@ -1,14 +1,25 @@
-import { decodeCursor, encodeCursor } from '../../lib/db/cursor.ts';
 import type { Database, ReadOptions, Session, WriteOptions } from '../../lib/db/database.ts';
-import { type IdempotencyKey, once } from '../../lib/db/idempotency.ts';
-import { refuse } from '../../lib/errors.ts';
+import { once } from '../../lib/db/idempotency.ts';
+import { likePattern } from '../../lib/db/like.ts';
 import { isId } from '../../lib/ids.ts';
-import { type Agent, type AgentVersion, agentNotFound } from './domain.ts';
+import type { Kind } from './domain/kind.ts';
+import type { Agent, AgentVersion, Standing } from './domain.ts';
+import type { Creation } from './store/creation.ts';
+import { requireEnvironment } from './store/environments.ts';
+import {
+  END_OF_VERSIONS,
+  isVersionNumber,
+  nextCursor,
+  PAGE_BYTES,
+  type PageOf,
+  type PageRequest,
+  type PageRow,
+  placeIn,
+} from './store/paging.ts';
 import {
   type AgentRow,
   agentOf,
   insertValues,
-  type PageRow,
   updateValues,
   type VersionRow,
   versionOf,
@@ -16,40 +27,34 @@ import {
 } from './store/rows.ts';
 import * as sql from './store/statements.ts';
 
-export interface PageOf<Item> {
-  items: Item[];
-  /** Empty when this is the last page. */
-  nextCursor: string;
-}
+export type AgentStore = ReturnType<typeof createAgentStore>;
 
-export interface PageRequest {
-  limit: number;
-  cursor: string;
-}
+/**
+ * Agents, or assistants: whatever the kind says. Every method but `version` and `runtime` sees only what `owner`
+ * has created and not deleted.
+ */
+export function createAgentStore(db: Database, kind: Kind) {
+  const { prefix } = kind;
 
-/** How a repeated request is recognised, and what it is answered. */
-export interface Creation {
-  /** Empty: no key. */
-  key: string;
-  /** The request without its key, encoded. */
-  request: IdempotencyKey['request'];
-  answer: Uint8Array;
-}
+  async function lock(tx: Session, owner: string, agentId: string): Promise<Agent> {
+    if (!isId(prefix, agentId)) throw kind.notFound();
+    const values = [owner, agentId];
+    const locked = await tx.rows(sql.LOCK, values);
+    const [row] = locked.length > 0 ? await tx.rows<AgentRow>(sql.BY_ID, values) : [];
+    if (!row) throw kind.notFound();
+    return agentOf(row);
+  }
 
-/** A page ends early at about this many bytes of text. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-
-export type AgentStore = ReturnType<typeof createStore>;
-
-/** Every method but `version` sees only what `owner` has created and not deleted. */
-export function createStore(db: Database) {
   return {
-    /** Creates the agent, or gives the answer that an earlier request with the same key got. */
+    kind,
+
+    /** Creates it, or gives the answer that an earlier request with the same key got. Its environment has to be there. */
     create(agent: Agent, { key, request, answer }: Creation, options?: WriteOptions) {
       return once(
         db,
-        { caller: agent.createdBy, key, method: 'CreateAgent', request, now: agent.createdAt },
+        { caller: agent.createdBy, key, method: kind.creation, request, now: agent.createdAt },
         async (tx) => {
+          await requireEnvironment(tx, agent.runtime.environmentId);
           await tx.change(sql.INSERT, insertValues(agent));
           await insertVersion(tx, agent);
           return answer;
@@ -59,38 +64,46 @@ export function createStore(db: Database) {
     },
 
     async agent(owner: string, agentId: string, options?: ReadOptions): Promise<Agent | undefined> {
-      if (!isId('agt', agentId)) return undefined;
+      if (!isId(prefix, agentId)) return undefined;
       const [row] = await db.rows<AgentRow>(sql.BY_ID, [owner, agentId], options);
       return row && agentOf(row);
     },
 
-    /** Version and whether it is enabled: all that a start needs to know. */
-    async state(owner: string, agentId: string, options?: ReadOptions) {
-      if (!isId('agt', agentId)) return undefined;
-      const [row] = await db.rows<Pick<Agent, 'version' | 'enabled'>>(sql.STATE, [owner, agentId], options);
+    /** All that a start needs to know. */
+    async standing(owner: string, agentId: string, options?: ReadOptions): Promise<Standing | undefined> {
+      if (!isId(prefix, agentId)) return undefined;
+      const [row] = await db.rows<Standing>(sql.STANDING, [owner, agentId], options);
       return row;
     },
 
     async list(owner: string, q: string, page: PageRequest, options?: ReadOptions): Promise<PageOf<Agent>> {
-      const scope = ['ListAgents', owner, q];
-      const after = keyOf(decodeCursor(scope, page.cursor), (key) => isId('agt', key));
-      const values = [owner, after ?? sql.END_OF_AGENTS, pattern(q), q, page.limit, PAGE_BYTES];
+      const scope = [kind.list, owner, q];
+      const after = placeIn(scope, page, (key) => isId(prefix, key)) ?? sql.endOf(prefix);
+      const values = [owner, after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
       const rows = await db.rows<AgentRow & PageRow>(sql.LIST, values, options);
-      return { items: rows.map(agentOf), nextCursor: next(rows, scope, (row) => row.agentId) };
+      return { items: rows.map(agentOf), nextCursor: nextCursor(rows, scope, (row) => row.agentId) };
     },
 
-    /** Agents by name or by id; at most 1,000. */
+    /** By name or by id; at most 1,000. */
     async names(owner: string, ids: string[], name: string, options?: ReadOptions) {
-      const values = name === '' ? [owner, ids.filter((id) => isId('agt', id))] : [owner, pattern(name)];
-      const query = name === '' ? sql.NAMES_BY_ID : sql.NAMES_BY_NAME;
-      return db.rows<Pick<Agent, 'agentId' | 'name'>>(query, values, options);
+      if (name === '') {
+        const values = [owner, ids.filter((id) => isId(prefix, id))];
+        return db.rows<Pick<Agent, 'agentId' | 'name'>>(sql.NAMES_BY_ID, values, options);
+      }
+      const values = [owner, likePattern(name), sql.startOf(prefix), sql.endOf(prefix)];
+      return db.rows<Pick<Agent, 'agentId' | 'name'>>(sql.NAMES_BY_NAME, values, options);
     },
 
-    /** Changes an agent while nobody else does. `change` returns the same agent to leave it as it is. */
+    /**
+     * Changes it while nobody else does. `change` returns the same agent to leave it as it is. An environment that
+     * is new to it has to be there.
+     */
     async change(owner: string, agentId: string, change: (agent: Agent) => Agent, options?: WriteOptions) {
       return db.transaction(async (tx) => {
         const before = await lock(tx, owner, agentId);
         const after = change(before);
+        const { environmentId } = after.runtime;
+        if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
         if (after.version !== before.version) await insertVersion(tx, after);
         if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
         return { before, after };
@@ -99,8 +112,8 @@ export function createStore(db: Database) {
 
     /** Whether it was there. */
     async delete(owner: string, agentId: string, now: Date, options?: WriteOptions): Promise<boolean> {
-      if (!isId('agt', agentId)) return false;
-      return (await db.change(sql.DELETE, [owner, agentId, now], options)) > 0;
+      if (!isId(prefix, agentId)) return false;
+      return (await db.change(sql.DELETE, [owner, agentId, now, kind.hasWorkspace], options)) > 0;
     },
 
     async versions(
@@ -110,46 +123,31 @@ export function createStore(db: Database) {
       options?: ReadOptions,
     ): Promise<PageOf<AgentVersion>> {
       const scope = ['ListAgentVersions', owner, agentId];
-      const after = keyOf(decodeCursor(scope, page.cursor), (key) => /^[1-9]\d{0,8}$/.test(key));
-      const values = [owner, agentId, after ?? sql.END_OF_VERSIONS, page.limit, PAGE_BYTES];
+      const after = placeIn(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
+      const values = [owner, agentId, after, page.limit, PAGE_BYTES];
       const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, options);
-      return { items: rows.map(versionOf), nextCursor: next(rows, scope, (row) => String(row.version)) };
+      return {
+        items: rows.map(versionOf),
+        nextCursor: nextCursor(rows, scope, (row) => String(row.version)),
+      };
     },
 
-    /** A version of whoever's agent, deleted or not, unless an owner is named. */
+    /** A version of whoever's, deleted or not, unless an owner is named. */
     async version(owner: string | undefined, agentId: string, version: number, options?: ReadOptions) {
-      if (!isId('agt', agentId)) return undefined;
+      if (!isId(prefix, agentId)) return undefined;
       const [row] = await db.rows<VersionRow>(sql.VERSION, [agentId, version, owner ?? null], options);
+      return row && versionOf(row);
+    },
+
+    /** The newest version of whoever's, as long as it is there, unless an owner is named. */
+    async runtime(owner: string | undefined, agentId: string, options?: ReadOptions) {
+      if (!isId(prefix, agentId)) return undefined;
+      const [row] = await db.rows<VersionRow>(sql.RUNTIME, [agentId, owner ?? null], options);
       return row && versionOf(row);
     },
   };
 }
 
-async function lock(tx: Session, owner: string, agentId: string): Promise<Agent> {
-  if (!isId('agt', agentId)) throw agentNotFound();
-  const values = [owner, agentId];
-  const locked = await tx.rows(sql.LOCK, values);
-  const [row] = locked.length > 0 ? await tx.rows<AgentRow>(sql.BY_ID, values) : [];
-  if (!row) throw agentNotFound();
-  return agentOf(row);
-}
-
 async function insertVersion(tx: Session, agent: Agent): Promise<void> {
   await tx.change(sql.INSERT_VERSION, versionValues(agent));
-}
-
-/** The cursor is the client's, so its key can be anything. */
-function keyOf(key: string | undefined, valid: (key: string) => boolean): string | undefined {
-  if (key === undefined || valid(key)) return key;
-  throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
-}
-
-function next<Row extends PageRow>(rows: Row[], scope: string[], keyOfRow: (row: Row) => string): string {
-  const last = rows.at(-1);
-  return last && last.candidates > rows.length ? encodeCursor(scope, keyOfRow(last)) : '';
-}
-
-/** Finds the text anywhere, as it is. */
-function pattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -68,9 +68,6 @@ export function check(form: Partial<Form>, endpoints: readonly string[]): void {
   given(form.model, (model) => checkModel(model, endpoints, problems));
   given(form.modelOptionsJson, (json) => checkOptions('/model_options', json, problems));
   given(form.system, (system) => checkSystem(system, problems));
-  given(form.environmentId, (id) => {
-    if (id !== '') problems.add('/environment_id', 'names an environment that does not exist');
-  });
   given(form.tools, (tools) => checkTools(tools, problems));
   given(form.maxSteps, (steps) => problems.range('/max_steps', steps, 1, 1_000));
   given(form.budget?.maxTokens, (value) => problems.range('/budget/max_tokens', value, 1, MAX_INT32));

@@ -16,11 +16,6 @@ interface RuntimeRow {
 export type AgentRow = Omit<Agent, 'runtime'> & RuntimeRow;
 export type VersionRow = Omit<AgentVersion, 'runtime'> & RuntimeRow;
 
-export interface PageRow {
-  /** Rows there were to choose from; more than came when the list goes on. */
-  candidates: number;
-}
-
 export function agentOf(row: AgentRow): Agent {
   const {
     agentId,

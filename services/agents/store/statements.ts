@@ -1,13 +1,14 @@
 import { statement } from '../../../lib/db/database.ts';
+import { DEFAULT_ENVIRONMENT } from '../domain/environment.ts';
 
-const RUNTIME = `v.model, v.model_options as "modelOptionsJson", v.system, v.environment_id as "environmentId",
+const RUN = `v.model, v.model_options as "modelOptionsJson", v.system, v.environment_id as "environmentId",
   v.tools, v.max_steps as "maxSteps", v.max_tokens as "maxTokens", v.max_turn_seconds as "maxTurnSeconds"`;
 
 const AGENT = `a.agent_id as "agentId", a.created_by as "createdBy", a.name, a.description, a.metadata,
-  a.enabled, a.visibility, a.version, a.created_at as "createdAt", a.updated_at as "updatedAt", ${RUNTIME}`;
+  a.enabled, a.visibility, a.version, a.created_at as "createdAt", a.updated_at as "updatedAt", ${RUN}`;
 
 const VERSION_COLUMNS = `v.agent_id as "agentId", v.version, v.created_by as "createdBy",
-  v.created_at as "createdAt", ${RUNTIME}`;
+  v.created_at as "createdAt", ${RUN}`;
 
 const MINE = `a.created_by = $1 and a.deleted_at is null`;
 
@@ -31,9 +32,12 @@ export const BY_ID = statement(
    where ${MINE} and a.agent_id = $2`,
 );
 
-export const STATE = statement(
-  'agents.state',
-  `select version, enabled from agents a where ${MINE} and a.agent_id = $2`,
+export const STANDING = statement(
+  'agents.standing',
+  `select a.version, a.enabled, e.enabled and e.deleted_at is null as "environmentEnabled"
+   from agents a join agent_versions v using (agent_id, version)
+     join environments e on e.environment_id = coalesce(nullif(v.environment_id, ''), '${DEFAULT_ENVIRONMENT}')
+   where ${MINE} and a.agent_id = $2`,
 );
 
 /** Waits for whoever is changing the agent; what it has become is read by the statement after this one. */
@@ -51,19 +55,22 @@ export const UPDATE = statement(
 
 export const DELETE = statement(
   'agents.delete',
-  `update agents a set deleted_at = $3 where ${MINE} and a.agent_id = $2`,
+  `update agents a set deleted_at = $3, workspace_to_delete = $4 where ${MINE} and a.agent_id = $2`,
 );
 
-/** Where a first page begins: after every agent, and after every version. */
-export const END_OF_AGENTS = '~';
-export const END_OF_VERSIONS = 2 ** 31 - 1;
+/** The ids of one kind stand between these two. */
+export const startOf = (prefix: string) => `${prefix}_`;
+export const endOf = (prefix: string) => `${prefix}~`;
 
-/** $2 the last agent seen or END_OF_AGENTS, $3 the pattern and $4 the text searched for, $5 rows and $6 bytes at most. */
+/**
+ * $2 the last agent seen or the end of its kind, $3 the pattern and $4 the text searched for, $5 rows and $6 bytes at
+ * most, $7 the start of its kind.
+ */
 export const LIST = statement(
   'agents.list',
   `with chosen as (
      select * from agents a
-     where ${MINE} and a.agent_id < $2
+     where ${MINE} and a.agent_id < $2 and a.agent_id > $7
        and ($4 = '' or a.name ilike $3 or a.description ilike $3 or a.agent_id = $4)
      order by a.agent_id desc limit $5::integer + 1
    ), measured as (
@@ -103,6 +110,12 @@ export const VERSION = statement(
    where v.agent_id = $1 and v.version = $2 and ($3::text is null or a.created_by = $3)`,
 );
 
+export const RUNTIME = statement(
+  'agents.runtime',
+  `select ${VERSION_COLUMNS} from agent_versions v join agents a using (agent_id, version)
+   where a.agent_id = $1 and a.deleted_at is null and ($2::text is null or a.created_by = $2)`,
+);
+
 export const NAMES_BY_ID = statement(
   'agents.names_by_id',
   `select agent_id as "agentId", name from agents a where ${MINE} and a.agent_id = any ($2::text[])
@@ -111,6 +124,6 @@ export const NAMES_BY_ID = statement(
 
 export const NAMES_BY_NAME = statement(
   'agents.names_by_name',
-  `select agent_id as "agentId", name from agents a where ${MINE} and a.name ilike $2
+  `select agent_id as "agentId", name from agents a where ${MINE} and a.name ilike $2 and a.agent_id > $3 and a.agent_id < $4
    order by a.agent_id desc limit 1000`,
 );

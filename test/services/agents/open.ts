@@ -1,9 +1,11 @@
 import type { Caller, Client } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AgentsServiceDefinition, type CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition, type Place } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { openAgents } from '../../../services/agents/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
+import { fakeService } from '../../support/fake-service.ts';
 
 export interface AgentsUnderTest extends AsyncDisposable {
   as(self: string): Client<AgentsServiceDefinition>;
@@ -11,24 +13,41 @@ export interface AgentsUnderTest extends AsyncDisposable {
   databaseUrl: string;
 }
 
+export interface AgentsOptions extends Partial<ServiceContext> {
+  /** What the files service does when it is asked to delete a workspace. */
+  deleteWorkspace?: (place: Place | undefined) => Promise<void>;
+  /** Open on the database of another one. */
+  databaseUrl?: string;
+}
+
 /** The service on a database of its own, behind the transport under test. */
 export async function openAgentsUnderTest(
   transport: TransportName,
-  overrides: Partial<ServiceContext> = {},
+  options: AgentsOptions = {},
 ): Promise<AgentsUnderTest> {
   await using opening = new AsyncDisposableStack();
-  const database = opening.use(await createDatabase());
-  const context = createContext(database.url, overrides);
-  const agents = opening.adopt(
-    await openAgents(context, { pool: 4, modelEndpoints: { local: 'http://127.0.0.1:1/v1' } }),
-    (service) => service.stop(),
+  const { deleteWorkspace = async () => {}, databaseUrl, ...overrides } = options;
+  const url = databaseUrl ?? opening.use(await createDatabase()).url;
+  const context = createContext(url, overrides);
+  const files = fakeService(
+    FilesServiceDefinition,
+    {
+      async deleteWorkspace({ place }) {
+        await deleteWorkspace(place);
+        return {};
+      },
+    },
+    'agents',
+    context,
   );
+  const config = { pool: 4, modelEndpoints: { local: 'http://127.0.0.1:1/v1' } };
+  const agents = opening.adopt(await openAgents(context, config, { files }), (service) => service.stop());
   const { as } = opening.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
   const stack = opening.move();
   return {
     as,
     edge: as('edge'),
-    databaseUrl: database.url,
+    databaseUrl: url,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -36,6 +55,9 @@ export async function openAgentsUnderTest(
 function callerNamed(letter: string): { caller: Caller } {
   return { caller: { userId: `usr_${letter.repeat(26)}`, roles: ['member'] } };
 }
+
+/** Call options of an administrator. */
+export const root = { caller: { userId: `usr_${'R'.repeat(26)}`, roles: ['administrator'] } };
 
 /** Call options of two users who share nothing. */
 export const alice = callerNamed('A');

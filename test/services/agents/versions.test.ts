@@ -92,9 +92,15 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
   it('refuses a version that the agent does not have', async () => {
     const refused = { code: 'AGENT_VERSION_NOT_FOUND' };
     await expect(version(12)).rejects.toMatchObject(refused);
-    await expect(version(0)).rejects.toMatchObject(refused);
+    await expect(version(-1)).rejects.toMatchObject(refused);
+    await expect(version(0, ABSENT)).rejects.toMatchObject(refused);
     await expect(version(1, ABSENT)).rejects.toMatchObject(refused);
     await expect(version(1, 'nonsense')).rejects.toMatchObject(refused);
+  });
+
+  it('gives the newest version for the number 0', async () => {
+    expect(await version(0)).toEqual(await version(11));
+    await expect(version(0, agentId, bob)).rejects.toMatchObject({ code: 'AGENT_VERSION_NOT_FOUND' });
   });
 
   it('gives a version to the runner for nobody in particular, but not for somebody else', async () => {

@@ -1,0 +1,74 @@
+import { callerOf } from '../../../lib/grpc/caller.ts';
+import type { Handlers } from '../../../lib/grpc/contract.ts';
+import {
+  type AgentsServiceDefinition,
+  type Assistant,
+  CreateAssistantRequest,
+  CreateAssistantResponse,
+} from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
+import { ASSISTANT } from '../domain/kind.ts';
+import { type Agent, changed, found, newAgent } from '../domain.ts';
+import { formOf, patchOf } from '../requests.ts';
+import type { HandlerContext } from './context.ts';
+
+type Methods = Pick<
+  Handlers<AgentsServiceDefinition>,
+  'createAssistant' | 'listAssistants' | 'getAssistant' | 'updateAssistant' | 'deleteAssistant'
+>;
+
+/** An assistant is an agent of its owner's alone; that its runtime has versions is nobody's affair. */
+export function assistantHandlers(context: HandlerContext): Methods {
+  const { assistants, clock, ids, endpoints, hint, settle, forget } = context;
+  return {
+    async createAssistant(request, call) {
+      const { userId } = callerOf(call);
+      const form = tidy(formOf(request));
+      check(form, endpoints);
+      const agent = newAgent(form, ids('ast'), userId, clock.now());
+      const creation = {
+        key: request.idempotencyKey,
+        request: CreateAssistantRequest.encode({ ...request, idempotencyKey: '' }),
+        answer: CreateAssistantResponse.encode({ assistant: shown(agent), replayed: false }).finish(),
+      };
+      const { answer, replayed } = await assistants.create(agent, creation, call);
+      return { ...CreateAssistantResponse.decode(answer), replayed };
+    },
+
+    async listAssistants({ page, q }, call) {
+      const { userId } = callerOf(call);
+      checkSearch(q);
+      const { items, nextCursor } = await assistants.list(userId, q, checkPage(page), call);
+      return { assistants: items.map(shown), page: { nextCursor } };
+    },
+
+    async getAssistant({ assistantId }, call) {
+      const agent = await assistants.agent(callerOf(call).userId, assistantId, call);
+      return { assistant: shown(found(agent, ASSISTANT)) };
+    },
+
+    async updateAssistant(request, call) {
+      const { userId } = callerOf(call);
+      const patch = tidy(patchOf(request));
+      check(patch, endpoints);
+      const change = (agent: Agent) => changed(agent, patch, clock.now());
+      const { before, after } = await assistants.change(userId, request.assistantId, change, call);
+      if (after !== before) hint('agents.changed', after.agentId);
+      if (after.enabled !== before.enabled) await settle();
+      return { assistant: shown(after) };
+    },
+
+    async deleteAssistant({ assistantId }, call) {
+      const { userId } = callerOf(call);
+      if (!(await assistants.delete(userId, assistantId, clock.now(), call))) throw ASSISTANT.notFound();
+      hint('agents.changed', assistantId);
+      forget();
+      await settle();
+      return {};
+    },
+  };
+}
+
+function shown({ agentId, visibility: _, version: __, ...agent }: Agent): Assistant {
+  return { assistantId: agentId, ...agent };
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { EnvironmentStore } from '../store/environments.ts';
+import type { AgentStore } from '../store.ts';
+
+export interface HandlerContext {
+  agents: AgentStore;
+  assistants: AgentStore;
+  environments: EnvironmentStore;
+  clock: Clock;
+  ids: Ids;
+  /** Names of the OpenAI-compatible endpoints whose models agents may have. */
+  endpoints: readonly string[];
+  /** Tells others that an agent, an assistant or an environment is not what it was. */
+  hint: (channel: 'agents.changed' | 'environments.changed', id: string) => void;
+  /** Resolves when nobody trusts any more what it was before its hint. */
+  settle: () => Promise<void>;
+  /** Has the workspaces of deleted assistants deleted. */
+  forget: () => void;
+}
