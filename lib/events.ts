@@ -49,8 +49,9 @@ const Attempt = { turn_id: text, attempt: count, fence: count };
 export const EVENT_DATA = {
   'session.created': data({
     source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', 'mcp', 'fork']),
-    agent_id: text,
-    agent_version: count,
+    agent_id: optional(text),
+    agent_version: optional(count),
+    assistant_id: optional(text),
     deployment_id: optional(text),
     invocation_id: optional(text),
   }),

@@ -38,6 +38,22 @@ export function localTransport(endpoint: Endpoint): Transport {
   };
 }
 
+/** The same for a service that is opened later. Until then, calls are refused. */
+export function lateTransport(find: () => Endpoint | undefined): Transport {
+  let joined: Transport | undefined;
+  function join(): Transport {
+    if (joined) return joined;
+    const endpoint = find();
+    if (!endpoint) throw refuse('DEPENDENCY_UNAVAILABLE', 'the service is not open yet');
+    joined = localTransport(endpoint);
+    return joined;
+  }
+  return {
+    unary: async (...call) => join().unary(...call),
+    stream: (...call) => join().stream(...call),
+  };
+}
+
 /** A call whose request is a stream. When that fails, the call is given up, and fails in the same way. */
 async function upstream(
   endpoint: Endpoint,

@@ -91,5 +91,6 @@ export const settings = {
   agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
   authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),
   deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),
+  filesAddress: addressOf('SERVICE_FILES_ADDRESS', 'files'),
   sessionsAddress: addressOf('SERVICE_SESSIONS_ADDRESS', 'sessions'),
 };

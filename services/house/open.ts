@@ -1,7 +1,7 @@
 import { openEdge } from '../../edge/server.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
-import { localTransport } from '../../lib/grpc/local.ts';
+import { lateTransport, localTransport } from '../../lib/grpc/local.ts';
 import { openChannel, serveGrpc } from '../../lib/grpc/network.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { House } from '../../lib/modules.ts';
@@ -10,6 +10,7 @@ import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openAgents } from '../agents/service.ts';
 import { openAuth } from '../auth/service.ts';
@@ -39,6 +40,9 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     const options = { contract, self, secret, clock, tracer };
     const endpoint = endpoints.get(service);
     if (endpoint) return createClient({ ...options, transport: localTransport(endpoint) });
+    // Some need each other: the one that is opened first finds the other one later.
+    if (modules.includes(service))
+      return createClient({ ...options, transport: lateTransport(() => endpoints.get(service)) });
     const channel = openChannel(plan.house[`${service}Address`] ?? '');
     house.add({ name: service, check: () => channel.check(contract), stop: async () => channel.close() });
     return createClient({ ...options, transport: channel.transport(contract) });
@@ -53,6 +57,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   const clientsOf = (self: ModuleName) => ({
     agents: () => reach(self, 'agents', AgentsServiceDefinition),
     auth: () => reach(self, 'auth', AuthServiceDefinition),
+    files: () => reach(self, 'files', FilesServiceDefinition),
     sessions: () => reach(self, 'sessions', SessionsServiceDefinition),
     deployments: () => reach(self, 'deployments', DeploymentsServiceDefinition),
   });
@@ -60,11 +65,15 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   const { modelEndpoints } = plan.house;
   let url: string | undefined;
   if (modules.includes('auth')) await serve('auth', openAuth(contexts.auth, plan.auth));
-  if (modules.includes('agents'))
-    await serve('agents', openAgents(contexts.agents, { ...plan.agents, modelEndpoints }));
+  if (modules.includes('agents')) {
+    const { files } = clientsOf('agents');
+    const config = { ...plan.agents, modelEndpoints };
+    await serve('agents', openAgents(contexts.agents, config, { files: files() }));
+  }
   if (modules.includes('sessions')) {
-    const { agents } = clientsOf('sessions');
-    await serve('sessions', openSessions(contexts.sessions, plan.sessions, { agents: agents() }));
+    const { agents, files } = clientsOf('sessions');
+    const clients = { agents: agents(), files: files() };
+    await serve('sessions', openSessions(contexts.sessions, plan.sessions, clients));
   }
   if (modules.includes('deployments')) {
     const { agents, sessions, auth } = clientsOf('deployments');

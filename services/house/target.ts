@@ -1,24 +1,25 @@
 import type { SettingProblem } from '../../lib/env.ts';
 
 /** What a process runs: every module, or one. */
-export const MODULES = ['auth', 'agents', 'sessions', 'deployments', 'runner', 'edge'] as const;
+export const MODULES = ['auth', 'agents', 'sessions', 'files', 'deployments', 'runner', 'edge'] as const;
 export type ModuleName = (typeof MODULES)[number];
 export type Target = 'all' | ModuleName;
 
 /** The services that answer calls, and whom each module asks. */
-export type ServiceName = 'auth' | 'agents' | 'sessions' | 'deployments';
+export type ServiceName = 'auth' | 'agents' | 'sessions' | 'files' | 'deployments';
 
 export const ASKS: Record<ModuleName, readonly ServiceName[]> = {
   auth: [],
-  agents: [],
-  sessions: ['agents'],
+  agents: ['files'],
+  sessions: ['agents', 'files'],
+  files: ['sessions', 'agents'],
   deployments: ['agents', 'sessions', 'auth'],
-  runner: ['sessions', 'agents'],
-  edge: ['auth', 'agents', 'sessions', 'deployments'],
+  runner: ['sessions', 'agents', 'files'],
+  edge: ['auth', 'agents', 'sessions', 'files', 'deployments'],
 };
 
 /** Modules that keep something in the database. */
-export const KEEPERS: readonly ModuleName[] = ['auth', 'agents', 'sessions', 'deployments'];
+export const KEEPERS: readonly ModuleName[] = ['auth', 'agents', 'sessions', 'files', 'deployments'];
 
 export function modulesOf(target: Target): readonly ModuleName[] {
   return target === 'all' ? MODULES : [target];

@@ -5,6 +5,7 @@ import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
 import { createFollower } from './follow.ts';
@@ -13,8 +14,10 @@ import { beginningHandlers } from './handlers/beginnings.ts';
 import type { HandlerContext } from './handlers/context.ts';
 import { readingHandlers } from './handlers/reading.ts';
 import { runningHandlers } from './handlers/running.ts';
+import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { steeringHandlers } from './handlers/steering.ts';
 import { workingHandlers } from './handlers/working.ts';
+import { workspaceHandlers } from './handlers/workspaces.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
 import { createClaims } from './store/claims.ts';
@@ -23,6 +26,7 @@ import { createEventStore } from './store/events.ts';
 import { createForks } from './store/forks.ts';
 import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
+import { createSandboxes } from './store/sandboxes.ts';
 import { createTails } from './store/tails.ts';
 import { createEraser } from './store/writes.ts';
 import { startSweeper } from './sweeper.ts';
@@ -50,6 +54,13 @@ const peers: Peers<SessionsServiceDefinition> = {
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
+  locateWorkspace: ['files'],
+  appendFileEvents: ['files'],
+  takeSandbox: ['runner'],
+  reportSandboxes: ['runner'],
+  listSandboxes: ['edge'],
+  getSandbox: ['edge'],
+  terminateSandbox: ['edge'],
 };
 
 /** A turn that takes its runner down is given up after this many starts in a row. */
@@ -58,7 +69,7 @@ const MAX_ATTEMPTS = 50;
 export async function openSessions(
   context: ServiceContext,
   config: Settings<typeof settings>,
-  clients: { agents: Client<AgentsServiceDefinition> },
+  clients: { agents: Client<AgentsServiceDefinition>; files: Client<FilesServiceDefinition> },
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
   const migrations = new URL('migrations', import.meta.url);
@@ -75,6 +86,7 @@ export async function openSessions(
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);
   const approvals = createApprovals(db);
+  const sandboxes = createSandboxes(db);
   const warn = (error: unknown) => log.warn({ err: error }, 'a probe failed');
   const follower = createFollower({ tails: createTails(db), heads: events.heads, bus, clock, warn });
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
@@ -83,6 +95,8 @@ export async function openSessions(
     approvals,
     changes,
     claims,
+    sandboxes,
+    files: clients.files,
     clock,
     log,
     limits,
@@ -95,6 +109,9 @@ export async function openSessions(
     clock,
     ids,
     agents: clients.agents,
+    files: clients.files,
+    sandboxes,
+    ended: (sandboxId) => bus.publish('sandboxes.ended', sandboxId),
     changes,
     claims,
     approvals,
@@ -118,6 +135,8 @@ export async function openSessions(
         ...runningHandlers(handlers),
         ...approvalHandlers(handlers),
         ...steeringHandlers(handlers),
+        ...workspaceHandlers(handlers),
+        ...sandboxHandlers(handlers),
       },
       peers,
       secret: context.serviceSecret,

@@ -1,11 +1,16 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Client } from '../../lib/grpc/contract.ts';
+import { isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { unchanged } from './domain/change.ts';
 import { expire } from './domain/decide.ts';
 import { type RunLimits, reclaim } from './domain/finish.ts';
+import { settle } from './settle.ts';
 import type { Approvals } from './store/approvals.ts';
 import type { Changes } from './store/changes.ts';
 import type { Claims, HeldLease } from './store/claims.ts';
+import type { Sandboxes } from './store/sandboxes.ts';
 import type { Eraser } from './store/writes.ts';
 
 const TICK_MS = 250;
@@ -14,6 +19,10 @@ const ERASE_EVERY = 240;
 /** Nothing should ever be found stuck. */
 const UNSTICK_EVERY = 20;
 const BATCH = 200;
+/** Runners speak of their sandboxes every few seconds. */
+const SILENCE_MS = 60_000;
+/** How long administrators see sandboxes that have ended. */
+const SANDBOX_HISTORY_MS = 7 * 24 * 3_600_000;
 
 export interface SweeperContext {
   eraser: Eraser;
@@ -22,6 +31,8 @@ export interface SweeperContext {
   claims: Claims;
   clock: Clock;
   log: Log;
+  sandboxes: Sandboxes;
+  files: Client<FilesServiceDefinition>;
   limits: RunLimits;
   purgeAfterMs: number;
 }
@@ -31,7 +42,7 @@ export interface SweeperContext {
  * that nobody answers are settled, and what was deleted is erased. Every replica sweeps; the locks of the rows keep them apart.
  */
 export function startSweeper(context: SweeperContext) {
-  const { eraser, approvals, changes, claims, clock, log, limits, purgeAfterMs } = context;
+  const { eraser, approvals, changes, claims, sandboxes, files, clock, log, limits, purgeAfterMs } = context;
   let ticks = 0;
   let stopped = false;
   /** One line for an outage, however long it lasts. */
@@ -58,11 +69,39 @@ export function startSweeper(context: SweeperContext) {
   async function sweep(): Promise<void> {
     await claims.wake(BATCH);
     await Promise.all((await claims.expired(BATCH)).map(takeBack));
-    await Promise.all((await approvals.expired(clock.now(), BATCH)).map(settle));
-    if (ticks % UNSTICK_EVERY === 0) await unstick();
+    await Promise.all((await approvals.expired(clock.now(), BATCH)).map(giveUp));
+    if (ticks % UNSTICK_EVERY === 0) await Promise.all([unstick(), lose()]);
     if (ticks++ % ERASE_EVERY !== 0) return;
-    const now = clock.now();
-    await eraser.purge(new Date(now.getTime() - purgeAfterMs), now);
+    await erase();
+    await sandboxes.forget(before(SANDBOX_HISTORY_MS));
+  }
+
+  function before(ms: number): Date {
+    return new Date(clock.now().getTime() - ms);
+  }
+
+  /** The workspaces of sessions go first: what they are is known by the sessions alone. */
+  async function erase(): Promise<void> {
+    const gone = await eraser.purgeable(before(purgeAfterMs));
+    for (const { sessionId, agentId } of gone) {
+      // An assistant keeps its workspace.
+      if (isId('ast', agentId)) continue;
+      await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } });
+    }
+    if (gone.length > 0) {
+      await eraser.purge(
+        gone.map(({ sessionId }) => sessionId),
+        clock.now(),
+      );
+    }
+  }
+
+  /** Sandboxes of runners that say nothing any more are lost. */
+  async function lose(): Promise<void> {
+    const silent = await sandboxes.silent(before(SILENCE_MS), BATCH);
+    if (silent.length === 0) return;
+    await sandboxes.lose(silent, 'its runner is silent', clock.now());
+    await settle(silent, { sandboxes, changes });
   }
 
   async function takeBack({ sessionId, turnId, fence }: HeldLease): Promise<void> {
@@ -78,7 +117,7 @@ export function startSweeper(context: SweeperContext) {
     log.info({ session_id: sessionId, turn_id: turnId }, 'a lease has run out');
   }
 
-  async function settle({ sessionId, approvalId }: { sessionId: string; approvalId: string }): Promise<void> {
+  async function giveUp({ sessionId, approvalId }: { sessionId: string; approvalId: string }): Promise<void> {
     await changes.change(sessionId, 1_000, (state) => {
       if (!state) throw new Error('an approval without a session');
       return { change: expire(state, approvalId) };

@@ -6,6 +6,7 @@ import type { Module } from '../../lib/modules.ts';
 import type { OpenService } from '../../lib/service.ts';
 import type { Permission, ToolEffect } from '../../lib/tools.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { type Approval, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openRunner } from '../../services/runner/service.ts';
 import { createTools, type Tool } from '../../services/runner/tools/tool.ts';
@@ -14,6 +15,7 @@ import { createAgentBook } from '../services/runner/agents.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { createContext } from './context.ts';
 import { createDatabase } from './database.ts';
+import { fakeService } from './fake-service.ts';
 import { NO_KEYS } from './no-keys.ts';
 import { until } from './wait.ts';
 
@@ -105,7 +107,10 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
         maxTurnsPerAgent: 100,
         purgeAfterSeconds: 3_600,
       },
-      { agents: agentsOf('sessions') },
+      {
+        agents: agentsOf('sessions'),
+        files: fakeService(FilesServiceDefinition, {}, 'sessions', context),
+      },
     );
     runner = await openRunner(
       context,

@@ -1,4 +1,5 @@
 import type { Actor, EventData } from '../../../lib/events.ts';
+import { isId } from '../../../lib/ids.ts';
 import { type Draft, draft, type NewTurn } from './change.ts';
 import type { SessionStatus } from './state.ts';
 
@@ -31,8 +32,7 @@ export function begin(input: Beginning): { drafts: Draft[]; newTurn?: NewTurn; s
     'session.created',
     {
       source: input.source,
-      agent_id: input.agentId,
-      agent_version: input.agentVersion,
+      ...whose(input),
       ...(input.deploymentId ? { deployment_id: input.deploymentId } : {}),
       ...(input.invocationId ? { invocation_id: input.invocationId } : {}),
     },
@@ -45,6 +45,13 @@ export function begin(input: Beginning): { drafts: Draft[]; newTurn?: NewTurn; s
     newTurn: { turnId: input.turnId, draft: 1, priority: input.priority, ready: true, traceparent },
     status: 'pending',
   };
+}
+
+/** As events name what a session is of. An assistant has no versions. */
+export function whose({ agentId, agentVersion }: Pick<Beginning, 'agentId' | 'agentVersion'>) {
+  return isId('ast', agentId)
+    ? { assistant_id: agentId }
+    : { agent_id: agentId, agent_version: agentVersion };
 }
 
 /** The events with which a message queues a turn. */

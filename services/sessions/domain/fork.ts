@@ -1,11 +1,16 @@
 import type { Actor } from '../../../lib/events.ts';
+import { whose } from './begin.ts';
 import { type Draft, draft } from './change.ts';
 
 /** An event of a history, as far as checkpoints go. */
 export interface HistoryEvent {
   seq: number;
   type: string;
-  data: { content?: readonly { type?: string; toolCallId?: string }[]; tool_use_id?: string };
+  data: {
+    content?: readonly { type?: string; toolCallId?: string }[];
+    tool_use_id?: string;
+    workspace_version?: number;
+  };
 }
 
 /**
@@ -14,7 +19,10 @@ export interface HistoryEvent {
  */
 export class Checkpoint {
   seq = 0;
+  /** The version of the workspace there. */
+  workspaceVersion = 0;
   readonly #open = new Set<string>();
+  #newest = 0;
 
   pass({ seq, type, data }: HistoryEvent): void {
     if (type === 'agent.message') {
@@ -25,7 +33,10 @@ export class Checkpoint {
       }
     }
     if (type === 'agent.tool_result' && data.tool_use_id !== undefined) this.#open.delete(data.tool_use_id);
-    if (this.#open.size === 0) this.seq = seq;
+    this.#newest = Math.max(this.#newest, data.workspace_version ?? 0);
+    if (this.#open.size > 0) return;
+    this.seq = seq;
+    this.workspaceVersion = this.#newest;
   }
 }
 
@@ -40,15 +51,10 @@ export interface Forking {
 
 /** The first events of a fork; those of the history follow. */
 export function fork({ actor, traceparent, ...from }: Forking): Draft[] {
-  const { agentId, agentVersion, fromSessionId, fromSeq } = from;
+  const { fromSessionId, fromSeq } = from;
   const place = { traceparent };
   return [
-    draft(
-      'session.created',
-      { source: 'fork', agent_id: agentId, agent_version: agentVersion },
-      actor,
-      place,
-    ),
+    draft('session.created', { source: 'fork', ...whose(from) }, actor, place),
     draft('session.forked', { from_session_id: fromSessionId, from_seq: fromSeq }, actor, place),
   ];
 }

@@ -3,6 +3,7 @@ import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { sessionNotFound } from '../domain/access.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Follower } from '../follow.ts';
@@ -13,21 +14,26 @@ import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
 import type { Forks } from '../store/forks.ts';
 import type { Lists, SessionRow } from '../store/lists.ts';
+import type { Sandboxes } from '../store/sandboxes.ts';
 
 /** What the handlers work with. */
 export interface HandlerContext {
   clock: Clock;
   ids: Ids;
   agents: Client<AgentsServiceDefinition>;
+  files: Client<FilesServiceDefinition>;
   changes: Changes;
   approvals: Approvals;
   creations: Creations;
   forks: Forks;
   claims: Claims;
   lists: Lists;
+  sandboxes: Sandboxes;
   events: EventStore;
   follower: Follower;
   limits: RunLimits;
+  /** Tells runners that a sandbox is to end. */
+  ended: (sandboxId: string) => void;
   leaseMs: number;
   /** How long somebody has for an approval. */
   approvalTtlMs: number;

@@ -1,4 +1,4 @@
-import { withPrefix } from '../../../lib/ids.ts';
+import { isId, withPrefix } from '../../../lib/ids.ts';
 import type { Session, Turn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import type { ListedTurn, SessionRow } from '../store/lists.ts';
@@ -21,7 +21,7 @@ export function newSession(made: New): Session {
   const queued = made.contentJson !== undefined;
   return {
     sessionId: made.sessionId,
-    agentId: made.agentId,
+    ...whose(made.agentId),
     agentVersion: made.agentVersion,
     deploymentId: '',
     invocationId: '',
@@ -39,6 +39,8 @@ export function newSession(made: New): Session {
     createdAt: made.createdAt,
     updatedAt: made.createdAt,
     archivedAt: undefined,
+    sandboxId: '',
+    sandboxProvider: '',
   };
 }
 
@@ -48,7 +50,7 @@ export function sessionOf(row: SessionRow): Session {
   const needsAction = row.current_turn_id !== null && (row.status === 'idle' || row.status === 'pending');
   return {
     sessionId: row.session_id,
-    agentId: row.agent_id,
+    ...whose(row.agent_id),
     agentVersion: row.agent_version,
     deploymentId: row.deployment_id ?? '',
     invocationId: row.deployment_id ? invocationOf(row.session_id) : '',
@@ -56,7 +58,7 @@ export function sessionOf(row: SessionRow): Session {
     status: row.status,
     stopReasonJson: row.status === 'idle' || needsAction ? (row.stop_reason ?? '') : '',
     needsAction,
-    environmentStatus: 'none',
+    environmentStatus: row.environment_status ?? 'none',
     currentTurnId: row.current_turn_id ?? '',
     queuedTurns: row.queued_turns,
     usage: {
@@ -72,7 +74,14 @@ export function sessionOf(row: SessionRow): Session {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     archivedAt: row.archived_at ?? undefined,
+    sandboxId: row.sandbox_id ?? '',
+    sandboxProvider: row.sandbox_provider ?? '',
   };
+}
+
+/** Sessions of an agent and of an assistant are kept alike. */
+function whose(id: string) {
+  return isId('ast', id) ? { agentId: '', assistantId: id } : { agentId: id, assistantId: '' };
 }
 
 export function turnShapeOf(row: ListedTurn): Turn {

@@ -1,6 +1,7 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
-import type { Handlers } from '../../../lib/grpc/contract.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
   ForkSessionRequest,
@@ -8,9 +9,11 @@ import {
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { open, owned, sessionNotFound } from '../domain/access.ts';
+import type { Checkpoint } from '../domain/fork.ts';
 import { interrupt } from '../domain/interrupt.ts';
 import { amend } from '../domain/leave.ts';
 import type { Decide, DecideStop } from '../store/changes.ts';
+import type { SessionRow } from '../store/lists.ts';
 import { pinning } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import { type HandlerContext, ownedRow } from './context.ts';
@@ -24,7 +27,39 @@ type Methods = Pick<
 const SMALL = 1_000;
 
 /** What turns a session from the way it goes: a stop, another way from an earlier place, another version. */
-export function steeringHandlers({ clock, ids, agents, changes, forks, lists }: HandlerContext): Methods {
+export function steeringHandlers({
+  clock,
+  ids,
+  agents,
+  files,
+  changes,
+  forks,
+  lists,
+}: HandlerContext): Methods {
+  /** Before the session, so that it is never without. The sessions of an assistant have one workspace. */
+  async function forkWorkspace(
+    from: SessionRow,
+    toSessionId: string,
+    afterSeq: number,
+    checkpoint: Checkpoint,
+    call: Call,
+  ) {
+    if (isId('ast', from.agent_id)) return { undo: async () => {} };
+    // Nobody has done anything since: what is there is right, told of in the journal or not yet.
+    const isNow = afterSeq === from.last_seq && from.status === 'idle';
+    const version = isNow ? undefined : checkpoint.workspaceVersion;
+    await files.forkWorkspace({ fromSessionId: from.session_id, toSessionId, version }, call);
+    const place = { of: { $case: 'sessionId' as const, value: toSessionId } };
+    return {
+      // One that stays behind belongs to no session and is reached by nobody.
+      undo: () =>
+        files.deleteWorkspace({ place }).then(
+          () => {},
+          () => {},
+        ),
+    };
+  }
+
   return {
     async interruptSession({ sessionId }, call) {
       const caller = callerOf(call).userId;
@@ -42,6 +77,7 @@ export function steeringHandlers({ clock, ids, agents, changes, forks, lists }: 
       }
       // Whoever may not start a session with the agent may not start one this way either.
       await agents.resolveAgent({ agentId: row.agent_id }, call);
+      const checkpoint = await forks.checkpoint(request.sessionId, request.afterSeq);
       const one = {
         sessionId: ids('ses'),
         ownerId: row.owner_id,
@@ -50,7 +86,7 @@ export function steeringHandlers({ clock, ids, agents, changes, forks, lists }: 
         title: row.title,
         metadataJson: row.metadata,
         fromSessionId: request.sessionId,
-        afterSeq: request.afterSeq,
+        fromSeq: checkpoint.seq,
         actor: actorOf(call),
         traceparent: traceparent(call.trace),
         createdAt: clock.now(),
@@ -64,13 +100,21 @@ export function steeringHandlers({ clock, ids, agents, changes, forks, lists }: 
       };
       const answerFor = ({ lastSeq }: { lastSeq: number }) =>
         Session.encode(newSession({ ...one, metadata: JSON.parse(row.metadata), lastSeq })).finish();
-      const { answer, replayed } = await forks.fork(one, key, answerFor, call);
-      return { session: Session.decode(answer), replayed };
+      const workspace = await forkWorkspace(row, one.sessionId, request.afterSeq, checkpoint, call);
+      try {
+        const { answer, replayed } = await forks.fork(one, key, answerFor, call);
+        if (replayed) await workspace.undo();
+        return { session: Session.decode(answer), replayed };
+      } catch (error) {
+        await workspace.undo();
+        throw error;
+      }
     },
 
     async setAgentVersion({ sessionId, version }, call) {
       const caller = callerOf(call).userId;
       const row = await ownedRow(lists, sessionId, call);
+      if (isId('ast', row.agent_id)) throw refuse('INVALID_REQUEST', 'an assistant has no versions');
       if (version < 1) throw refuseField('/version', 'must be 1 or more');
       await agents.getAgentVersion({ agentId: row.agent_id, version }, call);
       const decide: Decide = (state) => {

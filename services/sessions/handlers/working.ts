@@ -13,8 +13,9 @@ import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
 import { titleOf } from '../domain/title.ts';
 import type { Decided } from '../store/apply.ts';
-import type { Decide, DecideRemoval, DecideStop } from '../store/changes.ts';
-import { amendment, archival, deletion, titling } from '../store/writes.ts';
+import type { Decide, DecideStop } from '../store/changes.ts';
+import { markDeleted, queuedTurns } from '../store/removal.ts';
+import { amendment, archival, titling } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
 import type { HandlerContext } from './context.ts';
 import { parseLine, textIn } from './json.ts';
@@ -29,7 +30,7 @@ const SMALL = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
 /** What a user does with a session of theirs. */
-export function workingHandlers({ clock, ids, changes, lists }: HandlerContext): Methods {
+export function workingHandlers({ clock, ids, changes, lists, sandboxes }: HandlerContext): Methods {
   async function read(sessionId: string, call: Call) {
     const row = await lists.session(sessionId, call);
     if (!row) throw sessionNotFound(sessionId);
@@ -113,12 +114,18 @@ export function workingHandlers({ clock, ids, changes, lists }: HandlerContext):
 
     async deleteSession({ sessionId }, call) {
       const caller = callerOf(call).userId;
-      const decide: DecideRemoval = (state, queued) => {
-        const now = clock.now();
-        const change = remove(owned(state, sessionId, caller), queued, actorOf(call), now);
-        return { change, update: deletion(sessionId, now) };
-      };
-      await changes.remove(sessionId, decide, call);
+      await changes.alone(
+        sessionId,
+        async (found, tx) => {
+          const now = clock.now();
+          const state = owned(found, sessionId, caller);
+          const queued = await queuedTurns(tx, state);
+          await markDeleted(tx, state, now);
+          await sandboxes.endOf(tx, sessionId, 'its session is deleted', now);
+          return remove(state, queued, actorOf(call), now);
+        },
+        call,
+      );
       return {};
     },
   };

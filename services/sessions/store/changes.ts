@@ -1,18 +1,12 @@
 import type { Clock } from '../../../lib/clock.ts';
-import {
-  type Database,
-  type Session,
-  type Statement,
-  statement,
-  type WriteOptions,
-} from '../../../lib/db/database.ts';
+import type { Database, Session, Statement, WriteOptions } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
-import type { Ids } from '../../../lib/ids.ts';
+import { type Ids, isId } from '../../../lib/ids.ts';
 import type { Change } from '../domain/change.ts';
 import { NOTHING_SEEN, type Stoppable } from '../domain/interrupt.ts';
-import type { QueuedTurn, SessionState } from '../domain/state.ts';
+import type { SessionState } from '../domain/state.ts';
 import { apply, type Decided } from './apply.ts';
 import { writeApprovals } from './approvals.ts';
 import type { Hints } from './hints.ts';
@@ -38,8 +32,8 @@ export type Decide = (state: SessionState | undefined) => Decision;
 /** The same for one that may stop the session's turn, with what that needs to know. */
 export type DecideStop = (state: SessionState | undefined, seen: Stoppable) => Decision;
 
-/** The same for a session that is removed, with the turns that wait. */
-export type DecideRemoval = (state: SessionState | undefined, queued: QueuedTurn[]) => Decision;
+/** The same with more reads and writes in the transaction; undefined leaves the session as it is. */
+export type DecideAlone = (state: SessionState | undefined, tx: Session) => Promise<Change | undefined>;
 
 interface Item {
   sessionId: string;
@@ -168,7 +162,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     if (entry) hints.appended(state.sessionId);
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
-    if (ready) hints.ready();
+    if (ready || freesAssistant(decided)) hints.ready();
   }
 
   /** The same for a change that is not the turn's own: its runner may have lost it. */
@@ -178,6 +172,15 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
     if (current?.status === 'in_progress' && decided.change.head.currentTurnId === null) {
       hints.stopped(current.turnId);
     }
+  }
+
+  /** The other sessions of an assistant wait for the one that works. */
+  function freesAssistant({ state: { agentId, current }, change }: Decided): boolean {
+    if (current?.status !== 'in_progress' || !isId('ast', agentId)) return false;
+    return (
+      change.head.currentTurnId === null ||
+      change.turns.some((turn) => turn.turnId === current.turnId && turn.status !== 'in_progress')
+    );
   }
 
   return {
@@ -226,41 +229,20 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
       return outcome;
     },
 
-    /** Deleting reads the queue first, so it does not share a transaction. */
-    async remove(sessionId: string, decide: DecideRemoval, options?: WriteOptions): Promise<void> {
-      const changed = await db.transaction(async (tx) => {
-        const states = await lockStates(tx, [sessionId]);
-        const state = states.get(sessionId);
-        const queued = await tx.rows<{ turn_id: string; position: number }>(QUEUED, [
-          sessionId,
-          state?.ownerId,
-        ]);
-        const { change, update } = decide(
-          state,
-          queued.map((row) => ({ turnId: row.turn_id, position: row.position })),
-        );
-        if (!state || !update) throw new Error('a removal without a session');
+    /** The same for a decision that has to see or write more under the lock: it does not share a transaction. */
+    async alone(sessionId: string, decide: DecideAlone, options?: WriteOptions): Promise<void> {
+      const decided = await db.transaction(async (tx) => {
+        const state = (await lockStates(tx, [sessionId])).get(sessionId);
+        const change = await decide(state, tx);
+        if (!state || !change) return undefined;
         const now = clock.now();
-        const decided = place(state, change, now);
-        await tx.change(update.statement, update.values);
-        await apply(tx, [decided], now);
-        await writeApprovals(tx, state, [], change.settled ?? [], now);
-        await tx.change(CANCEL, [sessionId, now, state.ownerId]);
-        return decided;
+        const one = place(state, change, now);
+        if (hasEffect(one)) await apply(tx, [one], now);
+        if (hasApprovals(one))
+          await writeApprovals(tx, state, change.requested ?? [], change.settled ?? [], now);
+        return one;
       }, options);
-      committedByOthers(changed);
+      if (decided) committedByOthers(decided);
     },
   };
 }
-
-const QUEUED = statement(
-  'sessions.queued_turns',
-  `select turn_id, position from turns
-   where owner_id = $2 and session_id = $1 and finished_at is null and status = 'queued' order by position`,
-);
-
-const CANCEL = statement(
-  'sessions.cancel_turns',
-  `update turns set status = 'cancelled', ready = false, wake_at = null, finished_at = $2
-   where owner_id = $3 and session_id = $1 and finished_at is null and status = 'queued'`,
-);

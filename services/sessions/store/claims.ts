@@ -1,6 +1,12 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type Database, statement, type WriteOptions } from '../../../lib/db/database.ts';
-import type { Ids } from '../../../lib/ids.ts';
+import {
+  type Database,
+  type ReadOptions,
+  type Session,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
+import { type Ids, isId } from '../../../lib/ids.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
 import { apply, type Decided } from './apply.ts';
@@ -18,6 +24,9 @@ import {
   turnOf,
 } from './state.ts';
 
+/** The sessions of an assistant share a workspace: one turn at a time works on it. */
+const OF_ASSISTANT = `collate "C" between 'ast_' and 'ast_~'`;
+
 /**
  * Takes from the head of the queue what nobody else is taking. Turn and head are locked without waiting, so a
  * claim never stands in a queue for a lock; what is busy now is there next time. Both are read as they are under
@@ -31,7 +40,8 @@ const PICK = statement(
    select ${HEAD_COLUMNS}, ${TURN_COLUMNS},
      coalesce((select r.turns from running r where r.agent_id = t.agent_id), 0) as running
    from turns t join heads h using (session_id) join sessions s using (session_id)
-   where t.ready and not (t.agent_id = any(array(select agent_id from running where turns >= $2)))
+   where t.ready
+     and not (t.agent_id = any(array(select agent_id from running where turns >= case when agent_id ${OF_ASSISTANT} then 1 else $2 end)))
    order by t.priority, t.turn_id
    limit $1
    for update of t, h skip locked`,
@@ -44,6 +54,24 @@ const HELD = statement(
    from unnest($2::text[], $3::text[], $4::bigint[]) as i (session_id, turn_id, fence)
    join turns t on t.session_id = i.session_id and t.status = 'in_progress' and t.turn_id = i.turn_id and t.fence = i.fence
    where t.runner_id = $1`,
+);
+
+/**
+ * Which of these assistants have no turn in progress. Until the transaction ends nobody else is told that of them.
+ */
+const FREE = statement(
+  'sessions.free_assistants',
+  `with mine as materialized (
+     select agent_id from unnest($1::text[]) i (agent_id) where pg_try_advisory_xact_lock(hashtextextended(agent_id, 0))
+   )
+   select agent_id from mine
+   where not exists (select from turns t where t.status = 'in_progress' and t.agent_id = mine.agent_id)`,
+);
+
+const HELD_TURN = statement(
+  'sessions.held_turn',
+  `select t.owner_id, t.agent_id from turns t
+   where t.session_id = $1 and t.status = 'in_progress' and t.turn_id = $2 and t.fence = $3 and t.lease_until > $4`,
 );
 
 const RENEW = statement(
@@ -130,8 +158,17 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
     return picked.filter(({ agent_id: agentId, running }) => {
       const others = taken.get(agentId) ?? 0;
       taken.set(agentId, others + 1);
-      return running + others < maxTurnsPerAgent;
+      return running + others < (isId('ast', agentId) ? 1 : maxTurnsPerAgent);
     });
+  }
+
+  /** Without those of assistants that somebody else works for, or begins to in this moment. */
+  async function undisturbed(tx: Session, picked: readonly Picked[]): Promise<Picked[]> {
+    const assistants = picked.map((row) => row.agent_id).filter((agentId) => isId('ast', agentId));
+    if (assistants.length === 0) return [...picked];
+    const free = await tx.rows<{ agent_id: string }>(FREE, [[...new Set(assistants)].sort()]);
+    const allowed = new Set(free.map((row) => row.agent_id));
+    return picked.filter(({ agent_id: agentId }) => !isId('ast', agentId) || allowed.has(agentId));
   }
 
   function begin(row: Picked, runnerId: string): Decided {
@@ -153,7 +190,7 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
       let company: Promise<Result> | undefined;
       const decided = await db.transaction(async (tx) => {
         const picked = await tx.rows<Picked>(PICK, [slots, maxTurnsPerAgent]);
-        const begun = withinCaps(picked).map((row) => begin(row, runnerId));
+        const begun = (await undisturbed(tx, withinCaps(picked))).map((row) => begin(row, runnerId));
         if (begun.length === 0) return [];
         company = accompany(begun.map(({ state }) => state.sessionId));
         // It is awaited below, also when this fails.
@@ -185,6 +222,13 @@ export function createClaims({ db, hints, clock, ids, known, leaseMs, maxTurnsPe
         return tx.rows<LeaseRow>(RENEW, [runnerId, new Date(now + leaseMs), ...places(stale)]);
       });
       return [...fresh, ...rows.map((row) => row.turn_id)];
+    },
+
+    /** Whose turn a lease is for, while it lasts. */
+    async heldTurn({ sessionId, turnId, fence }: HeldLease, options?: ReadOptions) {
+      const asked = [sessionId, turnId, fence, clock.now()];
+      const [row] = await db.rows<{ owner_id: string; agent_id: string }>(HELD_TURN, asked, options);
+      return row;
     },
 
     async expired(limit: number): Promise<HeldLease[]> {

@@ -33,6 +33,21 @@ const HISTORY_AFTER = statement(
    where before < $4 order by last_seq`,
 );
 
+/** Changes of files; the index of them knows this array. */
+const FILES_AFTER = statement(
+  'sessions.files_after',
+  `select first_seq, types, events from (
+     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
+     from (
+       select * from journal
+       where session_id = $1 and last_seq > $2
+         and types && array['file.created', 'file.modified', 'file.deleted']
+       order by last_seq limit $3
+     ) page
+   ) sized
+   where before < $4 order by last_seq`,
+);
+
 /** The beginning of each session's messages, up to $2 bytes and $3 rows a session; the last row tells if that is all. */
 const BEGINNINGS = statement(
   'sessions.message_beginnings',
@@ -72,6 +87,8 @@ const MAX_SCANNED = 20_000;
 /** What was said; with what tools gave it is what a model is told. */
 export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
 export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
+
+const FILES: ReadonlySet<string> = new Set(['file.created', 'file.modified', 'file.deleted']);
 
 export interface EventPage {
   events: JournalEvent[];
@@ -115,6 +132,12 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       const { events, nextCursor } = cut(found, page.limit, scope);
       const unread = nextCursor === '' && !ended;
       return { events, nextCursor: unread ? encodeCursor(scope, String(place)) : nextCursor };
+    },
+
+    /** The changes of files after `afterSeq`, oldest first, those of at most `rows` appends. */
+    async files(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
+      const found = await db.rows<Row>(FILES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
+      return found.flatMap(eventsOf).filter(({ seq, type }) => seq > afterSeq && FILES.has(type));
     },
 
     /** A page of the events between `afterSeq` and `lastSeq`, oldest first; empty `types` are all types. */

@@ -2,7 +2,7 @@ import { type Database, type Session, statement, type WriteOptions } from '../..
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Draft } from '../domain/change.ts';
-import { Checkpoint, fork } from '../domain/fork.ts';
+import { Checkpoint, type Forking, fork } from '../domain/fork.ts';
 import { createEventStore, type EventStore, HISTORY } from './events.ts';
 import { compose, type JournalEvent, redraft } from './journal.ts';
 
@@ -24,13 +24,11 @@ const ROW = statement(
   `insert into journal (session_id, first_seq, last_seq, types, bytes, events) values ($1, $2, $3, $4, $5, $6)`,
 );
 
-export interface Fork extends Omit<Parameters<typeof fork>[0], 'fromSeq'> {
+export interface Fork extends Forking {
   sessionId: string;
   ownerId: string;
   title: string | null;
   metadataJson: string;
-  /** Nothing after this seq of the other session is taken. */
-  afterSeq: number;
   createdAt: Date;
 }
 
@@ -45,7 +43,6 @@ export function createForks(db: Database, ids: Ids) {
   async function insert(tx: Session, one: Fork): Promise<Forked> {
     const { sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt } = one;
     const events = createEventStore(tx);
-    const fromSeq = await checkpointOf(events, one.fromSessionId, one.afterSeq);
     await tx.change(SESSION, [sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt]);
     let lastSeq = 0;
     const append = async (drafts: Draft[]) => {
@@ -60,8 +57,8 @@ export function createForks(db: Database, ids: Ids) {
       ]);
       lastSeq = entry.lastSeq;
     };
-    await append(fork({ ...one, fromSeq }));
-    for await (const page of historyOf(events, one.fromSessionId, fromSeq)) {
+    await append(fork(one));
+    for await (const page of historyOf(events, one.fromSessionId, one.fromSeq)) {
       for (const row of rowsOf(page)) await append(row.map(({ json }) => redraft(json)));
     }
     await tx.change(HEAD, [sessionId, lastSeq, createdAt]);
@@ -69,6 +66,15 @@ export function createForks(db: Database, ids: Ids) {
   }
 
   return {
+    /** The last place of a session, not after `afterSeq`, from which another can go on. */
+    async checkpoint(sessionId: string, afterSeq: number): Promise<Checkpoint> {
+      const checkpoint = new Checkpoint();
+      for await (const page of historyOf(createEventStore(db), sessionId, afterSeq)) {
+        for (const { json } of page) checkpoint.pass(JSON.parse(json));
+      }
+      return checkpoint;
+    },
+
     /** At most once per key; `answer` makes what a later request with the key gets. */
     fork(
       one: Fork,
@@ -81,25 +87,45 @@ export function createForks(db: Database, ids: Ids) {
   };
 }
 
+/** What a fork takes over, in pages: what was said, and what became of files. */
 async function* historyOf(
   events: EventStore,
   sessionId: string,
   upTo: number,
 ): AsyncGenerator<JournalEvent[]> {
+  const files = new Lookahead((after) => events.files(sessionId, after, PAGE));
   for (let cursor = ''; ; ) {
     const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor });
-    yield page.events.filter(({ seq }) => seq <= upTo);
     cursor = page.nextCursor;
-    if (cursor === '' || (page.events.at(-1)?.seq ?? 0) > upTo) return;
+    const reached = cursor === '' ? upTo : Math.min(upTo, page.events.at(-1)?.seq ?? 0);
+    const said = page.events.filter(({ seq }) => seq <= upTo);
+    yield [...said, ...(await files.upTo(reached))].sort((one, other) => one.seq - other.seq);
+    if (cursor === '' || reached === upTo) return;
   }
 }
 
-async function checkpointOf(events: EventStore, sessionId: string, afterSeq: number): Promise<number> {
-  const checkpoint = new Checkpoint();
-  for await (const page of historyOf(events, sessionId, afterSeq)) {
-    for (const { json } of page) checkpoint.pass(JSON.parse(json));
+/** Reads a list of events ahead, and gives them out as far as somebody else has come. */
+class Lookahead {
+  readonly #read: (after: number) => Promise<JournalEvent[]>;
+  #ahead: JournalEvent[] = [];
+  #place = 0;
+  #ended = false;
+
+  constructor(read: (after: number) => Promise<JournalEvent[]>) {
+    this.#read = read;
   }
-  return checkpoint.seq;
+
+  async upTo(seq: number): Promise<JournalEvent[]> {
+    while (!this.#ended && this.#place < seq) {
+      const read = await this.#read(this.#place);
+      this.#ended = read.length === 0;
+      this.#place = read.at(-1)?.seq ?? this.#place;
+      this.#ahead.push(...read);
+    }
+    const given = this.#ahead.filter((event) => event.seq <= seq);
+    this.#ahead = this.#ahead.slice(given.length);
+    return given;
+  }
 }
 
 function* rowsOf(page: readonly JournalEvent[]): Generator<JournalEvent[]> {

@@ -25,6 +25,9 @@ export interface SessionRow {
   tool_calls: number;
   active_ms: number;
   updated_at: Date;
+  environment_status: string | null;
+  sandbox_id: string | null;
+  sandbox_provider: string | null;
 }
 
 export interface SessionFilter {
@@ -46,12 +49,18 @@ export interface PageRequest {
 const SESSION_COLUMNS = `
   s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.title, s.metadata, s.created_at,
   s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.input_tokens,
-  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at`;
+  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at,
+  h.environment_status, h.sandbox_id, h.sandbox_provider`;
+
+/** One by one: joined as tables, the heads of everybody else's newer sessions would be read as well. */
+const HEAD_OF_EACH = `cross join lateral (
+  select h.*, e.status as environment_status, e.sandbox_id, e.provider as sandbox_provider
+  from heads h left join session_environments e using (session_id) where h.session_id = s.session_id limit 1
+) h`;
 
 const BY_ID = statement(
   'sessions.by_id',
-  `select ${SESSION_COLUMNS} from sessions s join heads h using (session_id)
-   where s.session_id = $1 and s.deleted_at is null`,
+  `select ${SESSION_COLUMNS} from sessions s ${HEAD_OF_EACH} where s.session_id = $1 and s.deleted_at is null`,
 );
 
 /** A turn that is current while nothing runs waits for somebody. */
@@ -60,9 +69,6 @@ const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'p
 /** Sessions with anything to do are found by what they have to do: there are fewer of them. */
 const AT_WORK = `s.session_id in (select session_id from turns where owner_id = $1 and finished_at is null)`;
 const WORKING = new Set(['pending', 'running', 'rescheduling']);
-
-/** One by one: joined as tables, the heads of everybody else's newer sessions would be read as well. */
-const HEAD_OF_EACH = 'cross join lateral (select * from heads where session_id = s.session_id limit 1) h';
 
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
 function listStatement(
@@ -89,14 +95,18 @@ function listStatement(
     add('action', filter.needsAction, (place) => `${NEEDS_ACTION} = ${place}`);
   if (filter.q)
     add('q', likePattern(filter.q), (place) => `(s.title ilike ${place} or s.session_id ilike ${place})`);
+  const byHead = filter.status !== '' || filter.needsAction !== undefined;
   names.push(filter.archived ? 'archived' : 'kept');
   lines.push(filter.archived ? 's.archived_at is not null' : 's.archived_at is null');
   if (before !== undefined) add('before', before, (place) => `s.session_id < ${place}`);
   return {
     query: statement(
       `sessions.list_${names.join('_')}`,
-      `select ${SESSION_COLUMNS} from sessions s ${HEAD_OF_EACH}
-       where ${lines.join(' and ')} order by s.session_id desc limit $2`,
+      // First which, then what of them: what is read of each must not weigh in how they are found.
+      `select ${SESSION_COLUMNS} from (
+         select s.* from sessions s ${byHead ? HEAD_OF_EACH : ''}
+         where ${lines.join(' and ')} order by s.session_id desc limit $2
+       ) s ${HEAD_OF_EACH} order by s.session_id desc`,
     ),
     values,
   };

@@ -6,7 +6,6 @@ const AMEND = statement(
   'update sessions set title = $2, metadata = $3 where session_id = $1',
 );
 const ARCHIVE = statement('sessions.archive', 'update sessions set archived_at = $2 where session_id = $1');
-const DELETE = statement('sessions.delete', 'update sessions set deleted_at = $2 where session_id = $1');
 
 export function amendment(sessionId: string, title: string | null, metadataJson: string): SessionUpdate {
   return { statement: AMEND, values: [sessionId, title, metadataJson] };
@@ -14,10 +13,6 @@ export function amendment(sessionId: string, title: string | null, metadataJson:
 
 export function archival(sessionId: string, now: Date): SessionUpdate {
   return { statement: ARCHIVE, values: [sessionId, now] };
-}
-
-export function deletion(sessionId: string, now: Date): SessionUpdate {
-  return { statement: DELETE, values: [sessionId, now] };
 }
 
 const TITLE = statement(
@@ -37,12 +32,18 @@ export function pinning(sessionId: string, version: number): SessionUpdate {
 /** In the text, so that the planner knows how few they are. */
 const PURGED_AT_ONCE = 100;
 
+const PURGEABLE = statement(
+  'sessions.purgeable',
+  `select session_id, agent_id from sessions
+   where deleted_at < $1 and purged_at is null order by deleted_at limit ${PURGED_AT_ONCE}`,
+);
+
 const PURGE = statement(
   'sessions.purge',
   `with gone as (
-     select session_id from sessions
-     where deleted_at < $1 and purged_at is null order by deleted_at limit ${PURGED_AT_ONCE} for update skip locked
+     select session_id from sessions where session_id = any($1::text[]) and purged_at is null for update skip locked
    ),
+   environment_rows as (delete from session_environments e using gone where e.session_id = gone.session_id),
    journal_rows as (delete from journal j using gone where j.session_id = gone.session_id),
    approval_rows as (delete from approvals a using gone where a.session_id = gone.session_id),
    turn_rows as (delete from turns t using gone where t.session_id = gone.session_id),
@@ -56,11 +57,16 @@ const PURGE = statement(
 
 export type Eraser = ReturnType<typeof createEraser>;
 
-/** Erases, a bounded number at a time, the content of sessions that were deleted long enough ago. */
+/** Erases the content of sessions that were deleted long enough ago. */
 export function createEraser(db: Database) {
   return {
-    async purge(deletedBefore: Date, now: Date): Promise<void> {
-      await db.change(PURGE, [deletedBefore, now]);
+    /** Some of them. */
+    async purgeable(deletedBefore: Date): Promise<{ sessionId: string; agentId: string }[]> {
+      const rows = await db.rows<{ session_id: string; agent_id: string }>(PURGEABLE, [deletedBefore]);
+      return rows.map((row) => ({ sessionId: row.session_id, agentId: row.agent_id }));
+    },
+    async purge(sessionIds: readonly string[], now: Date): Promise<void> {
+      await db.change(PURGE, [sessionIds, now]);
     },
   };
 }

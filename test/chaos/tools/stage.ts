@@ -6,10 +6,12 @@ import type { Client } from '../../../lib/grpc/contract.ts';
 import { localTransport } from '../../../lib/grpc/local.ts';
 import { serveGrpc } from '../../../lib/grpc/network.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { type Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openSessions } from '../../../services/sessions/service.ts';
 import { createAgentBook } from '../../services/runner/agents.ts';
 import { createContext } from '../../support/context.ts';
+import { fakeService } from '../../support/fake-service.ts';
 import { countOn } from '../../support/sql.ts';
 import { RUNTIMES } from './agents.ts';
 import { type Counter, startCounter } from './counter.ts';
@@ -52,6 +54,7 @@ export async function openStage(databaseUrl: string, leaseSeconds: number): Prom
     self: 'sessions',
     transport: localTransport(book.endpoint),
   });
+  const files = fakeService(FilesServiceDefinition, {}, 'sessions', context);
   const settings = {
     pool: 8,
     leaseSeconds,
@@ -60,7 +63,7 @@ export async function openStage(databaseUrl: string, leaseSeconds: number): Prom
     maxTurnsPerAgent: 1_000,
     purgeAfterSeconds: 3_600,
   };
-  const sessions = await openSessions(context, settings, { agents });
+  const sessions = await openSessions(context, settings, { agents, files });
   opened.defer(() => sessions.stop());
   const server = await serveGrpc('127.0.0.1:0', [sessions.endpoint, book.endpoint]);
   opened.defer(() => server.stop(100));

@@ -1,10 +1,8 @@
 import { refuse } from '../../../lib/errors.ts';
-import { createClient } from '../../../lib/grpc/client.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
-import { guard } from '../../../lib/grpc/guard.ts';
-import { localTransport } from '../../../lib/grpc/local.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition, type ForkWorkspaceRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
 import {
   type ClaimedTurn,
   type Event,
@@ -14,10 +12,12 @@ import {
 import { openSessions } from '../../../services/sessions/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
+import { fakeService } from '../../support/fake-service.ts';
 
 export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['administrator'] };
 export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
 export const AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVA';
+export const ASSISTANT = 'ast_01M7XYC91CC5TE06JQWDWRTJVC';
 export const DISABLED_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVB';
 
 const CONFIG = {
@@ -48,8 +48,13 @@ export async function openReplica(
   config: Partial<typeof CONFIG> = {},
 ) {
   const stack = new AsyncDisposableStack();
+  const asked: FilesAsked = { forked: [], deleted: [] };
   const service = stack.adopt(
-    await openSessions(context, { ...CONFIG, ...config }, { agents: agentsFor(context) }),
+    await openSessions(
+      context,
+      { ...CONFIG, ...config },
+      { agents: agentsFor(context), files: filesFor(context, asked) },
+    ),
     (opened) => opened.stop(),
   );
   const connection = stack.use(
@@ -60,6 +65,8 @@ export async function openReplica(
     edge: connection.as('edge'),
     deployments: connection.as('deployments'),
     runner: connection.as('runner'),
+    files: connection.as('files'),
+    asked,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -67,47 +74,48 @@ export async function openReplica(
 export type House = Awaited<ReturnType<typeof openReplica>>;
 
 function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
-  const absent = async () => {
-    throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
-  };
-  const handlers = {
-    createAgent: absent,
-    listAgents: absent,
-    getAgent: absent,
-    updateAgent: absent,
-    deleteAgent: absent,
-    listAgentVersions: absent,
-    async getAgentVersion({ agentId, version }: { agentId: string; version: number }) {
-      if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
-      return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
+  return fakeService(
+    AgentsServiceDefinition,
+    {
+      async getAgentVersion({ agentId, version }) {
+        if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
+        return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
+      },
+      async resolveAgent({ agentId }) {
+        if (agentId === AGENT) return { agentId, version: 3 };
+        if (agentId === ASSISTANT) return { agentId, version: 0 };
+        if (agentId === DISABLED_AGENT) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
+        throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+      },
     },
-    lookUpAgents: absent,
-    async resolveAgent({ agentId }: { agentId: string }) {
-      if (agentId === AGENT) return { agentId, version: 3 };
-      if (agentId === DISABLED_AGENT) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
-      throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+    'sessions',
+    context,
+  );
+}
+
+/** What sessions has asked of files. */
+export interface FilesAsked {
+  forked: ForkWorkspaceRequest[];
+  /** ses_…: whose workspaces were deleted. */
+  deleted: string[];
+}
+
+function filesFor(context: ServiceContext, asked: FilesAsked): Client<FilesServiceDefinition> {
+  return fakeService(
+    FilesServiceDefinition,
+    {
+      async forkWorkspace(request) {
+        asked.forked.push(request);
+        return { version: request.version ?? 0 };
+      },
+      async deleteWorkspace({ place }) {
+        asked.deleted.push(place?.of?.value ?? '');
+        return {};
+      },
     },
-  };
-  const names = Object.keys(AgentsServiceDefinition.methods) as (keyof typeof handlers)[];
-  const peers = Object.fromEntries(names.map((name) => [name, ['sessions']])) as Record<
-    keyof typeof handlers,
-    string[]
-  >;
-  const endpoint = guard({
-    contract: AgentsServiceDefinition,
-    handlers,
-    peers,
-    secret: context.serviceSecret,
-    clock: context.clock,
-    observe: () => {},
-  });
-  return createClient({
-    contract: AgentsServiceDefinition,
-    transport: localTransport(endpoint),
-    self: 'sessions',
-    secret: context.serviceSecret,
-    clock: context.clock,
-  });
+    'sessions',
+    context,
+  );
 }
 
 export function content(text: string): string {

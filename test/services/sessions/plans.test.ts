@@ -13,7 +13,7 @@ const EVENTS = 20_000;
 /** Indexes of what is to be done: they are short, and read from their beginning. */
 const SHORT = ['turns_ready', 'turns_behind', 'turns_leased', 'turns_asleep', 'turns_one_at_a_time'];
 /** Tables that grow without end. */
-const TABLES = ['sessions', 'heads', 'journal', 'turns', 'approvals'];
+const TABLES = ['sessions', 'heads', 'journal', 'turns', 'approvals', 'sandboxes', 'session_environments'];
 
 /** Half of the sessions belong to one owner; a hundredth has something to do. */
 const FILL = `
@@ -45,6 +45,14 @@ const FILL = `
     select 'apr_' || lpad(i::text, 26, '0'), 'ses_' || lpad((i / 2)::text, 26, '0'), 'trn_1', 'tool', 'call', 'tool',
       '{}', '', 'agt_1', case when i % 100 = 0 then 'pending' else 'decided' end, now(), now() + interval '1 d'
     from generate_series(1, ${SESSIONS}) i;
+  insert into sandboxes (sandbox_id, provider, isolation, status, tenancy, tenant_id, owner_id, runner_id, environment_id,
+                         environment_version, limits, created_at, updated_at, seen_at, ended_at)
+    select 'sbx_' || lpad(i::text, 26, '0'), 'simulated', 'simulation', 'ready', 'session',
+      'ses_' || lpad(i::text, 26, '0'), 'usr_1', 'rnr_' || (i % 20), 'env_1', 1, '{}', now(), now(), now(),
+      case when i % 20 <> 0 then now() end
+    from generate_series(1, ${SESSIONS}) i;
+  insert into session_environments (session_id, status, sandbox_id, provider)
+    select tenant_id, 'ready', sandbox_id, provider from sandboxes;
   analyze;`;
 
 interface Node {

@@ -1,0 +1,25 @@
+import { refuse } from '../../lib/errors.ts';
+import { createClient } from '../../lib/grpc/client.ts';
+import type { Client, Contract, Handlers, MethodName } from '../../lib/grpc/contract.ts';
+import { guard } from '../../lib/grpc/guard.ts';
+import { localTransport } from '../../lib/grpc/local.ts';
+import type { ServiceContext } from '../../lib/service.ts';
+
+/** A neighbour of the service that is tested, which knows only these methods; `self` is who calls it. */
+export function fakeService<C extends Contract>(
+  contract: C,
+  known: Partial<Handlers<C>>,
+  self: string,
+  context: Pick<ServiceContext, 'serviceSecret' | 'clock'>,
+): Client<C> {
+  const names: MethodName<C>[] = Object.keys(contract.methods);
+  const absent = async () => {
+    throw refuse('INTERNAL', 'nobody has told the neighbour how to answer this');
+  };
+  const handlers = { ...Object.fromEntries(names.map((name) => [name, absent])), ...known } as Handlers<C>;
+  const peers = {} as { [M in MethodName<C>]: readonly string[] };
+  for (const name of names) peers[name] = [self];
+  const { serviceSecret: secret, clock } = context;
+  const endpoint = guard({ contract, handlers, peers, secret, clock, observe: () => {} });
+  return createClient({ contract, transport: localTransport(endpoint), self, secret, clock });
+}
