@@ -53,6 +53,8 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     bus.subscribe('deployments.changed', (deploymentId) => webhooks.drop(deploymentId)),
     bus.subscribe('users.changed', (userId) => owners.drop(userId)),
     bus.subscribe('agents.changed', (agentId) => versions.drop(agentId)),
+    // Whose environment it is, only the agents know.
+    bus.subscribe('environments.changed', () => versions.clear()),
   ];
 
   async function loadWebhook(deploymentId: string, call: Call): Promise<Webhook | undefined> {

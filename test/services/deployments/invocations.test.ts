@@ -114,6 +114,9 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     house.neighbours.agents.get(AGENT)!.enabled = false;
     bus.publish('agents.changed', AGENT);
     await send(webhook);
+    Object.assign(house.neighbours.agents.get(AGENT)!, { enabled: true, homeless: true });
+    bus.publish('agents.changed', AGENT);
+    await send(webhook);
     house.neighbours.agents.delete(AGENT);
     bus.publish('agents.changed', AGENT);
     await send(webhook);
@@ -127,7 +130,7 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     }
     await house.edge.disableDeployment(named(webhook.deployment), asOwner);
     await send(webhook, { signatures: [] });
-    const reasons = (await logged(webhook, 16)).map(({ reason }) => reason);
+    const reasons = (await logged(webhook, 17)).map(({ reason }) => reason);
     expect(reasons.toReversed()).toEqual([
       'missing_timestamp',
       'duplicate_timestamp',
@@ -139,6 +142,7 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
       'bad_signature',
       'too_large',
       'agent_disabled',
+      'environment_disabled',
       'agent_deleted',
       'owner_disabled',
       'unavailable',

@@ -15,6 +15,8 @@ export interface AgentEntry {
   name: string;
   ownerId: string;
   enabled: boolean;
+  /** The environment it runs in is disabled. */
+  homeless?: boolean;
   version: number;
 }
 
@@ -85,9 +87,10 @@ export async function connectNeighbours(
         return { agent: { ...BLANK_AGENT, ...agent, agentId } };
       },
       async resolveAgent({ agentId }, { caller }) {
-        const { enabled, version } = agentOf(agentId, caller?.userId);
+        const { enabled, homeless, version } = agentOf(agentId, caller?.userId);
         await hold('resolveAgent');
         if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
+        if (homeless) throw refuse('ENVIRONMENT_DISABLED', 'the environment is disabled');
         return { agentId, version };
       },
       async lookUpAgents({ agentIds, nameContains }, { caller }) {

@@ -166,13 +166,17 @@ describe.each(TRANSPORTS)('Trigger, %s', (transport) => {
       expect(house.neighbours.calls.get('resolveAgent')).toBeUndefined();
     });
 
-    it('4: then agent and owner must be there and enabled', async () => {
+    it('4: then agent, its environment and owner must be there and enabled', async () => {
       const webhook = await house.create();
       const call = () => house.edge.trigger(house.signed(webhook));
       const agent = house.neighbours.agents.get(AGENT)!;
       const { bus } = house.context;
       const attempts: [change: () => void, hint: () => void][] = [
         [() => Object.assign(agent, { enabled: false }), () => bus.publish('agents.changed', AGENT)],
+        [
+          () => Object.assign(agent, { homeless: true }),
+          () => bus.publish('environments.changed', 'env_00000000000000000000000000'),
+        ],
         [() => house.neighbours.agents.delete(AGENT), () => bus.publish('agents.changed', AGENT)],
         [
           () => house.neighbours.users.set(OWNER.userId, { enabled: false }),
@@ -182,7 +186,7 @@ describe.each(TRANSPORTS)('Trigger, %s', (transport) => {
       ];
       for (const [change, hint] of attempts) {
         house.reset();
-        agent.enabled = true;
+        Object.assign(agent, { enabled: true, homeless: false });
         house.neighbours.agents.set(AGENT, agent);
         await call();
         change();
@@ -284,7 +288,12 @@ describe.each(TRANSPORTS)('Trigger, %s', (transport) => {
 
     it('say what the caller is told when the agent has gone meanwhile', async () => {
       const webhook = await house.create();
-      for (const code of ['AGENT_NOT_FOUND', 'AGENT_NOT_RUNNABLE', 'AGENT_VERSION_NOT_FOUND'] as const) {
+      for (const code of [
+        'AGENT_NOT_FOUND',
+        'AGENT_NOT_RUNNABLE',
+        'AGENT_VERSION_NOT_FOUND',
+        'ENVIRONMENT_DISABLED',
+      ] as const) {
         house.neighbours.failures.push({ refusal: refuse(code, 'gone'), created: false });
         await expect(house.edge.trigger(house.signed(webhook))).rejects.toMatchObject(CANNOT_START);
       }
