@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
+import { assistantChange, assistantRequest } from './assistants.ts';
+import { environmentChange, environmentRequest } from './environments.ts';
 import {
   type AgentsUnderTest,
   agentRequest,
@@ -11,6 +13,7 @@ import {
   change,
   created,
   openAgentsUnderTest,
+  root,
 } from './open.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -38,6 +41,18 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     getAgentVersion: { agentId: '', version: 1 },
     resolveAgent: { agentId: '' },
     lookUpAgents: { agentIds: [], nameContains: '' },
+    createAssistant: assistantRequest(),
+    listAssistants: { q: '', page },
+    getAssistant: { assistantId: '' },
+    updateAssistant: assistantChange(''),
+    deleteAssistant: { assistantId: '' },
+    createEnvironment: environmentRequest(),
+    listEnvironments: { q: '', page },
+    getEnvironment: { environmentId: '' },
+    updateEnvironment: environmentChange(''),
+    deleteEnvironment: { environmentId: '' },
+    listEnvironmentVersions: { environmentId: '', page },
+    resolveEnvironment: { environmentId: '' },
   };
   type Method = keyof typeof calls;
   const METHODS = Object.keys(calls) as Method[];
@@ -48,10 +63,29 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
   }
 
   const allowed: Record<string, Method[]> = {
-    edge: ['createAgent', 'listAgents', 'getAgent', 'updateAgent', 'deleteAgent', 'listAgentVersions'],
+    edge: [
+      ...([
+        'createAgent',
+        'listAgents',
+        'getAgent',
+        'updateAgent',
+        'deleteAgent',
+        'listAgentVersions',
+      ] as const),
+      ...([
+        'createAssistant',
+        'listAssistants',
+        'getAssistant',
+        'updateAssistant',
+        'deleteAssistant',
+      ] as const),
+      ...(['createEnvironment', 'listEnvironments', 'getEnvironment', 'updateEnvironment'] as const),
+      ...(['deleteEnvironment', 'listEnvironmentVersions'] as const),
+    ],
     sessions: ['resolveAgent', 'getAgentVersion'],
     deployments: ['resolveAgent', 'lookUpAgents', 'getAgent'],
-    runner: ['getAgentVersion'],
+    runner: ['getAgentVersion', 'resolveEnvironment'],
+    files: ['getAssistant'],
     auth: [],
     stranger: [],
   };
@@ -59,7 +93,7 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
   it.each(Object.keys(allowed))('lets %s call what it needs and nothing else', async (peer) => {
     const open: Method[] = [];
     for (const method of METHODS) {
-      const code = await call(method, peer, alice).then(
+      const code = await call(method, peer, root).then(
         () => 'OK',
         (error: { code: string }) => error.code,
       );
@@ -68,7 +102,9 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     expect(open.toSorted()).toEqual(allowed[peer]?.toSorted());
   });
 
-  it.each(METHODS.filter((method) => method !== 'getAgentVersion'))(
+  const forRunners: Method[] = ['getAgentVersion', 'resolveEnvironment'];
+
+  it.each(METHODS.filter((method) => !forRunners.includes(method)))(
     'refuses %s for nobody',
     async (method) => {
       const peer = Object.keys(allowed).find((one) => allowed[one]?.includes(method)) ?? '';
@@ -103,6 +139,8 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     for (const statement of [
       'update agents.agent_versions set model = model',
       'delete from agents.agent_versions',
+      'update agents.environment_versions set enabled = enabled',
+      'delete from agents.environment_versions',
     ]) {
       await expect(database.query(statement)).rejects.toThrow('permission denied');
     }
