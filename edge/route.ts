@@ -8,11 +8,15 @@ import type { RequestHeader } from './input/headers.ts';
 
 export type Tag =
   | 'Agents'
+  | 'Assistants'
   | 'Conversations'
   | 'Sessions'
   | 'Approvals'
   | 'Events'
+  | 'Files'
   | 'Deployments'
+  | 'Environments'
+  | 'Sandboxes'
   | 'Webhook trigger';
 
 /** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */

@@ -1,17 +1,21 @@
 import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { approvalRoutes } from './routes/approvals.ts';
+import { assistantRoutes } from './routes/assistants.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
+import { environmentRoutes } from './routes/environments.ts';
 import { eventRoutes } from './routes/events.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { messageRoutes } from './routes/messages.ts';
+import { sandboxRoutes } from './routes/sandboxes.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { turnRoutes } from './routes/turns.ts';
 
 /** Every operation that answers with JSON, in the order of the reference. The trigger and the stream stand beside them. */
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
+  ...assistantRoutes,
   ...conversationRoutes,
   ...sessionRoutes,
   ...messageRoutes,
@@ -20,4 +24,6 @@ export const ROUTES: readonly Route[] = [
   ...forkRoutes,
   ...eventRoutes,
   ...deploymentRoutes,
+  ...environmentRoutes,
+  ...sandboxRoutes,
 ];

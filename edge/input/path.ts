@@ -4,9 +4,12 @@ import { type IdPrefix, isId } from '../../lib/ids.ts';
 /** The ids that stand in paths, and what a request for one that does not exist is answered with. */
 const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
   agent_id: { prefix: 'agt', missing: 'AGENT_NOT_FOUND' },
+  assistant_id: { prefix: 'ast', missing: 'ASSISTANT_NOT_FOUND' },
   session_id: { prefix: 'ses', missing: 'SESSION_NOT_FOUND' },
   turn_id: { prefix: 'trn', missing: 'TURN_NOT_FOUND' },
   approval_id: { prefix: 'apr', missing: 'APPROVAL_NOT_FOUND' },
+  environment_id: { prefix: 'env', missing: 'ENVIRONMENT_NOT_FOUND' },
+  sandbox_id: { prefix: 'sbx', missing: 'SANDBOX_NOT_FOUND' },
   deployment_id: { prefix: 'dep', missing: 'DEPLOYMENT_NOT_FOUND' },
 };
 

@@ -38,11 +38,15 @@ export function renderOpenApi(origin: string): object {
     servers: [{ url: `${origin}${API}` }],
     tags: [
       'Agents',
+      'Assistants',
       'Conversations',
       'Sessions',
       'Approvals',
       'Events',
+      'Files',
       'Deployments',
+      'Environments',
+      'Sandboxes',
       'Webhook trigger',
       'Operations',
     ].map((name) => ({

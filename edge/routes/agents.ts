@@ -8,18 +8,13 @@ import {
   AgentVersionShape,
   shownAgent,
   shownVersion,
-  toolsOf,
 } from '../schemas/agents.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
+import { created, patched } from '../schemas/runtime.ts';
+import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
 
-const DEFAULT_MAX_STEPS = 32;
 const EXAMPLE = { name: 'Echo', model: 'rehearsal/echo', system: 'Say what you hear.' };
-const etag = (version: number | undefined) => ({ etag: `"${version ?? 0}"` });
-const budgetOf = (budget: { max_tokens?: number; max_turn_seconds?: number } | null | undefined) => ({
-  maxTokens: budget?.max_tokens,
-  maxTurnSeconds: budget?.max_turn_seconds,
-});
 
 export const agentRoutes = [
   route({
@@ -36,19 +31,7 @@ export const agentRoutes = [
     async answer({ clients, call, body, request }) {
       const { agent, replayed: again } = await clients.agents.createAgent(
         {
-          name: body.name,
-          description: body.description ?? '',
-          runtime: {
-            model: body.model,
-            modelOptionsJson: JSON.stringify(body.model_options ?? {}),
-            system: body.system ?? '',
-            environmentId: body.environment_id ?? '',
-            tools: toolsOf(body.tools),
-            maxSteps: body.max_steps ?? DEFAULT_MAX_STEPS,
-            budget: budgetOf(body.budget),
-          },
-          metadata: body.metadata ?? {},
-          enabled: body.enabled ?? true,
+          ...created(body),
           visibility: body.visibility ?? 'private',
           idempotencyKey: idempotencyKey(request.raw),
         },
@@ -111,18 +94,7 @@ export const agentRoutes = [
         {
           agentId: param('agent_id'),
           ifVersion: ifMatch(request.raw),
-          name: body.name,
-          description: cleared(body.description, ''),
-          model: body.model,
-          modelOptionsJson:
-            body.model_options === undefined ? undefined : JSON.stringify(body.model_options ?? {}),
-          system: cleared(body.system, ''),
-          environmentId: cleared(body.environment_id, ''),
-          tools: body.tools === undefined ? undefined : { tools: toolsOf(body.tools) },
-          maxSteps: body.max_steps,
-          budget: body.budget === undefined ? undefined : budgetOf(body.budget),
-          metadata: body.metadata === undefined ? undefined : { entries: body.metadata ?? {} },
-          enabled: body.enabled,
+          ...patched(body),
           visibility: body.visibility,
         },
         call,
@@ -163,8 +135,3 @@ export const agentRoutes = [
     },
   }),
 ];
-
-/** Null becomes the value that stands for nothing; an absent member stays absent. */
-function cleared<Value>(value: Value | null | undefined, nothing: Value): Value | undefined {
-  return value === null ? nothing : value;
-}

@@ -26,7 +26,14 @@ export const forkRoutes = [
     }),
     example: { after_seq: 1 },
     success: { status: 201, description: 'The new session.', data: SessionShape },
-    errors: ['SESSION_NOT_FOUND', 'AGENT_NOT_FOUND', 'AGENT_NOT_RUNNABLE', 'AGENT_VERSION_NOT_FOUND'],
+    errors: [
+      'SESSION_NOT_FOUND',
+      'AGENT_NOT_FOUND',
+      'ASSISTANT_NOT_FOUND',
+      'AGENT_NOT_RUNNABLE',
+      'AGENT_VERSION_NOT_FOUND',
+      'ENVIRONMENT_DISABLED',
+    ],
     async answer({ clients, call, param, body, request }) {
       const asked = {
         sessionId: param('session_id'),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { refuseField } from '../../lib/errors.ts';
 import { list, ok } from '../envelope.ts';
 import { type Exchange, route } from '../route.ts';
 import {
@@ -80,10 +81,19 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'List your sessions',
     description: 'Newest first.',
-    query: closed({ ...paging, agent_id: identifier('agt', 'sessions of this agent.'), ...filters }),
+    query: closed({
+      ...paging,
+      agent_id: identifier('agt', 'sessions of this agent.'),
+      assistant_id: identifier('ast', 'sessions of this assistant. Not together with `agent_id`.'),
+      ...filters,
+    }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['INVALID_CURSOR'],
-    answer: (exchange) => listSessions(exchange, exchange.query, exchange.query.agent_id ?? ''),
+    async answer(exchange) {
+      const { agent_id: agentId = '', assistant_id: assistantId = '' } = exchange.query;
+      if (agentId && assistantId) throw refuseField('/assistant_id', 'must not stand beside agent_id');
+      return listSessions(exchange, exchange.query, agentId || assistantId);
+    },
   }),
 
   route({
@@ -161,7 +171,8 @@ export const sessionRoutes = [
     operationId: 'setAgentVersion',
     tag: 'Sessions',
     summary: 'Move a session to another version of its agent',
-    description: 'Between turns only. What was said stays as it is; the next turn works with this version.',
+    description:
+      'Between turns only, and not of an assistant. What was said stays as it is; the next turn works with this version.',
     body: closed({
       version: Type.Integer({
         minimum: 1,

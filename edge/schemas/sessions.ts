@@ -14,6 +14,7 @@ import {
   time,
   Usage,
 } from './common.ts';
+import { SandboxOfSession } from './sandboxes.ts';
 import { shownUsage } from './usage.ts';
 
 export const sessionTitle = text('A name for the session.', { maxLength: 200 });
@@ -23,8 +24,11 @@ export const SESSION_STATUSES = ['idle', 'pending', 'running', 'rescheduling', '
 export const SessionShape = Type.Object(
   {
     session_id: id('ses', 'the session'),
-    agent_id: id('agt', 'the agent that works in it'),
-    agent_version: count('The version of the agent that it started with.'),
+    agent_id: nullable(id('agt', 'the agent that works in it; null when an assistant does')),
+    assistant_id: nullable(id('ast', 'the assistant that works in it'), NULL),
+    agent_version: nullable(
+      count('The version of the agent that it works with; null of an assistant, which has none.'),
+    ),
     deployment_id: nullable(id('dep', 'the deployment that started it'), NULL),
     invocation_id: nullable(id('inv', 'the call that started it'), NULL),
     title: nullable(text('Its name, where it has one.', { examples: ['Greeting'] })),
@@ -34,6 +38,7 @@ export const SessionShape = Type.Object(
     environment_status: text('none, provisioning, ready, suspended, restoring, lost or released.', {
       examples: ['none'],
     }),
+    sandbox: nullable(SandboxOfSession, NULL),
     current_turn_id: nullable(id('trn', 'the turn in progress'), NULL),
     queued_turns: count('Turns that wait.', 0),
     usage: Usage,
@@ -50,8 +55,9 @@ export const SessionShape = Type.Object(
 export function shownSession(session: Session | undefined) {
   return {
     session_id: session?.sessionId,
-    agent_id: session?.agentId,
-    agent_version: session?.agentVersion,
+    agent_id: session?.agentId || null,
+    assistant_id: session?.assistantId || null,
+    agent_version: session?.agentVersion || null,
     deployment_id: session?.deploymentId || null,
     invocation_id: session?.invocationId || null,
     title: session?.title || null,
@@ -59,6 +65,7 @@ export function shownSession(session: Session | undefined) {
     stop_reason: JSON.parse(session?.stopReasonJson || 'null'),
     needs_action: session?.needsAction,
     environment_status: session?.environmentStatus,
+    sandbox: session?.sandboxId ? { sandbox_id: session.sandboxId, provider: session.sandboxProvider } : null,
     current_turn_id: session?.currentTurnId || null,
     queued_turns: session?.queuedTurns,
     usage: shownUsage(session?.usage),
