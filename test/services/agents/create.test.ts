@@ -123,7 +123,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
     [
       'a model it does not have',
-      { model: 'rehearsal/shell' },
+      { model: 'rehearsal/chorus' },
       '/model',
       /it has rehearsal\/echo, rehearsal\/script/,
     ],
