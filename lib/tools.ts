@@ -32,6 +32,38 @@ export const TOOLS = {
     permission: 'allow',
     about: 'Calculates an arithmetic expression exactly: + - * / % ^, parentheses and decimal numbers.',
   },
+  bash: {
+    effect: 'once',
+    permission: 'allow',
+    about:
+      'Runs a command with bash in the sandbox of this session, in /workspace. What it changes there is kept; the ' +
+      'rest of the sandbox may be gone later.',
+  },
+  read_file: {
+    effect: 'read',
+    permission: 'allow',
+    about: 'Shows lines of a text file of the workspace, each behind its number and a tab.',
+  },
+  write_file: {
+    effect: 'idempotent',
+    permission: 'allow',
+    about: 'Writes a file of the workspace whole: a new one, or over the one that is there.',
+  },
+  edit_file: {
+    effect: 'idempotent',
+    permission: 'allow',
+    about: 'Replaces an exact piece of a text file of the workspace by another one.',
+  },
+  list_files: {
+    effect: 'read',
+    permission: 'allow',
+    about: 'Lists what is in a directory of the workspace. Symlinks are shown and not followed.',
+  },
+  search_files: {
+    effect: 'read',
+    permission: 'allow',
+    about: 'Finds the lines of the text files of the workspace that match a regular expression.',
+  },
 } as const satisfies Record<string, ToolKind>;
 
 export type ToolName = keyof typeof TOOLS;

@@ -68,7 +68,7 @@ export async function layGround(
         role: 'hints',
         inForce: redisUrl ? 'Redis at SERVICE_REDIS_URL' : 'within this process (stands in for Redis)',
       },
-      { role: 'models', inForce: 'rehearsal/echo, rehearsal/script (no key needed)' },
+      { role: 'models', inForce: 'rehearsal/echo, rehearsal/script, rehearsal/shell (no key needed)' },
       { role: 'identity', inForce: 'local mode: whoever reaches this machine is its administrator' },
     ],
   };

@@ -27,6 +27,15 @@ const turns = {
       about: 'The longest one tool call may take; then the model is told that it did not finish.',
     },
   ),
+  mostSandboxes: setting.integer(
+    'SERVICE_RUNNER_SANDBOXES',
+    { min: 1, max: 100_000, unit: 'sandboxes' },
+    {
+      fallback: 1_000,
+      about:
+        'The most one runner has, those that sleep included; then the one that was left first is released.',
+    },
+  ),
   drainMs: setting.integer(
     'SERVICE_RUNNER_DRAIN_MS',
     { min: 0, max: 1_500, unit: 'milliseconds' },

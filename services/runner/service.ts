@@ -3,6 +3,7 @@ import type { Module } from '../../lib/modules.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { RunnerConfig } from './config.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -10,26 +11,39 @@ import { Held } from './held.ts';
 import { createLeases } from './leases.ts';
 import { createModels } from './models/registry.ts';
 import { createReporter } from './reporter.ts';
+import { createCommandLine } from './sandboxes/command.ts';
+import type { Providers } from './sandboxes/providers.ts';
+import { Sandboxes } from './sandboxes/sandboxes.ts';
 import { beginTurn } from './spans.ts';
 import { builtInTools } from './tools/builtin.ts';
-import type { Tools } from './tools/tool.ts';
+import { createTools, type Tool } from './tools/tool.ts';
 import { runTurn } from './turn.ts';
 import { createVersions } from './versions.ts';
 
 export interface RunnerClients {
   sessions: Client<SessionsServiceDefinition>;
   agents: Client<AgentsServiceDefinition>;
+  files: Client<FilesServiceDefinition>;
 }
+
+export interface RunnerParts {
+  /** Of sandboxes. */
+  providers?: Providers;
+  /** Beside the built-in ones. */
+  tools?: readonly Tool[];
+}
+
+const NO_PROVIDERS: Providers = { has: [], lacks: [] };
 
 /**
  * Carries out turns: claims them from sessions, runs the agent, reports what happens. It keeps nothing; a
- * turn that it loses goes on elsewhere from what was reported. `tools` are those it can run.
+ * turn that it loses goes on elsewhere from what was reported.
  */
 export async function openRunner(
   context: ServiceContext,
   config: RunnerConfig,
-  { sessions, agents }: RunnerClients,
-  tools: Tools = builtInTools(context.clock),
+  { sessions, agents, files }: RunnerClients,
+  { providers = NO_PROVIDERS, tools: more = [] }: RunnerParts = {},
 ): Promise<Module> {
   const { clock, ids, log, bus, tracer } = context;
   const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
@@ -38,6 +52,9 @@ export async function openRunner(
   const shared = { sessions, clock, log, runnerId, held, tracer };
   const leases = createLeases(shared);
   const reporter = createReporter({ ...shared, intervalMs });
+  const sandboxes = new Sandboxes({ ...shared, agents, ids, providers, most: config.mostSandboxes });
+  const commandLine = createCommandLine(sandboxes, files);
+  const tools = createTools(...builtInTools({ clock, files, commandLine }), ...more);
   const versions = createVersions(agents, tools);
   const models = createModels(clock, config);
   const turnOptions = { ...shared, ids, versions, models, reporter, stepTimeoutSeconds, toolTimeoutSeconds };
@@ -66,6 +83,8 @@ export async function openRunner(
     if (turn) held.lose(turn);
   });
 
+  const unsubscribeEnded = bus.subscribe('sandboxes.ended', (sandboxId) => sandboxes.look(sandboxId));
+
   /** Turns that are nearly done end by themselves; the others are handed back. */
   async function drain(): Promise<void> {
     isDraining = true;
@@ -77,6 +96,7 @@ export async function openRunner(
     await claimed;
     await held.empty();
     cancel();
+    await sandboxes.close();
   }
 
   return {
@@ -88,10 +108,12 @@ export async function openRunner(
     async stop() {
       unsubscribe();
       unsubscribeInterrupts();
+      unsubscribeEnded();
       void dispatcher.stop();
       for (const turn of held) held.lose(turn);
       leases.stop();
       reporter.stop();
+      await sandboxes.abandon();
     },
   };
 }

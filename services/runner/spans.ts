@@ -83,9 +83,13 @@ export function beginTool(tracer: Tracer, turn: HeldTurn, { name, toolUseId }: C
 }
 
 export function endTool(span: Span, end: ToolEnd): void {
-  if (end.kind === 'done') return span.end(end.isError ? 'tool_error' : undefined);
-  if (end.kind === 'failed') return span.end(end.cause);
-  span.end(end.kind === 'lost' ? 'LEASE_LOST' : 'CANCELLED');
+  span.end(failureOfTool(end));
+}
+
+function failureOfTool(end: ToolEnd): string | undefined {
+  if (end.kind === 'done') return end.isError ? 'tool_error' : undefined;
+  if (end.kind === 'failed') return end.cause;
+  return end.kind === 'lost' ? 'LEASE_LOST' : 'CANCELLED';
 }
 
 function failureOf(turn: HeldTurn, end: StepEnd): string | undefined {

@@ -9,7 +9,7 @@ import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { type Approval, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openRunner } from '../../services/runner/service.ts';
-import { createTools, type Tool } from '../../services/runner/tools/tool.ts';
+import type { Tool } from '../../services/runner/tools/tool.ts';
 import { openSessions } from '../../services/sessions/service.ts';
 import { createAgentBook } from '../services/runner/agents.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
@@ -119,11 +119,16 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
         reportIntervalMs: 30,
         stepTimeoutSeconds: 600,
         toolTimeoutSeconds: 600,
+        mostSandboxes: 1,
         drainMs: 0,
         ...NO_KEYS,
       },
-      { sessions: clientOf('runner'), agents: agentsOf('runner') },
-      createTools(count as Tool),
+      {
+        sessions: clientOf('runner'),
+        agents: agentsOf('runner'),
+        files: fakeService(FilesServiceDefinition, {}, 'runner', context),
+      },
+      { tools: [count as Tool] },
     );
   }
 

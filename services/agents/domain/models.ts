@@ -1,6 +1,6 @@
 /** Models that this release brings along, by provider. A model is named `<provider>/<model id>`. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
-  rehearsal: ['echo', 'script'],
+  rehearsal: ['echo', 'script', 'shell'],
 };
 
 /** Providers who alone know which models they have. */

@@ -4,6 +4,7 @@ import type { ProviderSettings } from '../config.ts';
 import { createProviders } from './providers.ts';
 import { createEcho } from './rehearsal/echo.ts';
 import { createScript } from './rehearsal/script.ts';
+import { createShell } from './rehearsal/shell.ts';
 import { createRemote } from './remote.ts';
 
 export interface Model {
@@ -28,7 +29,7 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     `rehearsal/${languageModel.modelId}`,
     { provider: 'rehearsal', languageModel, maxOutputTokens: UNLIMITED, defaults: {} },
   ];
-  const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock))]);
+  const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock)), rehearsal(createShell())]);
   const providers = createProviders(settings);
 
   function remote(name: string): Model | undefined {

@@ -1,15 +1,35 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { TOOLS, type ToolName } from '../../../lib/tools.ts';
+import type { CommandLine } from '../sandboxes/command.ts';
+import type { FilesClient } from '../workspace/desk.ts';
+import { createBash } from './bash/bash.ts';
 import { calculator } from './calculator.ts';
 import { createCurrentTime } from './current-time.ts';
-import { createTools, type Tool, type Tools } from './tool.ts';
+import { createEditFile } from './files/edit-file.ts';
+import { createListFiles } from './files/list-files.ts';
+import { createReadFile } from './files/read-file.ts';
+import { createWriteFile } from './files/write-file.ts';
+import { createSearchFiles } from './search/search-files.ts';
+import type { Tool } from './tool.ts';
+
+/** What the built-in tools work with. */
+export interface ToolNeeds {
+  clock: Clock;
+  files: FilesClient;
+  commandLine: CommandLine;
+}
 
 /** The tools that every runner has: each of the table, and no other. */
-export function builtInTools(clock: Clock): Tools {
+export function builtInTools({ clock, files, commandLine }: ToolNeeds): Tool[] {
   const tools: Record<ToolName, Omit<Tool, 'name' | 'kind'>> = {
     current_time: createCurrentTime(clock),
     calculator,
+    bash: createBash(commandLine, clock),
+    read_file: createReadFile(files),
+    write_file: createWriteFile(files),
+    edit_file: createEditFile(files),
+    list_files: createListFiles(files),
+    search_files: createSearchFiles(files, clock),
   };
-  const named = (name: ToolName): Tool => ({ ...tools[name], name, kind: TOOLS[name] });
-  return createTools(...(Object.keys(TOOLS) as ToolName[]).map(named));
+  return (Object.keys(TOOLS) as ToolName[]).map((name) => ({ ...tools[name], name, kind: TOOLS[name] }));
 }

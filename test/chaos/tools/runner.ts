@@ -7,10 +7,12 @@ import { createClient } from '../../../lib/grpc/client.ts';
 import { openChannel } from '../../../lib/grpc/network.ts';
 import type { ToolEffect } from '../../../lib/tools.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openRunner } from '../../../services/runner/service.ts';
-import { createTools, type Tool } from '../../../services/runner/tools/tool.ts';
+import type { Tool } from '../../../services/runner/tools/tool.ts';
 import { createContext } from '../../support/context.ts';
+import { fakeService } from '../../support/fake-service.ts';
 import { NO_KEYS } from '../../support/no-keys.ts';
 import { type Point, watched } from './points.ts';
 
@@ -68,19 +70,21 @@ const agents = createClient({
   contract: AgentsServiceDefinition,
   transport: channel.transport(AgentsServiceDefinition),
 });
-const tools = createTools(
+const tools = [
   counting('count_ask', 'once', 'ask') as Tool,
   counting('count_tell', 'once', 'tell') as Tool,
   counting('count_again', 'idempotent') as Tool,
-);
+];
+const files = fakeService(FilesServiceDefinition, {}, 'runner', context);
 const config = {
   slots: 8,
   reportIntervalMs: 25,
   stepTimeoutSeconds: 60,
   toolTimeoutSeconds: 60,
+  mostSandboxes: 1,
   drainMs: 0,
   ...NO_KEYS,
 };
-await openRunner(context, config, { sessions: watched(sessions, hit), agents }, tools);
+await openRunner(context, config, { sessions: watched(sessions, hit), agents, files }, { tools });
 // Hints do not reach this process: it looks for itself.
 setInterval(() => context.bus.publish('turns.ready', ''), 20);

@@ -10,10 +10,12 @@
 import { experimental_streamLanguageModelCall as streamCall, streamText } from 'ai';
 import { systemClock } from '../../../lib/clock.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createModels } from '../../../services/runner/models/registry.ts';
 import { openRunner } from '../../../services/runner/service.ts';
 import { connect, createContext } from '../../support/context.ts';
+import { fakeService } from '../../support/fake-service.ts';
 import { createAgentBook } from './agents.ts';
 import { asked, createTurnBook } from './sessions.ts';
 
@@ -59,11 +61,13 @@ async function runner(): Promise<void> {
   const agents = (await connect(AgentsServiceDefinition, agentBook.endpoint, 'in process', context)).as(
     'runner',
   );
+  const files = fakeService(FilesServiceDefinition, {}, 'runner', context);
   const config = {
     slots: CONCURRENT,
     reportIntervalMs: 30,
     stepTimeoutSeconds: 600,
     toolTimeoutSeconds: 120,
+    mostSandboxes: 1,
     drainMs: 0,
   };
   let ended = 0;
@@ -73,7 +77,7 @@ async function runner(): Promise<void> {
       if (ended === turns) resolve();
     };
   });
-  const module = await openRunner(context, config, { sessions, agents });
+  const module = await openRunner(context, config, { sessions, agents, files });
   await finished;
   await module.drain?.();
   await module.stop();

@@ -2,21 +2,24 @@ import type { Module } from '../../../lib/modules.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import type { AgentRuntime } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ProviderSettings } from '../../../services/runner/config.ts';
+import type { Providers } from '../../../services/runner/sandboxes/providers.ts';
 import { openRunner } from '../../../services/runner/service.ts';
-import { builtInTools } from '../../../services/runner/tools/builtin.ts';
-import { createTools, type Tool } from '../../../services/runner/tools/tool.ts';
+import type { Tool } from '../../../services/runner/tools/tool.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
+import { createFileBook, type FileBook } from './files.ts';
 import { createTurnBook, type Journal, type QueuedTurn, type TurnBook } from './sessions.ts';
 
 export interface RunnerUnderTest extends AsyncDisposable {
   runner: Module;
   book: TurnBook;
   agents: AgentBook;
+  files: FileBook;
   clock: FakeClock;
   context: ServiceContext;
   /** Queues turns of an agent and says so. */
@@ -41,6 +44,9 @@ export interface RunnerSettings {
   tools?: Tool[];
   tracer?: ServiceContext['tracer'];
   providers?: ProviderSettings;
+  /** Of sandboxes; without any, there are no commands. */
+  sandboxes?: Providers;
+  mostSandboxes?: number;
 }
 
 /** A runner with a clock that stands still, and the contracts it calls kept in memory. */
@@ -52,19 +58,27 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
   context.log.level = 'silent';
   const book = createTurnBook(context, leaseMs);
   const agents = createAgentBook(context);
+  const files = createFileBook(context);
+  files.holds = ({ turnId, fence }) => book.holds(turnId, fence);
   const sessions = stack.use(await connect(SessionsServiceDefinition, book.endpoint, transport, context));
   const agentsClient = stack.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
+  const filesClient = stack.use(await connect(FilesServiceDefinition, files.endpoint, transport, context));
   const config = {
     slots,
     reportIntervalMs: 30,
     drainMs,
     stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600,
     toolTimeoutSeconds: 120,
+    mostSandboxes: settings.mostSandboxes ?? 100,
     ...settings.providers,
   };
-  const tools = createTools(...builtInTools(clock).values(), ...(settings.tools ?? []));
-  const clients = { sessions: sessions.as('runner'), agents: agentsClient.as('runner') };
-  const start = () => openRunner(context, config, clients, tools);
+  const clients = {
+    sessions: sessions.as('runner'),
+    agents: agentsClient.as('runner'),
+    files: filesClient.as('runner'),
+  };
+  const parts = { providers: settings.sandboxes, tools: settings.tools };
+  const start = () => openRunner(context, config, clients, parts);
   let runner = await start();
   stack.defer(() => runner.stop());
 
@@ -74,6 +88,7 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
     },
     book,
     agents,
+    files,
     clock,
     context,
     ask(runtime, ...turns) {

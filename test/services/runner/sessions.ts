@@ -12,8 +12,10 @@ import {
   type OpenCall,
   type Outcome,
   type RenewLeasesRequest,
+  type ReportSandboxesRequest,
   type ReportTurnsRequest,
   SessionsServiceDefinition,
+  type TakeSandboxRequest,
   type TurnReport,
   type Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
@@ -40,6 +42,14 @@ export interface TurnBook {
   claims: ClaimTurnsRequest[];
   renewals: RenewLeasesRequest[];
   reports: ReportTurnsRequest[];
+  /** What was taken, and what was said of sandboxes. */
+  taken: TakeSandboxRequest[];
+  sandboxReports: ReportSandboxesRequest[];
+  /** Of each sandbox, what was said last. */
+  readonly sandboxes: Record<string, string>;
+  /** These are to end; they are not granted any more. */
+  readonly ending: Set<string>;
+  holds(turnId: string, fence: number): boolean;
   /** Turns that are claimed and not ended. */
   readonly running: number;
   readonly mostRunning: number;
@@ -55,6 +65,10 @@ export interface QueuedTurn {
   turnId: string;
   messages: Event[];
   agentVersion?: number;
+  /** Of another session than its own one. */
+  sessionId?: string;
+  agentId?: string;
+  ownerId?: string;
   attempt?: number;
   usage?: Usage;
   failures?: number;
@@ -84,6 +98,8 @@ const peers = {
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
+  takeSandbox: ['runner'],
+  reportSandboxes: ['runner'],
   listMessages: ['runner'],
 };
 
@@ -116,7 +132,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
   }
 
   function claimed(turn: QueuedTurn): ClaimedTurn {
-    const sessionId = `ses_${turn.turnId}`;
+    const sessionId = turn.sessionId ?? sessionOf(turn.turnId);
     leases.set(turn.turnId, { fence: ++fence, reportSeq: 0 });
     mostRunning = Math.max(mostRunning, leases.size);
     newest.set(turn.turnId, turn);
@@ -124,11 +140,11 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     return {
       turnId: turn.turnId,
       sessionId,
-      agentId: 'agt_1',
+      agentId: turn.agentId ?? 'agt_1',
       agentVersion: turn.agentVersion ?? 1,
       attempt: turn.attempt ?? 1,
       fence,
-      ownerId: 'usr_1',
+      ownerId: turn.ownerId ?? 'usr_1',
       traceparent: '',
       usage: turn.usage ?? NO_USAGE,
       messages: turn.page ? turn.messages.slice(0, 1) : turn.messages,
@@ -225,6 +241,19 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       await book.after.report?.(request);
       return { results };
     },
+    async takeSandbox(request) {
+      const { lease, sandboxId } = request;
+      if (leases.get(lease?.turnId ?? '')?.fence !== lease?.fence) throw refuse('LEASE_LOST', 'it is lost');
+      book.taken.push(request);
+      return { granted: !book.ending.has(sandboxId) };
+    },
+    async reportSandboxes(request) {
+      book.sandboxReports.push(request);
+      for (const { sandboxId, status } of request.sandboxes) book.sandboxes[sandboxId] = status;
+      const isThere = ({ status }: { status: string }) => status === 'ready' || status === 'suspended';
+      const ids = request.sandboxes.filter(isThere).map(({ sandboxId }) => sandboxId);
+      return { endSandboxIds: ids.filter((id) => book.ending.has(id)) };
+    },
     async listMessages({ sessionId, page }) {
       const kept = pages.get(sessionId);
       if (!kept) throw refuse('SESSION_NOT_FOUND', 'no such session');
@@ -257,6 +286,11 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     claims: [],
     renewals: [],
     reports: [],
+    taken: [],
+    sandboxReports: [],
+    sandboxes: {},
+    ending: new Set(),
+    holds: (turnId, fence) => leases.get(turnId)?.fence === fence,
     get running() {
       return leases.size;
     },
@@ -265,6 +299,11 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
     },
   };
   return book;
+}
+
+/** The session of a turn that names none. */
+export function sessionOf(turnId: string): string {
+  return `ses_${turnId}`;
 }
 
 /** An event of a session's messages, as sessions hands it out. */

@@ -1,4 +1,8 @@
-import type { LanguageModelV4Prompt, LanguageModelV4Usage } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
 
 /** The text of the newest user message; empty when it has none. */
 export function lastUserText(prompt: LanguageModelV4Prompt): string {
@@ -10,8 +14,19 @@ export function lastUserText(prompt: LanguageModelV4Prompt): string {
 export function lastToolText(prompt: LanguageModelV4Prompt): string {
   const message = prompt.findLast(({ role }) => role === 'tool');
   const part = message?.role === 'tool' ? message.content.at(-1) : undefined;
-  if (part?.type !== 'tool-result') return '';
-  const { output } = part;
+  return part?.type === 'tool-result' ? givenIn(part) : '';
+}
+
+/** The texts of all that tools gave since the newest user message, in the order of their calls. */
+export function toolTexts(prompt: LanguageModelV4Prompt): string[] {
+  const begin = prompt.findLastIndex(({ role }) => role === 'user');
+  return prompt.slice(begin + 1).flatMap((message) => {
+    if (message.role !== 'tool') return [];
+    return message.content.flatMap((part) => (part.type === 'tool-result' ? givenIn(part) : []));
+  });
+}
+
+function givenIn({ output }: LanguageModelV4ToolResultPart): string {
   if (output.type === 'text' || output.type === 'error-text') return output.value;
   return JSON.stringify('value' in output ? output.value : null);
 }

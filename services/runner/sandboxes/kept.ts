@@ -1,0 +1,126 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Environment } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import type { SandboxReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { Places } from '../places.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { WorkspaceCopy } from '../workspace/copy.ts';
+import type { Tenant } from './tenant.ts';
+
+export interface KeptOptions {
+  clock: Clock;
+  /** Its status is another one. */
+  onChange(): void;
+  /** Nobody has used it for as long as its environment says. */
+  onIdle(kept: KeptSandbox): void;
+}
+
+/** A sandbox of this runner, and who is in it. */
+export class KeptSandbox {
+  readonly sandbox: Sandbox;
+  readonly tenant: Tenant;
+  readonly environment: Environment;
+  /** Of those that are not used, the one that was left first. */
+  leftAt: number;
+  #status: 'ready' | 'suspended' = 'ready';
+  #users = 0;
+  #whenEmpty: (() => void)[] = [];
+  #cancelIdle = () => {};
+  readonly #ending = new AbortController();
+  readonly #copies = new Map<string, { copy: WorkspaceCopy; turns: Places }>();
+  /** It is woken and put to sleep one after the other. */
+  readonly #switching = new Places(1);
+  /** The newest fence of each session that has taken it. */
+  readonly #fences = new Map<string, number>();
+  readonly #options: KeptOptions;
+
+  constructor(sandbox: Sandbox, tenant: Tenant, environment: Environment, options: KeptOptions) {
+    this.sandbox = sandbox;
+    this.tenant = tenant;
+    this.environment = environment;
+    this.#options = options;
+    this.leftAt = options.clock.now().getTime();
+  }
+
+  get report(): SandboxReport {
+    return { sandboxId: this.sandbox.sandboxId, status: this.#status, reason: '' };
+  }
+
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
+  /** Aborts, with the reason, when it has to end. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  isTakenUnder(sessionId: string, fence: number): boolean {
+    return this.#fences.get(sessionId) === fence;
+  }
+
+  takenUnder(sessionId: string, fence: number): void {
+    this.#fences.set(sessionId, fence);
+  }
+
+  /** As long as somebody is in it, it is neither put to sleep nor removed. */
+  enter(): void {
+    this.#users++;
+    this.#cancelIdle();
+  }
+
+  leave(): void {
+    this.leftAt = this.#options.clock.now().getTime();
+    if (--this.#users > 0) return;
+    for (const done of this.#whenEmpty.splice(0)) done();
+    const seconds = this.environment.spec?.idle?.timeoutSeconds ?? 0;
+    if (seconds <= 0 || this.ending.aborted) return;
+    this.#cancelIdle = this.#options.clock.after(seconds * 1_000, () => this.#options.onIdle(this));
+  }
+
+  /** For who has entered. */
+  wake(): Promise<void> {
+    return this.#switching.take(async () => {
+      if (this.#status === 'ready') return;
+      await this.sandbox.resume();
+      this.#status = 'ready';
+      this.#options.onChange();
+    });
+  }
+
+  /** Unless somebody enters it. */
+  suspend(): Promise<void> {
+    return this.#switching.take(async () => {
+      if (this.isUsed || this.#status === 'suspended' || this.ending.aborted) return;
+      await this.sandbox.suspend();
+      this.#status = 'suspended';
+      this.#options.onChange();
+    });
+  }
+
+  /** The work on one of its workspaces, as soon as those before are done. */
+  async inWorkspace<T>(workspaceId: string, work: (copy: WorkspaceCopy) => Promise<T>): Promise<T> {
+    const known = this.#copies.get(workspaceId) ?? { copy: undefined, turns: new Places(1) };
+    const turns = known.turns;
+    return turns.take(async () => {
+      const there = this.#copies.get(workspaceId);
+      if (there) return work(there.copy);
+      const tree = await this.sandbox.workspace(workspaceId);
+      const copy = new WorkspaceCopy(workspaceId, tree, this.#options.clock);
+      this.#copies.set(workspaceId, { copy, turns });
+      return work(copy);
+    });
+  }
+
+  /** Whoever is in it is told to leave; resolves when it is gone. */
+  async end(reason: string): Promise<void> {
+    this.#ending.abort(reason);
+    await this.whenLeft();
+    await this.sandbox.destroy();
+  }
+
+  whenLeft(): Promise<void> {
+    this.#cancelIdle();
+    if (this.#users === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmpty.push(resolve));
+  }
+}

@@ -1,0 +1,19 @@
+/** The lines, from 1, in which a piece of a text begins, each time it is there; places do not overlap. */
+export function placesOf(text: string, piece: string): number[] {
+  const lines: number[] = [];
+  let line = 1;
+  let seen = 0;
+  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) {
+    for (let end = text.indexOf('\n', seen); end >= 0 && end < at; end = text.indexOf('\n', end + 1)) {
+      line++;
+      seen = end + 1;
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** Everywhere, and taken literally. */
+export function replaced(text: string, piece: string, other: string): string {
+  return text.split(piece).join(other);
+}

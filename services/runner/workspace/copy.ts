@@ -1,0 +1,91 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Conflict } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type { Scan, TreeIndex, WorkspaceTree } from '../sandbox/tree.ts';
+import type { ToolCall } from '../tools/tool.ts';
+import type { Desk } from './desk.ts';
+import { keyOf } from './key.ts';
+import { manifestOf, parts, sourcesOf } from './manifest.ts';
+import { persist } from './persist.ts';
+import { receive } from './receive.ts';
+
+/** What was kept of the changes in a tree. */
+export interface Commit {
+  /** The version of the workspace with them. */
+  version: number;
+  conflicts: Conflict[];
+  skipped: Scan['skipped'];
+}
+
+/** A workspace as it is in a sandbox, and how far it is known to be the same. Who uses it takes turns. */
+export class WorkspaceCopy {
+  readonly tree: WorkspaceTree;
+  readonly #workspaceId: string;
+  readonly #clock: Clock;
+  readonly #index: TreeIndex = new Map();
+  /** What is in the tree; undefined when that is not a version of the workspace. */
+  #version: number | undefined;
+  /** The lease under which it was used last. */
+  #attached = '';
+
+  constructor(workspaceId: string, tree: WorkspaceTree, clock: Clock) {
+    this.#workspaceId = workspaceId;
+    this.tree = tree;
+    this.#clock = clock;
+  }
+
+  /** Makes the tree what the workspace is now. */
+  async bringUp(desk: Desk): Promise<void> {
+    const { sessionId, turnId, fence } = desk.lease;
+    const lease = `${sessionId} ${turnId} ${fence}`;
+    if (lease !== this.#attached) {
+      const { version } = await desk.attach();
+      this.#attached = lease;
+      if (version === this.#version) return;
+    }
+    const have = { workspaceId: this.#workspaceId, version: this.#version };
+    // Until it is all there, it is neither the one nor the other.
+    this.#version = undefined;
+    const { version, isNew } = await receive(desk.checkout(have), this.tree);
+    if (isNew) await this.tree.note(this.#index);
+    this.#version = version;
+  }
+
+  /**
+   * Makes one new version of the workspace of what has changed in the tree. When that fails, the tree is made what
+   * the workspace is before it is used again.
+   */
+  async commit(desk: Desk, call: Pick<ToolCall, 'turn' | 'toolUseId' | 'signal'>): Promise<Commit> {
+    const base = this.#version ?? 0;
+    this.#version = undefined;
+    const { changes, skipped } = await this.tree.scan(this.#index);
+    const conflicts: Conflict[] = [];
+    let version = base;
+    let isAlone = true;
+    let number = 0;
+    for (const part of parts(changes)) {
+      const key = keyOf(call, number++);
+      const answer = await persist(this.#clock, call.signal, async () => {
+        const sources = sourcesOf(part, this.tree);
+        const contents = sources.length > 0 ? await desk.write(sources) : [];
+        return desk.change(manifestOf(part, contents), { baseVersion: isAlone ? version : base, key });
+      });
+      const reached = answer.workspace?.version ?? version;
+      // Nobody else has changed anything since, so that what comes now is made on this.
+      isAlone &&= reached <= version + 1;
+      version = reached;
+      conflicts.push(...answer.conflicts);
+    }
+    if (isAlone && conflicts.length === 0) this.#version = version;
+    // With somebody else's changes in between, the next checkout brings all since the base.
+    else if (conflicts.length === 0) this.#version = base;
+    return { version, conflicts, skipped };
+  }
+
+  /** A command was cut off: what it has changed will not be kept, and is not there when the next one begins. */
+  async discard(): Promise<void> {
+    const version = this.#version;
+    this.#version = undefined;
+    const { changes } = await this.tree.scan(this.#index);
+    if (changes.length === 0) this.#version = version;
+  }
+}
