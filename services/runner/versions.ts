@@ -13,9 +13,12 @@ export interface Runtime extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools'
 
 export type Versions = (agentId: string, version: number, call: CallOptions) => Promise<Runtime | undefined>;
 
+/** Of an assistant, which has no versions: whatever it is now. */
+const NEWEST = 0;
+
 /**
- * The versions of agents. One never changes, so those used last are kept for as long as the process lives.
- * Undefined for a version that does not exist; fails when agents cannot be asked.
+ * The versions of agents. One never changes, so those used last are kept for as long as the process lives; what an
+ * assistant is has to be asked each time. Undefined for a version that does not exist; fails when agents cannot be asked.
  */
 export function createVersions(
   agents: Pick<Client<AgentsServiceDefinition>, 'getAgentVersion'>,
@@ -38,6 +41,7 @@ export function createVersions(
   }
 
   return (agentId, version, call) => {
+    if (version === NEWEST) return load(agentId, version, call);
     const key = `${agentId} ${version}`;
     const found = known.get(key) ?? load(agentId, version, call);
     known.delete(key);
