@@ -75,3 +75,31 @@ export const PROVIDER_CHOICES = ['auto', ...(Object.keys(PROVIDERS) as ProviderN
 export function isProviderName(name: string): name is ProviderName {
   return Object.hasOwn(PROVIDERS, name);
 }
+
+/** What is asked of a provider. */
+export interface Wishes {
+  /** Empty for none. */
+  image: string;
+  network: string;
+  limits: Readonly<Partial<Record<Limit, number>>>;
+}
+
+export interface Shortcoming {
+  member: 'image' | 'network' | Limit;
+  /** A phrase that follows the name of the provider. */
+  reason: string;
+}
+
+/** What a provider cannot keep of what is asked of it; empty when it keeps it all. */
+export function shortcomings(kind: ProviderKind, { image, network, limits }: Wishes): Shortcoming[] {
+  const found: Shortcoming[] = [];
+  if (image !== '' && !kind.images) found.push({ member: 'image', reason: 'starts from no image' });
+  for (const member of LIMITS) {
+    if (limits[member] === undefined || kind.limits.includes(member)) continue;
+    found.push({ member, reason: `limits only ${kind.limits.join(', ')}` });
+  }
+  if (!kind.networks.some((one) => one === network)) {
+    found.push({ member: 'network', reason: `has no such network, only ${kind.networks.join(', ')}` });
+  }
+  return found;
+}

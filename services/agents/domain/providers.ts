@@ -1,5 +1,11 @@
-import type { FieldProblem } from '../../../lib/errors.ts';
-import { isProviderName, LIMITS, NETWORKS, PROVIDERS, type ProviderKind } from '../../../lib/sandboxes.ts';
+import {
+  isProviderName,
+  NETWORKS,
+  PROVIDERS,
+  type ProviderKind,
+  type Shortcoming,
+  shortcomings,
+} from '../../../lib/sandboxes.ts';
 import type { NetworkSpec, SandboxSpec } from './environment.ts';
 import type { Problems } from './problems.ts';
 
@@ -8,48 +14,32 @@ const AVAILABLE = KINDS.filter(([, kind]) => kind.available);
 
 /** Reports what the provider cannot keep of what is asked of it. Of `auto`, one of this release has to keep it all. */
 export function checkKept(sandbox: SandboxSpec, network: NetworkSpec, problems: Problems): void {
-  const { provider } = sandbox;
-  const candidates = provider === 'auto' ? AVAILABLE : KINDS.filter(([name]) => name === provider);
+  const { provider, image } = sandbox;
   if (isProviderName(provider) && !PROVIDERS[provider].available) {
-    problems.add(
-      '/sandbox/provider',
-      `names a provider that this release does not have; it has ${namesOf(AVAILABLE)}`,
-    );
+    const there = AVAILABLE.map(([name]) => name).join(', ');
+    problems.add('/sandbox/provider', `names a provider that this release does not have; it has ${there}`);
     return;
   }
-  const [best = []] = candidates
-    .map(([name, kind]) => misfits(name, kind, sandbox, network))
-    .sort((one, other) => one.length - other.length);
-  for (const { pointer, message } of best) problems.add(pointer, message);
+  const candidates = provider === 'auto' ? AVAILABLE : KINDS.filter(([name]) => name === provider);
+  const wishes = { image, network: network.mode, limits: limitsOf(sandbox) };
+  const [best] = candidates
+    .map(([name, kind]) => ({ name, found: shortcomings(kind, wishes) }))
+    .sort((one, other) => one.found.length - other.found.length);
+  for (const { member, reason } of best?.found ?? []) {
+    if (member === 'network' && !isNetwork(network.mode)) continue;
+    problems.add(pointerTo(member), `cannot be kept: the provider ${best?.name} ${reason}`);
+  }
 }
 
-function misfits(
-  name: string,
-  kind: ProviderKind,
-  sandbox: SandboxSpec,
-  network: NetworkSpec,
-): FieldProblem[] {
-  const found: FieldProblem[] = [];
-  const add = (pointer: string, message: string) =>
-    found.push({ pointer, message: `cannot be kept: the provider ${name} ${message}` });
-  if (sandbox.image !== '' && !kind.images) add('/sandbox/image', 'starts from no image');
-  const asked = limitsOf(sandbox);
-  for (const limit of LIMITS) {
-    if (asked[limit] !== undefined && !kind.limits.includes(limit)) {
-      add(`/sandbox/${limit}`, `limits only ${kind.limits.join(', ')}`);
-    }
-  }
-  const mode = NETWORKS.find((one) => one === network.mode);
-  if (mode && !kind.networks.includes(mode)) {
-    add('/network/mode', `has no such network, only ${kind.networks.join(', ')}`);
-  }
-  return found;
+function pointerTo(member: Shortcoming['member']): string {
+  return member === 'network' ? '/network/mode' : `/sandbox/${member}`;
+}
+
+/** What is none was reported as such. */
+function isNetwork(mode: string): boolean {
+  return NETWORKS.some((one) => one === mode);
 }
 
 function limitsOf({ cpuMillis, memoryMib, pids, diskMib }: SandboxSpec) {
   return { cpu_millis: cpuMillis, memory_mib: memoryMib, pids, disk_mib: diskMib };
-}
-
-function namesOf(kinds: typeof KINDS): string {
-  return kinds.map(([name]) => name).join(', ');
 }

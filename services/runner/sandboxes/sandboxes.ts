@@ -161,7 +161,7 @@ export class Sandboxes {
     await this.#swept;
     await this.#makeRoom();
     const { providers, ids } = this.#options;
-    const provider = choose(providers, environment.spec?.sandbox?.provider ?? 'auto');
+    const provider = choose(providers, environment.spec);
     let sandbox: Sandbox;
     try {
       sandbox = await provider.create(specOf(ids('sbx'), environment.spec));
