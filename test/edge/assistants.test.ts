@@ -14,7 +14,7 @@ describe('/assistants', () => {
 
   const create = async (members: object = {}) => {
     const { body } = await api.post('/assistants', { name: 'Helper', model: 'rehearsal/echo', ...members });
-    return body.data as Record<string, unknown> & { assistant_id: string };
+    return { assistant_id: String(body.data.assistant_id) };
   };
   const refusal = (status: number, code: string) => ({ status, body: { code } });
 
