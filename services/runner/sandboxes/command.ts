@@ -62,17 +62,14 @@ function lost({ hasRun }: SandboxLost): Error {
 }
 
 async function carryOut(kept: KeptSandbox, order: Order, call: ToolCall, desk: Desk): Promise<Carried> {
-  let hasRun = false;
   try {
     return await kept.inWorkspace(workspaceIdOf(call.turn), async (copy) => {
       call.signal.throwIfAborted();
       await copy.bringUp(desk);
-      hasRun = true;
       return await run(kept, copy, order, call, desk);
     });
   } catch (error) {
-    if (call.signal.aborted) throw error;
-    throw failureIn(error, hasRun);
+    throw call.signal.aborted ? error : failureIn(error, false);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Scan, TreeIndex, WorkspaceTree } from '../sandbox/tree.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { Desk } from './desk.ts';
 import { keyOf } from './key.ts';
+import { Known } from './known.ts';
 import { manifestOf, parts, sourcesOf } from './manifest.ts';
 import { persist } from './persist.ts';
 import { receive } from './receive.ts';
@@ -22,6 +23,7 @@ export class WorkspaceCopy {
   readonly #workspaceId: string;
   readonly #clock: Clock;
   readonly #index: TreeIndex = new Map();
+  readonly #known = new Known();
   /** What is in the tree; undefined when that is not a version of the workspace. */
   #version: number | undefined;
   /** The lease under which it was used last. */
@@ -45,7 +47,7 @@ export class WorkspaceCopy {
     const have = { workspaceId: this.#workspaceId, version: this.#version };
     // Until it is all there, it is neither the one nor the other.
     this.#version = undefined;
-    const { version, isNew } = await receive(desk.checkout(have), this.tree);
+    const { version, isNew } = await receive(desk.checkout(have), this.tree, this.#known);
     if (isNew) await this.tree.note(this.#index);
     this.#version = version;
   }
@@ -57,7 +59,7 @@ export class WorkspaceCopy {
   async commit(desk: Desk, call: Pick<ToolCall, 'turn' | 'toolUseId' | 'signal'>): Promise<Commit> {
     const base = this.#version ?? 0;
     this.#version = undefined;
-    const { changes, skipped } = await this.tree.scan(this.#index);
+    const { changes, skipped } = await this.#scan();
     const conflicts: Conflict[] = [];
     let version = base;
     let isAlone = true;
@@ -67,8 +69,13 @@ export class WorkspaceCopy {
       const answer = await persist(this.#clock, call.signal, async () => {
         const sources = sourcesOf(part, this.tree);
         const contents = sources.length > 0 ? await desk.write(sources) : [];
-        return desk.change(manifestOf(part, contents), { baseVersion: isAlone ? version : base, key });
+        const answer = await desk.change(manifestOf(part, contents), {
+          baseVersion: isAlone ? version : base,
+          key,
+        });
+        return { ...answer, contents };
       });
+      this.#known.kept(part, answer.contents);
       const reached = answer.workspace?.version ?? version;
       // Nobody else has changed anything since, so that what comes now is made on this.
       isAlone &&= reached <= version + 1;
@@ -85,7 +92,12 @@ export class WorkspaceCopy {
   async discard(): Promise<void> {
     const version = this.#version;
     this.#version = undefined;
-    const { changes } = await this.tree.scan(this.#index);
+    const { changes } = await this.#scan();
     if (changes.length === 0) this.#version = version;
+  }
+
+  async #scan(): Promise<Scan> {
+    const { changes, skipped } = await this.tree.scan(this.#index);
+    return { changes: await this.#known.real(changes, this.tree), skipped };
   }
 }

@@ -1,24 +1,36 @@
 import type { CheckoutHead, CheckoutResponse, Entry } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { WorkspaceTree } from '../sandbox/tree.ts';
+import type { Known } from './known.ts';
 
 type Message = NonNullable<CheckoutResponse['kind']>;
 
-/** Writes what a checkout says into a tree, as it comes. Returns which version is there then, and whether anything came. */
+/**
+ * Writes what a checkout says into a tree, as it comes, and remembers what the files hold. Returns which version is
+ * there then, and whether anything came.
+ */
 export async function receive(
   checkout: AsyncIterable<CheckoutResponse>,
   tree: WorkspaceTree,
+  known: Known,
 ): Promise<CheckoutHead & { isNew: boolean }> {
   const incoming = new Incoming(checkout);
   try {
     const first = await incoming.next();
     if (first?.$case !== 'head') throw new Error('a checkout does not begin with its head');
-    if (first.value.whole) await tree.clear();
+    if (first.value.whole) {
+      await tree.clear();
+      known.clear();
+    }
     let isNew = first.value.whole;
     for (let message = await incoming.next(); message; message = await incoming.next()) {
       isNew = true;
-      if (message.$case === 'removed') await tree.remove(message.value);
-      else if (message.$case === 'entry') await put(tree, message.value, incoming);
-      else throw new Error(`a checkout has ${message.$case} in the wrong place`);
+      if (message.$case === 'removed') {
+        await tree.remove(message.value);
+        known.remove(message.value);
+      } else if (message.$case === 'entry') {
+        await put(tree, message.value, incoming);
+        known.put(message.value);
+      } else throw new Error(`a checkout has ${message.$case} in the wrong place`);
     }
     return { ...first.value, isNew };
   } finally {

@@ -219,7 +219,8 @@ export function createFileBook(context: ServiceContext): FileBook {
           throw refuse('INVALID_REQUEST', 'a content has another size than was said');
         const contentId = `cnt_${++count}`;
         contents.set(contentId, bytes);
-        return { contentId, size: bytes.length, sha256: '' };
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        return { contentId, size: bytes.length, sha256 };
       });
       return { contents: made };
     },
