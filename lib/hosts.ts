@@ -18,6 +18,9 @@ const NUMBER = /^(\d+|0x[\da-f]*)$/;
 const INNER = ['localhost', 'metadata.google.internal'];
 /** Public by its number, but it is the host of the virtual machine that answers (Azure's WireServer). */
 const HYPERVISORS = ['168.63.129.16'];
+/** All that is handed out of IPv6 for the internet. Elsewhere there are still old ways of writing addresses of IPv4. */
+const GLOBAL = ipaddr.IPv6.parse('2000::');
+const GLOBAL_BITS = 3;
 
 /**
  * Reads an entry of an allow list: a host name, `*.` and a domain, or an address, each with `:port` where it is
@@ -44,7 +47,8 @@ export function readHostPattern(text: string): HostPattern | { problem: string }
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
-  return parsed.range() === 'unicast' && !HYPERVISORS.includes(parsed.toString());
+  if (parsed.range() !== 'unicast' || HYPERVISORS.includes(parsed.toString())) return false;
+  return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL, GLOBAL_BITS);
 }
 
 function nameProblem(host: string, below: boolean): string | undefined {
