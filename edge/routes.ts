@@ -6,6 +6,7 @@ import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files/tree.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...approvalRoutes,
   ...forkRoutes,
   ...eventRoutes,
+  ...fileRoutes,
   ...deploymentRoutes,
   ...environmentRoutes,
   ...sandboxRoutes,

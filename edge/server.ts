@@ -7,12 +7,16 @@ import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
 import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
 import { type BrowserRules, browserFault, browserRules, originForm } from './plugins/browser.ts';
+import { awaitsInvitation, invite, watchExpectations } from './plugins/expectation.ts';
+import { answerEarly } from './plugins/farewell.ts';
 import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
 import { factsOf, watchRequests } from './plugins/requests.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
+import { isUnhurried } from './plugins/unhurried.ts';
 import { refuseUnknown } from './plugins/unknown.ts';
 import { serveDocs } from './routes/docs.ts';
 import { serveExport } from './routes/export.ts';
+import { serveFiles } from './routes/files.ts';
 import { serveOperations } from './routes/operations.ts';
 import { serveStream } from './routes/stream.ts';
 import { serveTrigger } from './routes/trigger.ts';
@@ -78,8 +82,14 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
       context.log.error(facts, 'a request failed unexpectedly');
     }
     request.outcome.refused = refusal.code;
+    const text = errorText(refusal, request.id);
     reply.code(statusOf(refusal)).headers(errorHeaders(refusal)).type('application/json; charset=utf-8');
-    void reply.send(errorText(refusal, request.id));
+    if (request.raw.complete || !isUnhurried(request) || awaitsInvitation(request.raw)) {
+      void reply.send(text);
+      return;
+    }
+    reply.hijack();
+    answerEarly(request.raw, reply.raw, statusOf(refusal), { ...reply.getHeaders() }, text);
   }
 
   app.setErrorHandler(sendError);
@@ -88,7 +98,9 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request, reply) => {
     const { raw } = request;
-    exchanges.set(raw.socket, { request: raw, response: reply.raw });
+    const unhurried = isUnhurried(request);
+    exchanges.set(raw.socket, { request: raw, response: reply.raw, unhurried });
+    if (!unhurried) invite(raw);
     begin(request, reply);
     // A Content-Type that the framework cannot parse is for the route to judge, or to ignore.
     raw.headers['content-type'] = 'application/octet-stream';
@@ -99,8 +111,7 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
     const fault = browserFault(rules, request.method, isPage, request.headers);
     if (fault) throw fault;
   });
-  // An expectation we do not know may be ignored; the answer Node would give is not one of ours.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  watchExpectations(app.server);
   refuseUnknown(app);
   for (const route of ROUTES) serve(app, route, context);
   serveTrigger(app, context, config.maxWebhookBytes);
@@ -109,6 +120,7 @@ export async function openEdge(context: EdgeContext, config: EdgeConfig): Promis
   serveStream(app, context, live, stallMs);
   serveAiStream(app, context, live, stallMs);
   serveExport(app, context, stallMs);
+  serveFiles(app, context, { uploadStallMs: requestTimeout, downloadStallMs: stallMs });
   serveOperations(app, context);
   const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
   // The Host header is one of our names: others were refused before.

@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { refuse } from '../../lib/errors.ts';
 
 /** The request headers that mean something to a route. */
-export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'Last-Event-ID';
+export type RequestHeader =
+  | 'Idempotency-Key'
+  | 'If-Match'
+  | 'If-None-Match'
+  | 'If-Range'
+  | 'Last-Event-ID'
+  | 'Range';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 const VERSION_TAG = /^"([1-9]\d{0,8})"$/;

@@ -8,6 +8,7 @@ import { aiStreamOperations } from './ai-stream.ts';
 import { type Components, collect } from './components.ts';
 import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
 import { exampleOf } from './example.ts';
+import { fileOperations } from './files.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
 import { probePaths } from './probes.ts';
 import { streamOperations } from './streams.ts';
@@ -24,6 +25,7 @@ export function renderOpenApi(origin: string): object {
   for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
   for (const operation of streamOperations(components)) add(...operation);
   for (const operation of aiStreamOperations(components)) add(...operation);
+  for (const operation of fileOperations(components)) add(...operation);
   add(...triggerOperation());
   Object.assign(paths, probePaths(origin, components));
   return {

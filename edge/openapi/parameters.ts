@@ -7,7 +7,11 @@ const HEADER_TEXTS = {
     'The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.',
   'If-Match':
     'The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.',
+  'If-None-Match': 'Entity tags: when the content has one of them, the answer is 304 without it.',
+  'If-Range':
+    'The entity tag of the content of which the range is a part. When it has changed, all of it is sent.',
   'Last-Event-ID': 'The id of the last event that was seen; the stream goes on after it.',
+  Range: 'One range of bytes, for example `bytes=0-1023`. Several are answered with the whole.',
 };
 
 export function pathParameters(path: string): object[] {

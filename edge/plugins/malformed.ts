@@ -14,7 +14,15 @@ const REASONS: Record<number, string> = {
 const LINGER_MS = 1_000;
 
 /** The newest exchange of every connection that has had one. */
-export type Exchanges = WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>;
+export type Exchanges = WeakMap<
+  Socket,
+  {
+    request: IncomingMessage;
+    response: ServerResponse;
+    /** Its body may take longer than that of other requests. */
+    unhurried: boolean;
+  }
+>;
 
 /** Answers on a connection whose request could not be read as HTTP, and closes it. */
 export function answerMalformed(
@@ -23,6 +31,9 @@ export function answerMalformed(
   exchanges: Exchanges,
   requestId: string,
 ): void {
+  const exchange = exchanges.get(socket);
+  // Node has only looked at the time that the whole of it takes, and looks no more.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && exchange?.unhurried && !exchange.request.complete) return;
   // Answered already; more of the same has come since.
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -31,7 +42,7 @@ export function answerMalformed(
   }
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
-  if (mayAnswer(exchanges.get(socket))) socket.end(answerTo(error.code, requestId));
+  if (mayAnswer(exchange)) socket.end(answerTo(error.code, requestId));
   else socket.end();
 }
 

@@ -18,11 +18,17 @@ export class Outflow {
   #cut = false;
 
   /** Its owner sends a reader away that has read nothing for `stallMs`. */
-  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number, owner: Drainable) {
+  constructor(
+    response: ServerResponse,
+    headers: ResponseHeaders,
+    stallMs: number,
+    owner: Drainable,
+    status = 200,
+  ) {
     this.#response = response;
     this.#stallMs = stallMs;
     this.#owner = owner;
-    response.writeHead(200, headers);
+    response.writeHead(status, headers);
     // A head that waits for content is kept as the pieces it was made of.
     response.flushHeaders();
   }
@@ -31,8 +37,8 @@ export class Outflow {
     return !this.#cut && !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  write(text: string): void {
-    if (this.open) this.#response.write(text);
+  write(content: string | Uint8Array): void {
+    if (this.open) this.#response.write(content);
   }
 
   /** Resolves when the reader has read enough for more to be sent. */

@@ -3,6 +3,7 @@ import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract, Handlers, MethodName } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import { localTransport } from '../../lib/grpc/local.ts';
+import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 
 /** A neighbour of the service that is tested, which knows only these methods; `self` is who calls it. */
@@ -12,6 +13,18 @@ export function fakeService<C extends Contract>(
   self: string,
   context: Pick<ServiceContext, 'serviceSecret' | 'clock'>,
 ): Client<C> {
+  const transport = localTransport(fakeEndpoint(contract, known, self, context));
+  const { serviceSecret: secret, clock } = context;
+  return createClient({ contract, transport, self, secret, clock });
+}
+
+/** The same, for whoever reaches it in another way. */
+export function fakeEndpoint<C extends Contract>(
+  contract: C,
+  known: Partial<Handlers<C>>,
+  self: string,
+  context: Pick<ServiceContext, 'serviceSecret' | 'clock'>,
+): Endpoint {
   const names: MethodName<C>[] = Object.keys(contract.methods);
   const absent = async () => {
     throw refuse('INTERNAL', 'nobody has told the neighbour how to answer this');
@@ -20,6 +33,5 @@ export function fakeService<C extends Contract>(
   const peers = {} as { [M in MethodName<C>]: readonly string[] };
   for (const name of names) peers[name] = [self];
   const { serviceSecret: secret, clock } = context;
-  const endpoint = guard({ contract, handlers, peers, secret, clock, observe: () => {} });
-  return createClient({ contract, transport: localTransport(endpoint), self, secret, clock });
+  return guard({ contract, handlers, peers, secret, clock, observe: () => {} });
 }

@@ -1,0 +1,85 @@
+import { refuse } from '../../lib/errors.ts';
+
+/** What a part of a multipart/form-data body says about itself. */
+export interface PartHead {
+  name: string;
+  /** Undefined for what is no file. */
+  fileName: string | undefined;
+}
+
+/** Its headers by their names in lower case, byte by byte: each character is one byte. */
+export type PartHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+
+const PARAMETER = /[ \t]*;[ \t]*([!#$%&'*+.^_`|~\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))/sy;
+const TRAILING = /[ \t]*;?[ \t]*$/y;
+const EXTENDED = /^utf-8'[^']*'((?:%[0-9a-f]{2}|[!#$&+.^_`|~\w-])*)$/i;
+/** Encodings of a part that are none. */
+const PLAIN = /^(7bit|8bit|binary)$/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the head of a part (https://www.rfc-editor.org/rfc/rfc7578), stricter than most: what is left out, stands twice or
+ * can be understood in two ways is refused with INVALID_REQUEST, as nothing that was sent may be skipped in silence.
+ */
+export function readPartHead(headers: PartHeaders): PartHead {
+  const dispositions = headers['content-disposition'] ?? [];
+  const [disposition = ''] = dispositions;
+  if (dispositions.length !== 1) throw malformed('a part must have one Content-Disposition');
+  if (headers['content-transfer-encoding']?.some((encoding) => !PLAIN.test(encoding)))
+    throw malformed('a part must not have a Content-Transfer-Encoding');
+  const parameters = readParameters(disposition);
+  const name = parameters.get('name');
+  if (name === undefined) throw malformed('a part has no name');
+  const extended = parameters.get('filename*');
+  return { name, fileName: extended === undefined ? parameters.get('filename') : decodeExtended(extended) };
+}
+
+function readParameters(disposition: string): Map<string, string> {
+  const type = /^form-data(?=[ \t;]|$)/i.exec(disposition)?.[0];
+  if (type === undefined) throw malformed('the Content-Disposition of a part must be form-data');
+  const parameters = new Map<string, string>();
+  let at = type.length;
+  for (;;) {
+    PARAMETER.lastIndex = at;
+    const [all, name = '', quoted, token = ''] = PARAMETER.exec(disposition) ?? [];
+    if (all === undefined) break;
+    const key = name.toLowerCase();
+    if (parameters.has(key)) throw malformed(`the Content-Disposition of a part has "${key}" more than once`);
+    parameters.set(key, quoted === undefined ? decode(token) : unquote(quoted));
+    at += all.length;
+  }
+  TRAILING.lastIndex = at;
+  if (!TRAILING.test(disposition)) throw malformed('the Content-Disposition of a part cannot be read');
+  return parameters;
+}
+
+/**
+ * Browsers write a quote and line breaks as %22, %0A and %0D and nothing else (https://html.spec.whatwg.org, "multipart
+ * form data"); others put a backslash before quotes and backslashes.
+ */
+function unquote(text: string): string {
+  return decode(text.replace(/\\(["\\])/g, '$1')).replace(/%(22|0a|0d)/gi, (escaped) =>
+    decodeURIComponent(escaped),
+  );
+}
+
+function decode(bytes: string): string {
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    throw malformed('a name in the body is not UTF-8');
+  }
+}
+
+/** https://www.rfc-editor.org/rfc/rfc8187 */
+function decodeExtended(value: string): string {
+  try {
+    return decodeURIComponent(EXTENDED.exec(value)?.[1] ?? '%');
+  } catch {
+    throw malformed('a "filename*" is not of the form UTF-8\'\'percent-encoded');
+  }
+}
+
+export function malformed(message: string) {
+  return refuse('INVALID_REQUEST', message, { details: [{ pointer: '', message }] });
+}

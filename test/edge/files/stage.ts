@@ -1,0 +1,62 @@
+import { settings } from '../../../edge/config.ts';
+import { openEdge } from '../../../edge/server.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { readSettings } from '../../../lib/env.ts';
+import type { Contract } from '../../../lib/grpc/contract.ts';
+import { createIds } from '../../../lib/ids.ts';
+import { createLog } from '../../../lib/log.ts';
+import { createMetrics } from '../../../lib/metrics.ts';
+import { silentTracer } from '../../../lib/telemetry/tracer.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { fakeEndpoint, fakeService } from '../../support/fake-service.ts';
+import { createFakeFiles, type FakeFiles } from './workspace.ts';
+
+export const SESSION = `ses_${'0'.repeat(26)}`;
+export const ASSISTANT = `ast_${'0'.repeat(26)}`;
+
+/** The edge before a files service that does as it is told, without a database. */
+export interface Stage extends AsyncDisposable {
+  url: string;
+  files: FakeFiles;
+}
+
+export async function openStage(
+  transport: TransportName = 'in process',
+  env: Record<string, string> = {},
+): Promise<Stage> {
+  await using stack = new AsyncDisposableStack();
+  const context = createContext('');
+  const files = createFakeFiles(new Set([SESSION, ASSISTANT]));
+  const fake = <C extends Contract>(contract: C) => fakeService(contract, {}, 'edge', context);
+  const user = { userId: `usr_${'0'.repeat(26)}`, roles: ['administrator'], displayName: 'A', enabled: true };
+  const auth = fakeService(AuthServiceDefinition, { identify: async () => ({ user }) }, 'edge', context);
+  const endpoint = fakeEndpoint(FilesServiceDefinition, files.handlers, 'edge', context);
+  const connected = stack.use(await connect(FilesServiceDefinition, endpoint, transport, context));
+  const edge = await openEdge(
+    {
+      clock: systemClock,
+      ids: createIds(systemClock),
+      log: createLog({ level: 'error', pretty: false }),
+      metrics: createMetrics(),
+      tracer: silentTracer,
+      clients: {
+        auth,
+        files: connected.as('edge'),
+        agents: fake(AgentsServiceDefinition),
+        sessions: fake(SessionsServiceDefinition),
+        deployments: fake(DeploymentsServiceDefinition),
+      },
+      readiness: async () => [],
+      standIns: [],
+    },
+    readSettings(settings, { SERVICE_PORT: '0', ...env }, []),
+  );
+  stack.defer(() => edge.stop?.());
+  const opened = stack.move();
+  return { url: edge.url, files, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}

@@ -1,0 +1,401 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TRANSPORTS, type TransportName } from '../../support/context.ts';
+import { exchange, openRaw, parseAnswer } from '../../support/raw.ts';
+import { until } from '../../support/wait.ts';
+import { expectRefusal, expectSuccess, see } from '../envelope.ts';
+import { field, file, formBody, type SentPart } from './form.ts';
+import { ASSISTANT, openStage, SESSION, type Stage } from './stage.ts';
+import { sha256 } from './workspace.ts';
+
+interface Uploaded {
+  entries: { path: string; size: number; sha256: string; media_type: string; kind: string }[];
+  workspace_version: number;
+}
+
+describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: TransportName) => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(transport, { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  const urlOf = (query = '', place = `sessions/${SESSION}`) => `${stage.url}/api/v1/${place}/files${query}`;
+  const post = async (query: string, body: RequestInit['body'], headers: Record<string, string> = {}) =>
+    see(await fetch(urlOf(query), { method: 'POST', body, headers, duplex: 'half' } as RequestInit));
+  const send = async (parts: SentPart[]) => {
+    const { body, headers } = formBody(parts);
+    return post('', body, headers);
+  };
+  const uploaded = (seen: Awaited<ReturnType<typeof see>>): Uploaded => {
+    expect(seen.status, seen.text).toBe(201);
+    return expectSuccess(seen).data as unknown as Uploaded;
+  };
+  /** A request of which the body comes later, or never. */
+  const head = (lines: string[], query = '?path=slow.bin') =>
+    [
+      `POST /api/v1/sessions/${SESSION}/files${query} HTTP/1.1`,
+      `Host: ${new URL(stage.url).host}`,
+      ...lines,
+    ].join('\r\n') + '\r\n\r\n';
+
+  it('keeps a body under the path of the query, whatever its media type is', async () => {
+    const bytes = randomBytes(1_000_000);
+    for (const type of ['application/octet-stream', 'text/x-odd; a=b', 'application/json', '']) {
+      const seen = await post('?path=a/b/data.json', bytes, { 'Content-Type': type });
+      expect(uploaded(seen).entries).toMatchObject([
+        {
+          path: 'a/b/data.json',
+          name: 'data.json',
+          kind: 'file',
+          size: bytes.length,
+          sha256: sha256(bytes),
+          media_type: 'application/json',
+        },
+      ]);
+    }
+  });
+
+  it('keeps the files of a form below its path, each under its name', async () => {
+    const big = randomBytes(700_000);
+    const seen = await send([
+      field('path', 'docs'),
+      file('a.txt', 'alpha'),
+      file('deep/er/b.bin', big),
+      file('empty', ''),
+    ]);
+    const { entries, workspace_version: version } = uploaded(seen);
+    expect(entries.map(({ path, size }) => [path, size])).toEqual([
+      ['docs/a.txt', 5],
+      ['docs/deep/er/b.bin', big.length],
+      ['docs/empty', 0],
+    ]);
+    expect(entries[1]?.sha256).toBe(sha256(big));
+    expect(version).toBeGreaterThan(0);
+    expect(uploaded(await send([field('path', ''), file('top', 'x')])).entries[0]?.path).toBe('top');
+  });
+
+  it('takes what fetch makes of a FormData', async () => {
+    const form = new FormData();
+    form.append('path', 'from/fetch');
+    form.append('files', new Blob(['one']), 'a "quoted" name.txt');
+    form.append('files', new Blob(['two']), 'ärger 👋.txt');
+    const seen = await see(await fetch(urlOf('', `assistants/${ASSISTANT}`), { method: 'POST', body: form }));
+    expect(uploaded(seen).entries.map(({ path }) => path)).toEqual([
+      'from/fetch/a "quoted" name.txt',
+      'from/fetch/ärger 👋.txt',
+    ]);
+  });
+
+  it.each([
+    ['as UTF-8', 'filename="ärger 👋.txt"', 'ärger 👋.txt'],
+    ['extended', `filename="x.txt"; filename*=UTF-8''%C3%A4rger%20%F0%9F%91%8B.txt`, 'ärger 👋.txt'],
+    ['with quotes as browsers write them', 'filename="a%22b.txt"', 'a"b.txt'],
+    ['with quotes as old clients write them', 'filename="a\\"b\\\\c.txt"', 'a"b\\c.txt'],
+    ['with a percent sign', 'filename="100%25.txt"', '100%25.txt'],
+    ['without quotes', 'filename=plain.txt', 'plain.txt'],
+    ['of Windows', 'filename="C:\\dir\\x.txt"', 'C:\\dir\\x.txt'],
+    ['with a semicolon', 'filename="a;b=c.txt"', 'a;b=c.txt'],
+    ['in two forms of Unicode', 'filename="e\u0301.txt"', 'e\u0301.txt'],
+    ['after an odd order', 'filename="z.txt" ', 'z.txt'],
+  ])('reads a file name %s', async (_, parameter, name) => {
+    const part = { head: `Content-Disposition: form-data; name="files"; ${parameter}`, content: 'x' };
+    expect(uploaded(await send([field('path', 'n'), part])).entries[0]?.path).toBe(`n/${name}`);
+  });
+
+  const disposition = (text: string, content = 'x'): SentPart => ({
+    head: `Content-Disposition: ${text}`,
+    content,
+  });
+  it.each<[string, SentPart[], string]>([
+    ['no path', [file('a', 'x')], '/path'],
+    ['no parts at all', [], '/path'],
+    ['a path and no file', [field('path', 'a')], '/files'],
+    ['the path after the files', [file('a', 'x'), field('path', '')], '/path'],
+    ['the path again', [field('path', ''), file('a', 'x'), field('path', 'b')], '/path'],
+    ['a path that is a file', [file('path', 'docs', 'path'), file('a', 'x')], '/path'],
+    ['a path that is too long', [field('path', 'p'.repeat(1025)), file('a', 'x')], '/path'],
+    ['a path that is no UTF-8', [{ ...field('path', ''), content: Buffer.from([0xff]) }], '/path'],
+    ['a path above the workspace', [field('path', '../up'), file('a', 'x')], '/path'],
+    ['another field', [field('path', ''), field('mode', '1')], ''],
+    ['a file in another field', [field('path', ''), file('a', 'x', 'file')], ''],
+    ['a file without a name', [field('path', ''), disposition('form-data; name="files"')], '/files/0'],
+    ['a file with an empty name', [field('path', ''), file('', 'x')], '/files/0'],
+    ['a name above the directory', [field('path', 'd'), file('../../etc/passwd', 'x')], '/files/0'],
+    ['an absolute name', [field('path', 'd'), file('/etc/passwd', 'x')], '/files/0'],
+    ['a name with NUL', [field('path', ''), file('a\0b', 'x')], '/files/0'],
+    ['a name with a line break', [field('path', ''), file('a%0Ab', 'x')], '/files/0'],
+    ['a reserved name', [field('path', ''), file('.ahs-x/a', 'x')], '/files/0'],
+    ['a name that is too long', [field('path', ''), file('n'.repeat(256), 'x')], '/files/0'],
+    [
+      'names that are too long together',
+      [field('path', 'p'.repeat(200)), file(`${'n'.repeat(99)}/`.repeat(9) + 'x', '')],
+      '/files/0',
+    ],
+    ['two files of one path', [field('path', ''), file('a', 'x'), file('a', 'y')], '/files/1'],
+    [
+      'a part without a disposition',
+      [field('path', ''), { head: 'Content-Type: text/plain', content: 'x' }],
+      '',
+    ],
+    ['a part without a head', [field('path', ''), { head: 'no colon', content: 'x' }], ''],
+    ['another disposition', [field('path', ''), disposition('attachment; name="files"; filename="a"')], ''],
+    [
+      'a name that is no UTF-8',
+      [
+        field('path', ''),
+        { head: 'Content-Disposition: form-data; name="files"; filename*=latin1\'\'%E4', content: 'x' },
+      ],
+      '',
+    ],
+    [
+      'a disposition that ends in the middle',
+      [field('path', ''), disposition('form-data; name="files"; filename="a')],
+      '',
+    ],
+    [
+      'two file names',
+      [field('path', ''), disposition('form-data; name="files"; filename="a"; filename="b"')],
+      '',
+    ],
+    [
+      'an encoding that hides the content',
+      [
+        field('path', ''),
+        { head: `${file('a', '').head}\r\nContent-Transfer-Encoding: base64`, content: 'eA==' },
+      ],
+      '',
+    ],
+  ])('refuses a form with %s, and keeps nothing', async (_, parts, pointer) => {
+    const before = stage.files.versions();
+    const [first] = expectRefusal(await send(parts), 'INVALID_REQUEST');
+    expect(first?.pointer ?? '').toBe(pointer);
+    expect(stage.files.versions()).toBe(before);
+  });
+
+  it('refuses a form that ends too early or has another boundary', async () => {
+    const whole = formBody([field('path', ''), file('a', randomBytes(100_000)), file('b', 'x')]);
+    const before = stage.files.versions();
+    for (const cut of [0, 10, 60, 130, 50_000, whole.body.length - 4, whole.body.length - 40])
+      expectRefusal(await post('', whole.body.subarray(0, cut), whole.headers), 'INVALID_REQUEST');
+    const other = { 'Content-Type': 'multipart/form-data; boundary=other' };
+    expectRefusal(await post('', whole.body, other), 'INVALID_REQUEST');
+    expect(stage.files.versions()).toBe(before);
+  });
+
+  it('forgets what comes before the first boundary and after the last one', async () => {
+    const { body, headers } = formBody([field('path', ''), file('a', 'x')]);
+    const dressed = Buffer.concat([
+      Buffer.from('preamble\r\n'),
+      body,
+      Buffer.from('epilogue'.repeat(50_000)),
+    ]);
+    expect(uploaded(await post('', dressed, headers)).entries).toHaveLength(1);
+  });
+
+  it.each([
+    ['a form without a boundary', '', { 'Content-Type': 'multipart/form-data' }],
+    ['a boundary that cannot be one', '', { 'Content-Type': 'multipart/form-data; boundary="a\u00e4"' }],
+    ['a compressed body', '?path=a', { 'Content-Encoding': 'gzip' }],
+  ])('refuses %s as a media type', async (_, query, headers) => {
+    expectRefusal(await post(query, 'x', headers), 'UNSUPPORTED_MEDIA_TYPE');
+  });
+
+  it.each([
+    ['..', 'a/../b', './a', 'a/.', 'a//b', 'a/', '/etc/passwd', '//a'],
+    ['a\0b', 'a\nb', 'a\u007f', '.ahs-x', 'a/.ahs-trash', ''],
+    ['n'.repeat(256), `${'n'.repeat(250)}/`.repeat(5), 'ä'.repeat(128)],
+  ])('refuses the paths %j and others like them', async (...paths) => {
+    for (const path of paths) {
+      const seen = await post(`?path=${encodeURIComponent(path)}`, 'x');
+      const code = path.includes('\0') ? 'INVALID_TEXT' : 'INVALID_REQUEST';
+      expect(expectRefusal(seen, code)[0]?.pointer, path).toBe('/path');
+    }
+    expectRefusal(await post('?path=%2e%2e%2fx', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await post('?path=%ff', 'x'), 'INVALID_REQUEST');
+  });
+
+  it('takes odd paths that break no rule as they are', async () => {
+    for (const path of [
+      '...',
+      'a b',
+      'C:\\x',
+      'e\u0301',
+      'é',
+      '%2e%2e',
+      '-rf',
+      '~',
+      'con',
+      '?',
+      '#',
+      'a&b=c',
+      'n'.repeat(255),
+    ]) {
+      const seen = await post(`?path=${encodeURIComponent(path)}`, 'x');
+      expect(uploaded(seen).entries[0]?.path).toBe(path);
+    }
+  });
+
+  it('needs a path, and only one', async () => {
+    expectRefusal(await post('', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await post('?path=a&path=b', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await post('?path=a&mode=1', 'x'), 'INVALID_REQUEST');
+    const { body, headers } = formBody([field('path', ''), file('a', 'x')]);
+    expectRefusal(await post('?path=a', body, headers), 'INVALID_REQUEST');
+    expectRefusal(await post('?path=a', 'x', { 'Idempotency-Key': 'a b' }), 'INVALID_REQUEST');
+  });
+
+  it('a file of the longest length is kept, and of one that is a byte longer nothing is', async () => {
+    const longest = randomBytes(3 * 1024 * 1024);
+    const longer = Buffer.concat([longest, Buffer.from('x')]);
+    expect(uploaded(await post('?path=max', longest)).entries[0]?.size).toBe(longest.length);
+    const before = stage.files.versions();
+    expectRefusal(await post('?path=max', longer), 'FILE_TOO_LARGE');
+    const streamed = new Blob([longer]).stream();
+    expectRefusal(await post('?path=max', streamed), 'FILE_TOO_LARGE');
+    expectRefusal(await send([field('path', ''), file('small', 'x'), file('max', longer)]), 'FILE_TOO_LARGE');
+    expect(stage.files.versions()).toBe(before);
+    expect(
+      uploaded(await send([field('path', ''), file('a', longest), file('b', longest)])).entries,
+    ).toHaveLength(2);
+  });
+
+  it('a request without a body is an empty file', async () => {
+    const connection = ['Connection: close'];
+    const seen = await exchange(stage.url, head(connection, '?path=nothing'));
+    expect(uploaded(seen).entries[0]).toMatchObject({ size: 0 });
+  });
+
+  it('keeps ten thousand small files in one request', async () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `d${index % 100}/f${index}`);
+    const { entries } = uploaded(
+      await send([field('path', 'many'), ...names.map((name) => file(name, name))]),
+    );
+    expect(entries.map(({ path }) => path)).toEqual(names.map((name) => `many/${name}`));
+    expect(entries.every(({ size, path }) => size === path.length - 5)).toBe(true);
+  }, 30_000);
+
+  it('refuses what is not there before it reads a byte', async () => {
+    const nowhere = `${stage.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files?path=a`;
+    expectRefusal(await see(await fetch(nowhere, { method: 'POST', body: 'x' })), 'SESSION_NOT_FOUND');
+    const nobody = `${stage.url}/api/v1/assistants/ast_x/files?path=a`;
+    expectRefusal(await see(await fetch(nobody, { method: 'POST', body: 'x' })), 'ASSISTANT_NOT_FOUND');
+  });
+
+  it('who waits to be asked for the body is asked, and not when it is refused', async () => {
+    const expecting = ['Expect: 100-continue', 'Content-Length: 3', 'Connection: close'];
+    const asked = openRaw(stage.url);
+    let text = '';
+    asked.socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    asked.send(head(expecting));
+    await until('it is asked', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    asked.send('abc');
+    expect((await asked.rest()).split('\r\n\r\n')[1]).toContain('HTTP/1.1 201 Created');
+    const refused = await exchange(stage.url, head(expecting, '?path=..'));
+    expectRefusal(refused, 'INVALID_REQUEST');
+  });
+
+  it('an upload may take longer than any other request, and the next one on its connection may not', async () => {
+    const connection = openRaw(stage.url);
+    connection.send(head(['Transfer-Encoding: chunked']));
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+    const drip = setInterval(() => connection.send(chunk), 100);
+    const begunAt = Date.now();
+    await until('three times the limit is over', () => Date.now() - begunAt > 3_200);
+    clearInterval(drip);
+    connection.send('0\r\n\r\n');
+    connection.send(
+      `POST /api/v1/agents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    );
+    const text = await connection.rest();
+    expect(text).toContain('201 Created');
+    expect(text).toContain('REQUEST_TIMEOUT');
+  }, 15_000);
+
+  it.each([
+    ['nothing', ''],
+    ['too little to get anywhere', 'x'],
+  ])('an upload of which %s comes is given up', async (_, drop) => {
+    const connection = openRaw(stage.url);
+    let text = '';
+    connection.socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    connection.send(`${head(['Content-Length: 100000'])}begin`);
+    const drip = setInterval(() => drop && connection.send(drop), 100);
+    await until('it is refused', () => text.includes('request_id'));
+    clearInterval(drip);
+    connection.socket.end();
+    expectRefusal(parseAnswer(await connection.rest()), 'REQUEST_TIMEOUT');
+    await until('the service is left', () => stage.files.writing() === 0);
+  });
+
+  it('a client that leaves in the middle leaves nothing behind', async () => {
+    const before = stage.files.versions();
+    const received = stage.files.received();
+    const connection = openRaw(stage.url);
+    connection.send(head(['Transfer-Encoding: chunked']));
+    connection.send(`100000\r\n${'x'.repeat(0x90000)}`);
+    await until('some of it is there', () => stage.files.received() > received + 500_000);
+    connection.socket.destroy();
+    await until('the service is left', () => stage.files.writing() === 0);
+    expect(stage.files.versions()).toBe(before);
+  });
+
+  it('who is refused early and goes on sending can read why', async () => {
+    const longer = head(['Content-Length: 50000000']);
+    for (const text of [longer, head(['Content-Length: 50000000'], '?path=..')]) {
+      const connection = openRaw(stage.url);
+      connection.send(text);
+      const block = randomBytes(1_000_000);
+      for (let i = 0; i < 50; i++) {
+        if (!connection.socket.write(block))
+          await new Promise((resolve) => connection.socket.once('drain', resolve));
+      }
+      const answer = parseAnswer(await connection.rest());
+      expectRefusal(answer, text === longer ? 'FILE_TOO_LARGE' : 'INVALID_REQUEST');
+      expect(answer.headers.get('connection')).toBe('close');
+    }
+  });
+
+  it('reads no more than the service takes', async () => {
+    const gate = Promise.withResolvers<void>();
+    stage.files.faults.pause = gate.promise;
+    const connection = openRaw(stage.url);
+    connection.send(head(['Transfer-Encoding: chunked']));
+    let sent = 0;
+    const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+    let isFull = false;
+    for (let i = 0; i < 100 && !isFull; i++) {
+      sent += chunk.length;
+      isFull = !connection.socket.write(chunk) && !(await drained(connection.socket));
+    }
+    // What the sockets on both sides and the way to the service hold.
+    expect(isFull).toBe(true);
+    expect(sent).toBeLessThan(40_000_000);
+    connection.socket.destroy();
+    gate.resolve();
+    await until('the service is left', () => stage.files.writing() === 0);
+  }, 20_000);
+
+  it('believes nothing but what was counted twice', async () => {
+    stage.files.faults.forgetful = 1;
+    const before = stage.files.versions();
+    expectRefusal(await post('?path=a', 'xyz'), 'INTERNAL');
+    stage.files.faults.forgetful = 0;
+    expect(stage.files.versions()).toBe(before);
+  });
+});
+
+/** Whether a socket becomes writable again within half a second. */
+function drained(socket: { once(event: 'drain', listener: () => void): unknown }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), 500);
+    socket.once('drain', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
