@@ -173,7 +173,12 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       '/environment_id',
       /does not exist/,
     ],
-    ['a tool', { tools: [{ name: 'bash', permission: 'allow' }] }, '/tools/0/name', /does not exist/],
+    [
+      'a tool it does not have',
+      { tools: [{ name: 'telepathy', permission: 'allow' }] },
+      '/tools/0/name',
+      /does not exist/,
+    ],
     [
       'a permission it does not know',
       { tools: [{ name: 'calculator', permission: 'maybe' }] },
@@ -245,7 +250,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       message: '/name must be 1–200 characters long (and 3 more)',
       details: ['/name', '/model', '/max_steps', '/visibility'].map((pointer) => ({ pointer })),
     });
-    const tools = Array.from({ length: 5_000 }, () => ({ name: 'bash', permission: '' }));
+    const tools = Array.from({ length: 5_000 }, () => ({ name: 'telepathy', permission: '' }));
     const many = create({ runtime: { ...RUNTIME, tools } });
     await expect(many).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
