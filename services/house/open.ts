@@ -91,13 +91,22 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     house.add({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) });
   }
   if (modules.includes('runner')) {
-    const { sessions, agents } = clientsOf('runner');
+    const { sessions, agents, files } = clientsOf('runner');
     const config = { ...plan.runner, modelEndpoints };
-    await house.start(openRunner(contexts.runner, config, { sessions: sessions(), agents: agents() }));
+    await house.start(
+      openRunner(contexts.runner, config, { sessions: sessions(), agents: agents(), files: files() }),
+    );
   }
   if (modules.includes('edge')) {
     const { clock, ids, log, metrics, tracer } = contexts.edge;
-    const { agents, auth, sessions, deployments } = clientsOf('edge');
+    const { agents, auth, sessions, files, deployments } = clientsOf('edge');
+    const clients = {
+      agents: agents(),
+      auth: auth(),
+      sessions: sessions(),
+      files: files(),
+      deployments: deployments(),
+    };
     const edge = await house.start(
       openEdge(
         {
@@ -106,7 +115,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
           log,
           metrics,
           tracer,
-          clients: { agents: agents(), auth: auth(), sessions: sessions(), deployments: deployments() },
+          clients,
           readiness: () => house.readiness(),
           standIns: ground.standIns,
         },
