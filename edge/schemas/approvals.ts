@@ -27,7 +27,7 @@ export const ApprovalShape = Type.Object(
     decision: nullable(Decision, NULL),
     reason: nullable(text('What the agent is told about it.'), NULL),
     decided_by: nullable(id('usr', 'who decided'), NULL),
-    requested_by: id('agt', 'the agent that asks'),
+    requested_by: id('agt', 'the agent that asks, or ast_…: the assistant'),
     created_at: time('When it was asked.'),
     expires_at: time('When it counts as denied.'),
     decided_at: nullable(time('When it was decided.'), NULL),
