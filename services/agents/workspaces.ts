@@ -5,6 +5,8 @@ import type { DeletionStore } from './store/deletions.ts';
 
 /** What is left over, by another replica or by one that has ended, is found within this time. */
 const EVERY_MS = 30_000;
+/** By then everything that starts together with this one is there. */
+const FIRST_MS = 5_000;
 const BATCH = 100;
 
 export interface WorkspacesContext {
@@ -29,7 +31,7 @@ export function openWorkspaces({ store, files, clock, onError }: WorkspacesConte
   const { signal } = leaving;
   let wanted = false;
   let round: Promise<void> | undefined;
-  let cancel = clock.after(0, run);
+  let cancel = clock.after(FIRST_MS, run);
 
   function run(): void {
     wanted = true;

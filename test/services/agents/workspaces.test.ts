@@ -61,7 +61,8 @@ describe('the workspace of a deleted assistant', () => {
 
   it('is remembered over a restart', async () => {
     await using database = await createDatabase();
-    const options = { deleteWorkspace, databaseUrl: database.url, log };
+    const clock = createFakeClock();
+    const options = { deleteWorkspace, databaseUrl: database.url, log, clock };
     const earlier = await openAgentsUnderTest('in process', options);
     const { assistantId } = await createdAssistant(earlier);
     failing.add(assistantId);
@@ -71,7 +72,10 @@ describe('the workspace of a deleted assistant', () => {
     await earlier[Symbol.asyncDispose]();
     failing.clear();
     await using _later = await openAgentsUnderTest('in process', options);
-    await until('it is gone', () => gone.includes(assistantId));
+    await until('it is gone', () => {
+      clock.advance(5_000);
+      return gone.includes(assistantId);
+    });
   });
 
   it('is not waited for when the service stops', async () => {
