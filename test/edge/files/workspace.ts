@@ -22,6 +22,10 @@ export interface FakeFiles {
   received(): number;
   /** Calls that took a stream and are not over. */
   writing(): number;
+  /** Downloads that are not over. */
+  reading(): number;
+  /** Puts something into the first workspace that nobody has uploaded. A file of it is made of zeros. */
+  pretend(path: string, size: number, kind?: string): void;
   /** Versions of all workspaces together. */
   versions(): number;
 }
@@ -41,6 +45,7 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
   const contents = new Map<string, Buffer>();
   let received = 0;
   let writing = 0;
+  let reading = 0;
   let versions = 0;
 
   function treeOf(place: Place | undefined): Tree {
@@ -56,11 +61,16 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
     if (!file) throw refuse('FILE_NOT_FOUND', 'there is no such file');
     return file;
   }
-  function* cut(bytes: Buffer) {
-    for (let at = 0; at < bytes.length; at += PIECE) {
-      if (faults.breakAfter !== undefined && at >= faults.breakAfter)
-        throw refuse('CONTENT_DAMAGED', 'not what was written');
-      yield { bytes: bytes.subarray(at, at + PIECE) };
+  async function* cut(bytes: Buffer) {
+    reading++;
+    try {
+      for (let at = 0; at < bytes.length; at += PIECE) {
+        if (faults.breakAfter !== undefined && at >= faults.breakAfter)
+          throw refuse('CONTENT_DAMAGED', 'not what was written');
+        yield { bytes: bytes.subarray(at, at + PIECE) };
+      }
+    } finally {
+      reading--;
     }
   }
 
@@ -129,6 +139,13 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
     faults,
     received: () => received,
     writing: () => writing,
+    reading: () => reading,
+    pretend(path, size, kind = 'file') {
+      const [id = ''] = known;
+      const tree = treeOf({ of: { $case: 'sessionId', value: id } });
+      const bytes = Buffer.alloc(size);
+      tree.files.set(path, { entry: { ...entryOf(path, bytes), kind }, bytes });
+    },
     versions: () => versions,
   };
 }
