@@ -37,6 +37,7 @@ export class WorkspaceCopy {
 
   /** Makes the tree what the workspace is now. */
   async bringUp(desk: Desk): Promise<void> {
+    if (!(await this.#isThere())) this.#version = undefined;
     const { sessionId, turnId, fence } = desk.lease;
     const lease = `${sessionId} ${turnId} ${fence}`;
     if (lease !== this.#attached) {
@@ -94,6 +95,18 @@ export class WorkspaceCopy {
     this.#version = undefined;
     const { changes } = await this.#scan();
     if (changes.length === 0) this.#version = version;
+  }
+
+  /** A tree that somebody has removed must not look like one in which everything was deleted. */
+  async #isThere(): Promise<boolean> {
+    const path = this.#known.any;
+    if (path === undefined || this.#version === undefined) return true;
+    try {
+      for await (const _ of this.tree.read(path)) break;
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #scan(): Promise<Scan> {

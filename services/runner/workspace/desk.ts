@@ -16,7 +16,7 @@ import { type Source, upload } from './upload.ts';
 export type FilesClient = Client<FilesServiceDefinition>;
 
 /** A page of a listing. */
-const PAGE = 100;
+const PAGE = 1_000;
 
 export interface ChangeOptions {
   baseVersion?: number | undefined;

@@ -21,6 +21,12 @@ export class Known {
     this.#files.clear();
   }
 
+  /** A file that has to be there; undefined when there is none. */
+  get any(): string | undefined {
+    const [path] = this.#files.keys();
+    return path;
+  }
+
   /** Something stands at a path. */
   put({ path, kind, size, sha256, executable }: Entry): void {
     if (kind === 'file') this.#files.set(path, { size, sha256, executable });

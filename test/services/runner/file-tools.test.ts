@@ -220,10 +220,10 @@ describe('list_files', () => {
   });
 
   it('says when there is more, nothing, or no such directory', async () => {
-    const many = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`f${1_000 + i}`, '']));
-    const { output } = await used('list_files', { limit: 201 }, many);
-    expect(String(output).split('\n')).toHaveLength(202);
-    expect(output).toMatch(/f1200\t0 bytes\n\[There is more than these 201\.\]$/);
+    const many = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`f${1_000 + i}`, '']));
+    const { output } = await used('list_files', { limit: 1_201 }, many);
+    expect(String(output).split('\n')).toHaveLength(1_202);
+    expect(output).toMatch(/f2200\t0 bytes\n\[There is more than these 1201\.\]$/);
     expect(await used('list_files', {})).toMatchObject({ output: 'The workspace is empty.' });
     expect(await used('list_files', { path: 'no' })).toMatchObject({ is_error: true });
   });

@@ -183,7 +183,7 @@ export function createFileBook(context: ServiceContext): FileBook {
         throw refuse('FILE_NOT_FOUND', `there is no directory ${path}`);
       const prefix = path === '' ? '' : `${path}/`;
       const limit = page?.limit ?? 0;
-      if (limit < 1 || limit > 100) throw refuse('INVALID_REQUEST', 'a page has 1 to 100 entries');
+      if (limit < 1 || limit > 1_000) throw refuse('INVALID_REQUEST', 'a page has 1 to 1000 entries');
       const all = [...now(kept).values()]
         .filter((one) => one.path.startsWith(prefix))
         .filter((one) => recursive || !one.path.slice(prefix.length).includes('/'))

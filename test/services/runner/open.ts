@@ -45,7 +45,7 @@ export interface RunnerSettings {
   tracer?: ServiceContext['tracer'];
   providers?: ProviderSettings;
   /** Of sandboxes; without any, there are no commands. */
-  sandboxes?: Providers;
+  sandboxes?: (clock: FakeClock) => Providers;
   mostSandboxes?: number;
 }
 
@@ -77,7 +77,7 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
     agents: agentsClient.as('runner'),
     files: filesClient.as('runner'),
   };
-  const parts = { providers: settings.sandboxes, tools: settings.tools };
+  const parts = { providers: settings.sandboxes?.(clock), tools: settings.tools };
   const start = () => openRunner(context, config, clients, parts);
   let runner = await start();
   stack.defer(() => runner.stop());
