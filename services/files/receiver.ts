@@ -1,0 +1,140 @@
+import type { Blobs } from '../../lib/blobs/blobs.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Ids } from '../../lib/ids.ts';
+import { type Digest, Digester } from './digest.ts';
+import { eachOf } from './each.ts';
+import type { Incoming } from './incoming.ts';
+import type { Contents } from './store/contents.ts';
+
+/** What came, and under which id a change may name it. */
+export interface Received {
+  contentId: string;
+  size: number;
+  sha256: string;
+}
+
+export interface ReceiverContext {
+  blobs: Blobs;
+  contents: Contents;
+  clock: Clock;
+  ids: Ids;
+  fileMaxBytes: number;
+  graceMs: number;
+}
+
+/** What is not longer is held in memory until a few of them can be written together. */
+const SMALL_BYTES = 256 * 1024;
+const TOGETHER_BYTES = 4 * 1024 * 1024;
+const TOGETHER = 128;
+const AT_ONCE = 16;
+
+interface Small {
+  place: number;
+  bytes: Buffer;
+  digest: Digest;
+}
+
+/** Keeps the bytes of files. What is there already under the same owner is not kept twice. */
+export class Receiver {
+  readonly #context: ReceiverContext;
+  readonly #ownerId: string;
+  readonly #signal: AbortSignal;
+  readonly #received: Received[] = [];
+  #small: Small[] = [];
+  #smallBytes = 0;
+
+  constructor(context: ReceiverContext, ownerId: string, signal: AbortSignal) {
+    this.#context = context;
+    this.#ownerId = ownerId;
+    this.#signal = signal;
+  }
+
+  /** In the order in which they came. */
+  async receive(contents: AsyncIterable<Incoming>): Promise<Received[]> {
+    let place = 0;
+    for await (const content of contents) await this.#take(content, place++);
+    await this.#flush();
+    return this.#received;
+  }
+
+  async #take({ declared, bytes }: Incoming, place: number): Promise<void> {
+    const digester = new Digester(this.#context.fileMaxBytes, declared);
+    const head: Uint8Array[] = [];
+    let size = 0;
+    for (let next = await bytes.next(); ; next = await bytes.next()) {
+      if (next.done) return this.#hold({ place, bytes: Buffer.concat(head), digest: digester.finish() });
+      digester.update(next.value);
+      head.push(next.value);
+      size += next.value.length;
+      if (size > SMALL_BYTES) break;
+    }
+    this.#received[place] = await this.#writeLarge(head, bytes, digester);
+  }
+
+  async #hold(small: Small): Promise<void> {
+    this.#small.push(small);
+    this.#smallBytes += small.bytes.length;
+    if (this.#small.length >= TOGETHER || this.#smallBytes >= TOGETHER_BYTES) await this.#flush();
+  }
+
+  async #writeLarge(
+    head: Uint8Array[],
+    rest: AsyncIterator<Uint8Array>,
+    digester: Digester,
+  ): Promise<Received> {
+    const { blobs } = this.#context;
+    const tail = digester.watch({ [Symbol.asyncIterator]: () => rest });
+    const source = async function* () {
+      for (let piece = head.shift(); piece; piece = head.shift()) yield piece;
+      yield* tail;
+    };
+    const { key } = await blobs.write(source(), { signal: this.#signal });
+    try {
+      return await this.#add(key, digester.finish());
+    } catch (error) {
+      await this.#drop(key);
+      throw error;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const { contents, blobs } = this.#context;
+    const small = this.#small;
+    this.#small = [];
+    this.#smallBytes = 0;
+    if (small.length === 0) return;
+    const { checkAt } = this.#times();
+    const wanted = new Map(small.map((one) => [one.digest.sha256, one]));
+    const there = new Map<string, Received>(await contents.known(this.#ownerId, [...wanted.keys()], checkAt));
+    const missing = [...wanted.values()].filter(({ digest }) => !there.has(digest.sha256));
+    await eachOf(missing, AT_ONCE, async ({ bytes, digest }) => {
+      const { key } = await blobs.write([bytes], { signal: this.#signal });
+      there.set(digest.sha256, await this.#add(key, digest));
+    });
+    for (const { place, digest } of small) {
+      const received = there.get(digest.sha256);
+      if (received) this.#received[place] = received;
+    }
+  }
+
+  async #add(objectKey: string, digest: Digest): Promise<Received> {
+    const { contents, ids } = this.#context;
+    const { now, checkAt } = this.#times();
+    const { size, sha256 } = digest;
+    const written = { contentId: ids('cnt'), objectKey, ...digest };
+    const { contentId, isUsed } = await contents.add(this.#ownerId, written, now, checkAt);
+    if (!isUsed) await this.#drop(objectKey);
+    return { contentId, size, sha256 };
+  }
+
+  /** What stays behind when this fails is found later: it belongs to nothing. */
+  async #drop(objectKey: string): Promise<void> {
+    await this.#context.blobs.delete(objectKey).catch(() => {});
+  }
+
+  #times(): { now: Date; checkAt: Date } {
+    const { clock, graceMs } = this.#context;
+    const now = clock.now();
+    return { now, checkAt: new Date(now.getTime() + graceMs) };
+  }
+}

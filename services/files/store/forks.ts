@@ -1,0 +1,151 @@
+import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
+import { refuse } from '../../../lib/errors.ts';
+import { type Layers, layersOf, STANDS, WORKSPACE, type WorkspaceRow } from './rows.ts';
+
+/** A workspace shows at most so many others; the fork of one that shows as many gets rows of its own. */
+const MAX_PARENTS = 15;
+
+const SOURCE = statement(
+  'files.fork_source',
+  `select ${WORKSPACE} from workspaces where workspace_id = $1 for share`,
+);
+
+const INSERT = statement(
+  'files.insert_fork',
+  `insert into workspaces (workspace_id, owner_id, version, oldest_version, trimmed_version, parent_ids, parent_versions,
+     parent_id, parent_version, forked_from, forked_version, files, directories, bytes, created_at, updated_at)
+   values ($1, $2, $3, $3, $3, $4, $5, $6, $7, $8, $3, $9, $10, $11, $12, $12)
+   on conflict (workspace_id) do nothing returning workspace_id`,
+);
+
+const INSERT_VERSION = statement(
+  'files.insert_fork_version',
+  'insert into versions (workspace_id, version, files, directories, bytes) values ($1, $2, $3, $4, $5)',
+);
+
+const MADE = statement(
+  'files.made_fork',
+  `select forked_from as "forkedFrom", forked_version as version, deleted_at as "deletedAt"
+   from workspaces where workspace_id = $1`,
+);
+
+const LAYERS = `unnest($3::text[], $4::bigint[]) with ordinality as layer (workspace_id, version, depth)`;
+
+/** All that one version shows, as rows of another workspace: $1 which, $2 since which of its versions. */
+const COPY = statement(
+  'files.copy_entries',
+  `insert into entries (workspace_id, from_version, to_version, path, directory, kind, content_id, size, sha256,
+     executable, target, modified_at)
+   select $1, $2, ${STANDS}, path, directory, kind, content_id, size, sha256, executable, target, modified_at
+   from (
+     select distinct on (e.path) e.* from ${LAYERS}
+     cross join lateral (
+       select * from entries e
+       where e.workspace_id = layer.workspace_id and e.to_version > layer.version and e.from_version <= layer.version
+     ) e
+     order by e.path, layer.depth
+   ) shown
+   where kind <> 'gone'`,
+);
+
+/** Of a version that is kept. */
+const AMOUNT = statement(
+  'files.amount',
+  'select files, directories, bytes from versions where workspace_id = $1 and version = $2',
+);
+
+const DELETE = statement(
+  'files.delete_workspace',
+  `insert into workspaces (workspace_id, owner_id, created_at, updated_at, deleted_at) values ($1, '', $2, $2, $2)
+   on conflict (workspace_id) do update set deleted_at = $2 where workspaces.deleted_at is null`,
+);
+
+export interface Fork {
+  fromId: string;
+  /** Absent for the newest. */
+  version?: number | undefined;
+  toId: string;
+  /** usr_…: whose the source has to be, where the caller has said. */
+  ownerId: string | undefined;
+  now: Date;
+}
+
+type Amount = Pick<WorkspaceRow, 'files' | 'directories' | 'bytes'>;
+
+export type Forks = ReturnType<typeof createForks>;
+
+export function createForks(db: Database) {
+  return {
+    /**
+     * Makes a workspace that shows what another one showed as of a version. Its rows are a handful, whatever there is
+     * to show. Returns its first version.
+     */
+    fork: (fork: Fork, options?: WriteOptions): Promise<number> =>
+      db.transaction(async (tx) => {
+        const [source] = await tx.rows<WorkspaceRow>(SOURCE, [fork.fromId]);
+        if (source && fork.ownerId !== undefined && source.ownerId !== fork.ownerId) throw notFound();
+        if (source?.deletedAt) throw notFound();
+        return source ? make(tx, fork, source) : makeEmpty(tx, fork);
+      }, options),
+
+    /** Nobody sees it any more; its rows go later. */
+    delete: (workspaceId: string, now: Date, options?: WriteOptions) =>
+      db.change(DELETE, [workspaceId, now], options),
+  };
+}
+
+async function make(tx: Session, fork: Fork, source: WorkspaceRow): Promise<number> {
+  const asked = fork.version ?? source.version;
+  const version = Math.min(Math.max(asked, source.oldestVersion), source.version);
+  const layers = layersOf(source, version);
+  const shows = layers.ids.length <= MAX_PARENTS;
+  const parents: Layers = shows ? layers : { ids: [], versions: [] };
+  const amount = version === source.version ? source : await amountOf(tx, fork.fromId, version);
+  const isNew = await insert(tx, fork, source.ownerId, version, parents, amount);
+  if (!isNew) return firstVersion(tx, fork);
+  if (!shows) await tx.change(COPY, [fork.toId, version, layers.ids, layers.versions]);
+  return version;
+}
+
+/** Of a workspace that nobody has changed yet; that somebody does so later must not show. */
+async function makeEmpty(tx: Session, fork: Fork): Promise<number> {
+  if (fork.ownerId === undefined) return 0;
+  const nothing = { files: 0, directories: 0, bytes: 0 };
+  const isNew = await insert(tx, fork, fork.ownerId, 0, { ids: [], versions: [] }, nothing);
+  return isNew ? 0 : firstVersion(tx, fork);
+}
+
+async function insert(
+  tx: Session,
+  { toId, fromId, now }: Fork,
+  ownerId: string,
+  version: number,
+  parents: Layers,
+  { files, directories, bytes }: Amount,
+): Promise<boolean> {
+  const values = [
+    ...[toId, ownerId, version, parents.ids, parents.versions],
+    ...[parents.ids[0] ?? null, parents.versions[0] ?? null, fromId, files, directories, bytes, now],
+  ];
+  if ((await tx.rows(INSERT, values)).length === 0) return false;
+  await tx.change(INSERT_VERSION, [toId, version, files, directories, bytes]);
+  return true;
+}
+
+/** The same call again changes nothing. */
+async function firstVersion(tx: Session, { fromId, toId }: Fork): Promise<number> {
+  const [made] = await tx.rows<{ forkedFrom: string | null; version: number; deletedAt: Date | null }>(MADE, [
+    toId,
+  ]);
+  if (made?.forkedFrom === fromId && made.deletedAt === null) return made.version;
+  throw refuse('NAME_TAKEN', 'the new session has a workspace already');
+}
+
+async function amountOf(tx: Session, workspaceId: string, version: number): Promise<Amount> {
+  const [amount] = await tx.rows<Amount>(AMOUNT, [workspaceId, version]);
+  return amount ?? { files: 0, directories: 0, bytes: 0 };
+}
+
+function notFound() {
+  return refuse('SESSION_NOT_FOUND', 'there is no such workspace to fork');
+}

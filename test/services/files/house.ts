@@ -1,0 +1,406 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Blobs } from '../../../lib/blobs/blobs.ts';
+import { openDirectory } from '../../../lib/blobs/directory.ts';
+import { refuse } from '../../../lib/errors.ts';
+import type { Call, Caller, CallOptions, Client } from '../../../lib/grpc/contract.ts';
+import { withPrefix } from '../../../lib/ids.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import {
+  type Change,
+  type ChangeWorkspaceResponse,
+  type CheckoutResponse,
+  type Content,
+  type Entry,
+  FilesServiceDefinition,
+  type PathChange,
+  type Place,
+  type WriteContentsRequest,
+} from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  type FileEvent,
+  type Lease,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { FilesConfig } from '../../../services/files/config.ts';
+import { openFiles } from '../../../services/files/service.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { createDatabase } from '../../support/database.ts';
+import { fakeService } from '../../support/fake-service.ts';
+
+export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
+export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
+const caller = OWNER;
+
+export const MIB = 1024 * 1024;
+
+const CONFIG: FilesConfig = {
+  pool: 8,
+  workspaceMaxBytes: 1024 * MIB,
+  workspaceMaxFiles: 200_000,
+  fileMaxBytes: 256 * MIB,
+  historyDays: 30,
+  graceSeconds: 86_400,
+  scrubDays: 7,
+  scrubMibPerSecond: 0,
+};
+
+/** What the neighbours of the service know. */
+export class Neighbours {
+  readonly #sessions = new Map<string, { ownerId: string; assistantId: string; readOnly: boolean }>();
+  readonly #leases = new Map<string, Lease>();
+  readonly #assistants = new Map<string, string>();
+  readonly #told = new Map<string, FileEvent[]>();
+  readonly #context: Pick<ServiceContext, 'ids' | 'serviceSecret' | 'clock'>;
+  /** Asked before an append: it may fail, or take its time. */
+  onAppend: (sessionId: string) => Promise<void> | void = () => {};
+
+  constructor(context: Pick<ServiceContext, 'ids' | 'serviceSecret' | 'clock'>) {
+    this.#context = context;
+  }
+
+  /** A new session; of an assistant when one is named. */
+  session(owner: Caller = OWNER, assistantId = ''): string {
+    const sessionId = this.#context.ids('ses');
+    this.#sessions.set(sessionId, { ownerId: owner.userId, assistantId, readOnly: false });
+    return sessionId;
+  }
+
+  assistant(owner: Caller = OWNER): string {
+    const assistantId = this.#context.ids('ast');
+    this.#assistants.set(assistantId, owner.userId);
+    return assistantId;
+  }
+
+  archive(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session) session.readOnly = true;
+  }
+
+  /** The session is gone for everybody. */
+  drop(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  /** A runner takes a turn of the session: any earlier lease is lost. */
+  lease(sessionId: string): Lease {
+    const fence = (this.#leases.get(sessionId)?.fence ?? 0) + 1;
+    const lease = { sessionId, turnId: this.#context.ids('trn'), fence };
+    this.#leases.set(sessionId, lease);
+    return lease;
+  }
+
+  /** Sessions believe in this lease again, as a runner does that was paused. */
+  believe(lease: Lease): void {
+    this.#leases.set(lease.sessionId, lease);
+  }
+
+  /** What the session's journal says of its files. */
+  told(sessionId: string): FileEvent[] {
+    return this.#told.get(sessionId) ?? [];
+  }
+
+  clients() {
+    const locate = async ({ sessionId, lease }: { sessionId: string; lease?: Lease }, call: Call) => {
+      const session = this.#sessions.get(sessionId);
+      if (lease) {
+        const held = this.#leases.get(sessionId);
+        if (!session || held?.fence !== lease.fence || held.turnId !== lease.turnId)
+          throw refuse('LEASE_LOST', 'the turn is held by somebody else');
+        return session;
+      }
+      if (!session || session.ownerId !== call.caller?.userId)
+        throw refuse('SESSION_NOT_FOUND', 'there is no such session');
+      return session;
+    };
+    return {
+      sessions: fakeService(
+        SessionsServiceDefinition,
+        {
+          locateWorkspace: locate,
+          appendFileEvents: async ({ sessionId, events }) => {
+            await this.onAppend(sessionId);
+            if (!this.#sessions.has(sessionId)) return { gone: true };
+            const told = this.told(sessionId);
+            const last = told.at(-1)?.seq ?? 0;
+            this.#told.set(sessionId, [...told, ...events.filter(({ seq }) => seq > last)]);
+            return { gone: false };
+          },
+        },
+        'files',
+        this.#context,
+      ),
+      agents: fakeService(
+        AgentsServiceDefinition,
+        {
+          getAssistant: async ({ assistantId }, call) => {
+            if (this.#assistants.get(assistantId) !== call.caller?.userId)
+              throw refuse('ASSISTANT_NOT_FOUND', 'there is no such assistant');
+            return { assistant: undefined };
+          },
+        },
+        'files',
+        this.#context,
+      ),
+    };
+  }
+}
+
+/** The files service on a database and a directory of its own, with neighbours that know what they are told. */
+export async function openHouse(
+  transport: TransportName = 'in process',
+  overrides: Partial<ServiceContext> = {},
+  config: Partial<FilesConfig> = {},
+  wrap: (blobs: Blobs) => Blobs = (blobs) => blobs,
+) {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await createDatabase());
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-files-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const context = createContext(database.url, overrides);
+  const blobs = wrap(await openDirectory(directory));
+  const neighbours = new Neighbours(context);
+  const replica = stack.use(await openReplica(transport, context, neighbours, blobs, config));
+  return {
+    ...replica,
+    database,
+    directory,
+    blobs,
+    neighbours,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** One more files service on the same database and bytes. */
+export async function openReplica(
+  transport: TransportName,
+  context: ServiceContext,
+  neighbours: Neighbours,
+  blobs: Blobs,
+  config: Partial<FilesConfig> = {},
+) {
+  const stack = new AsyncDisposableStack();
+  const service = stack.adopt(
+    await openFiles(context, { ...CONFIG, ...config }, neighbours.clients(), blobs),
+    (opened) => opened.stop(),
+  );
+  const connection = stack.use(await connect(FilesServiceDefinition, service.endpoint, transport, context));
+  return {
+    context,
+    edge: connection.as('edge'),
+    runner: connection.as('runner'),
+    sessions: connection.as('sessions'),
+    agents: connection.as('agents'),
+    as: connection.as,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+export type Files = Client<FilesServiceDefinition>;
+
+export const ofSession = (sessionId: string): Place => ({ of: { $case: 'sessionId', value: sessionId } });
+export const ofAssistant = (id: string): Place => ({ of: { $case: 'assistantId', value: id } });
+export const workspaceOf = (id: string) => withPrefix('wsp', id);
+
+type Text = string | Uint8Array;
+
+/** The messages of an upload, in pieces of `piece` bytes. */
+export async function* uploadOf(
+  place: Place,
+  files: readonly Text[],
+  lease?: Lease,
+  piece = MIB,
+): AsyncGenerator<WriteContentsRequest> {
+  yield { kind: { $case: 'place', value: { place, lease } } };
+  for (const file of files) {
+    const bytes = Buffer.from(file);
+    yield { kind: { $case: 'begin', value: { size: undefined } } };
+    for (let from = 0; from < bytes.length; from += piece)
+      yield { kind: { $case: 'bytes', value: bytes.subarray(from, from + piece) } };
+  }
+}
+
+export async function upload(
+  files: Files,
+  place: Place,
+  texts: readonly Text[],
+  options: CallOptions = { caller },
+  lease?: Lease,
+): Promise<Content[]> {
+  return (await files.writeContents(uploadOf(place, texts, lease), options)).contents;
+}
+
+export const put = (
+  path: string,
+  contentId: string,
+  more: { executable?: boolean; modifiedAt?: Date } = {},
+): Change => ({
+  kind: {
+    $case: 'putFile',
+    value: { path, contentId, executable: more.executable ?? false, modifiedAt: more.modifiedAt },
+  },
+});
+export const mkdir = (path: string): Change => ({ kind: { $case: 'makeDirectory', value: { path } } });
+export const link = (path: string, target: string): Change => ({
+  kind: { $case: 'putSymlink', value: { path, target } },
+});
+export const move = (from: string, to: string, overwrite = false): Change => ({
+  kind: { $case: 'move', value: { from, to, overwrite } },
+});
+export const remove = (path: string, ifExists = false): Change => ({
+  kind: { $case: 'remove', value: { path, ifExists } },
+});
+
+export interface ChangeOptions {
+  base?: number;
+  key?: string;
+  lease?: Lease;
+  call?: CallOptions;
+}
+
+export async function change(
+  files: Files,
+  place: Place,
+  changes: Change[],
+  { base, key = '', lease, call = lease ? {} : { caller } }: ChangeOptions = {},
+): Promise<ChangeWorkspaceResponse> {
+  return files.changeWorkspace({ place, lease, baseVersion: base, changes, idempotencyKey: key }, call);
+}
+
+/** Writes files by their paths, in one change. */
+export async function write(
+  files: Files,
+  place: Place,
+  texts: Record<string, Text>,
+  options: ChangeOptions = {},
+): Promise<ChangeWorkspaceResponse> {
+  const call = options.call ?? (options.lease ? {} : { caller });
+  const contents = await upload(files, place, Object.values(texts), call, options.lease);
+  const changes = Object.keys(texts).map((path, index) => put(path, contents[index]!.contentId));
+  return change(files, place, changes, options);
+}
+
+export async function workspace(files: Files, place: Place) {
+  const { workspace: found } = await files.getWorkspace({ place }, { caller });
+  if (!found) throw new Error('there is no workspace in the answer');
+  return found;
+}
+
+/** All entries of a directory, page after page. */
+export async function list(
+  files: Files,
+  place: Place,
+  path = '',
+  recursive = true,
+  limit = 1_000,
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let cursor = '';
+  do {
+    const request = { place, lease: undefined, page: { limit, cursor }, path, recursive };
+    const page = await files.listEntries(request, { caller });
+    entries.push(...page.entries);
+    cursor = page.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return entries;
+}
+
+export const pathsOf = (entries: readonly { path: string }[]) => entries.map(({ path }) => path);
+
+export interface ReadOptions {
+  version?: number;
+  offset?: number;
+  length?: number;
+  lease?: Lease;
+  call?: CallOptions;
+}
+
+export async function read(
+  files: Files,
+  place: Place,
+  path: string,
+  { version, offset = 0, length, lease, call = lease ? {} : { caller } }: ReadOptions = {},
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const { bytes } of files.readContent({ place, lease, path, version, offset, length }, call))
+    pieces.push(bytes);
+  return Buffer.concat(pieces);
+}
+
+export async function readText(files: Files, place: Place, path: string, options?: ReadOptions) {
+  return String(await read(files, place, path, options));
+}
+
+/** All that is in a workspace, by path: text of files, `→ target` of symlinks, `/` of directories. */
+export async function treeOf(files: Files, place: Place): Promise<Record<string, string>> {
+  const tree: Record<string, string> = {};
+  for (const { path, kind, target } of await list(files, place)) {
+    tree[path] =
+      kind === 'file' ? await readText(files, place, path) : kind === 'symlink' ? `→ ${target}` : '/';
+  }
+  return tree;
+}
+
+export async function changesOf(
+  files: Files,
+  place: Place,
+  afterSeq = 0,
+  limit = 1_000,
+): Promise<PathChange[]> {
+  const changes: PathChange[] = [];
+  let cursor = '';
+  do {
+    const page = await files.listChanges({ place, afterSeq, page: { limit, cursor } }, { caller });
+    changes.push(...page.changes);
+    cursor = page.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return changes;
+}
+
+/** A copy of a workspace, kept as a runner would keep it. */
+export class Copy {
+  workspaceId = '';
+  version: number | undefined;
+  whole = false;
+  tree: Record<string, string> = {};
+  /** Paths that came in the last checkout. */
+  came: string[] = [];
+
+  async checkout(files: Files, lease: Lease): Promise<this> {
+    const place = ofSession(lease.sessionId);
+    const request = { place, lease, haveVersion: this.version, haveWorkspaceId: this.workspaceId };
+    this.came = [];
+    let path = '';
+    for await (const { kind } of files.checkout(request)) path = this.#take(kind, path);
+    return this;
+  }
+
+  #take(kind: CheckoutResponse['kind'], path: string): string {
+    if (kind?.$case === 'head') {
+      this.workspaceId = kind.value.workspaceId;
+      this.version = kind.value.version;
+      this.whole = kind.value.whole;
+      if (kind.value.whole) this.tree = {};
+    } else if (kind?.$case === 'removed') {
+      if (this.came.length > 0) throw new Error('a removal comes after an entry');
+      const gone = (one: string) => one === kind.value || one.startsWith(`${kind.value}/`);
+      this.tree = Object.fromEntries(Object.entries(this.tree).filter(([one]) => !gone(one)));
+    } else if (kind?.$case === 'entry') {
+      const { path: at, kind: what, target } = kind.value;
+      const above = at.slice(0, Math.max(0, at.lastIndexOf('/')));
+      if (above !== '' && this.tree[above] !== '/') throw new Error(`${at} comes before its directory`);
+      this.tree[at] = what === 'directory' ? '/' : what === 'symlink' ? `→ ${target}` : '';
+      this.came.push(at);
+      return at;
+    } else if (kind?.$case === 'bytes') {
+      this.tree[path] += String(kind.value);
+    }
+    return path;
+  }
+}
+
+export const sha256 = (text: Text) => createHash('sha256').update(text).digest('hex');
