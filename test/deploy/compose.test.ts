@@ -113,6 +113,10 @@ describe('docker-compose.yml', () => {
     const foreign = containers.flatMap(([, { image }]) =>
       image === 'agent-hosting-service:local' ? [] : [image],
     );
-    expect(foreign.filter((image) => !/:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/.test(image))).toEqual([]);
+    expect(
+      foreign.filter(
+        (image) => !/:(\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?|RELEASE\.\d{4}-\d\d-\d\dT[\d-]+Z)$/.test(image),
+      ),
+    ).toEqual([]);
   });
 });

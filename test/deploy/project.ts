@@ -8,6 +8,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const SECRETS = {
   SERVICE_SECRET: 'uKq0vF3+5cM/9n1bYtXzL2aWgR8dSe4hJmPiOo7TfxE=',
   SERVICE_SEALING_KEY: 'Z1pQ+x7Lr/0mNwJ4cTgB9kVyDs6UeFhAoIiR2tXlqYM=',
+  MINIO_PASSWORD: '5be1d0937ca84f62915c0fa7be2d84936f1c0d7a52e98b43',
   POSTGRES_PASSWORD: '8c1f0a6d5b3e92740f6c8ad1e0b7359246d8c0fa1e9b37d5',
 };
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import type { SettingProblem } from '../../lib/env.ts';
 import { createLog } from '../../lib/log.ts';
@@ -51,8 +54,10 @@ async function startInside(settings: Record<string, string>): Promise<System> {
     throw new Error(problems.map((one) => `${one.variable} ${one.problem}`).join('\n'));
   const log = createLog({ level: plan.house.logLevel, pretty: false });
   const house = new House(systemClock, (message, error) => log.warn({ err: error }, message));
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-data-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
   stack.defer(() => house.stop());
-  const ground = await layGround(plan, house, log, undefined);
+  const ground = await layGround(plan, house, log, directory);
   const url = await openModules(plan, house, ground);
   if (!url) throw new Error('the system has no edge');
   return { url, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -1,7 +1,7 @@
 import { freePort } from '../../lib/db/embedded/port.ts';
 
 /** The services that are called by others. */
-export const SERVICES = ['auth', 'agents', 'sessions', 'deployments'] as const;
+export const SERVICES = ['auth', 'agents', 'sessions', 'files', 'deployments'] as const;
 /** What can run as a process of its own. */
 export const TARGETS = [...SERVICES, 'runner', 'edge'] as const;
 export type TargetName = (typeof TARGETS)[number];
