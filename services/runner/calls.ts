@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Tracer } from '../../lib/telemetry/tracer.ts';
+import type { Trace } from '../../lib/trace.ts';
 import type { Ask, OpenCall } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Held, HeldTurn } from './held.ts';
 import { FRESH, planOf, type Run } from './plan.ts';
@@ -49,9 +50,9 @@ export async function carryOut(
   return asks;
 }
 
-function callingTurn({ claimed, span }: HeldTurn, environmentId: string): CallingTurn {
+function callingTurn({ claimed }: HeldTurn, trace: Trace, environmentId: string): CallingTurn {
   const { sessionId, turnId, fence, agentId, ownerId } = claimed;
-  return { lease: { sessionId, turnId, fence }, agentId, ownerId, environmentId, trace: span.trace };
+  return { lease: { sessionId, turnId, fence }, agentId, ownerId, environmentId, trace };
 }
 
 /** What earlier attempts have done about a call; of one of this attempt, nothing. */
@@ -78,7 +79,7 @@ async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: Surrou
   const startedAt = clock.now().getTime();
   const span = beginTool(tracer, turn, call, attempt);
   const progress = (text: string) => turn.outbox.progress(call.toolUseId, text, clock.now().getTime());
-  const calling = callingTurn(turn, options.environmentId);
+  const calling = callingTurn(turn, span.trace, options.environmentId);
   const told = { toolUseId: call.toolUseId, attempt, turn: calling, signal: turn.signal, progress };
   const end = await runTool(tool, input, told, { clock, timeoutSeconds: toolTimeoutSeconds });
   endTool(span, end);

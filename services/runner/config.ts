@@ -24,7 +24,8 @@ const turns = {
     { min: 1, max: 86_400, unit: 'seconds' },
     {
       fallback: 120,
-      about: 'The longest one tool call may take; then the model is told that it did not finish.',
+      about:
+        'The longest one tool call may take; then the model is told that it did not finish. A command has the limit of its environment instead.',
     },
   ),
   mostSandboxes: setting.integer(

@@ -65,7 +65,7 @@ async function carryOut(kept: KeptSandbox, order: Order, call: ToolCall, desk: D
   try {
     return await kept.inWorkspace(workspaceIdOf(call.turn), async (copy) => {
       call.signal.throwIfAborted();
-      await copy.bringUp(desk);
+      await copy.bringUp(desk, call.signal);
       return await run(kept, copy, order, call, desk);
     });
   } catch (error) {
@@ -96,7 +96,7 @@ async function run(
     throw new Error('The command was stopped.');
   }
   if (kept.ending.aborted) {
-    const failure = `The sandbox was ended: ${kept.ending.reason}.`;
+    const failure = 'The sandbox was ended.';
     return { end, timeoutSeconds, commit: undefined, failure };
   }
   try {

@@ -35,6 +35,8 @@ interface Berth {
 /** How often a new one is made when somebody ends them as soon as they are there. */
 const TRIES = 3;
 
+const TOLD = 'it was told to end';
+
 /** The sandboxes of a runner: each is made when the first command of its tenant needs it. */
 export class Sandboxes {
   readonly #options: SandboxesOptions;
@@ -76,17 +78,15 @@ export class Sandboxes {
       const kept = await this.#keptFor(tenant, environment);
       if (kept.ending.aborted) continue;
       kept.enter();
+      let isReady = false;
       try {
-        if (await this.#take(kept, call)) {
-          await kept.wake();
-          return kept;
-        }
-      } catch (error) {
-        kept.leave();
-        throw error;
+        const isTaken = await this.#take(kept, call);
+        if (!isTaken) this.end(kept, 'released', TOLD);
+        isReady = isTaken && (await this.#wake(kept));
+        if (isReady) return kept;
+      } finally {
+        if (!isReady) kept.leave();
       }
-      this.end(kept, 'released', 'it was ended');
-      kept.leave();
     }
     throw refuse('SANDBOX_UNAVAILABLE', 'every new sandbox was ended at once');
   }
@@ -197,6 +197,17 @@ export class Sandboxes {
     return true;
   }
 
+  async #wake(kept: KeptSandbox): Promise<boolean> {
+    try {
+      await kept.wake();
+      return true;
+    } catch (error) {
+      this.#complain(error, 'a sandbox cannot be resumed');
+      this.end(kept, 'lost', 'it could not be resumed');
+      return false;
+    }
+  }
+
   #idle(kept: KeptSandbox): void {
     if (kept.isUsed || kept.ending.aborted) return;
     if (kept.environment.spec?.idle?.action === 'release') {
@@ -228,7 +239,7 @@ export class Sandboxes {
 
   #endById(sandboxId: string): void {
     const kept = this.#find(sandboxId);
-    if (kept) this.end(kept, 'released', 'it was ended');
+    if (kept) this.end(kept, 'released', TOLD);
   }
 
   #find(sandboxId: string): KeptSandbox | undefined {

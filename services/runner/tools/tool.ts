@@ -15,6 +15,7 @@ export interface CallingTurn {
   ownerId: string;
   /** Empty for the default one. */
   environmentId: string;
+  /** Of this call. */
   trace: Trace;
 }
 

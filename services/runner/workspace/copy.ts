@@ -36,7 +36,11 @@ export class WorkspaceCopy {
   }
 
   /** Makes the tree what the workspace is now. */
-  async bringUp(desk: Desk): Promise<void> {
+  bringUp(desk: Desk, signal: AbortSignal): Promise<void> {
+    return persist(this.#clock, signal, () => this.#bringUp(desk));
+  }
+
+  async #bringUp(desk: Desk): Promise<void> {
     if (!(await this.#isThere())) this.#version = undefined;
     const { sessionId, turnId, fence } = desk.lease;
     const lease = `${sessionId} ${turnId} ${fence}`;
