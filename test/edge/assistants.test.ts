@@ -178,6 +178,22 @@ describe('/assistants', () => {
     expect(failed.error.code).toBe('agent_version_missing');
   });
 
+  it('DELETE takes the workspace along, with what is in it', async () => {
+    const { assistant_id: id } = await create({ model: 'rehearsal/shell' });
+    const begun = await api.post(`/assistants/${id}/conversations`, { message: '$ echo kept > notes.txt' });
+    const files = `/sessions/${begun.body.data.session_id}/files`;
+    await until('the file is there', async () => {
+      const { body } = await api.get(`/assistants/${id}/files`);
+      return (body.data as { path: string }[]).some(({ path }) => path === 'notes.txt');
+    });
+    expect((await api.get(`/assistants/${id}/workspace`)).body.data).toMatchObject({ files: 1, bytes: 5 });
+    await api.send('DELETE', `/assistants/${id}`);
+    await until('its workspace is gone', async () => {
+      const { body, status } = await api.get(files);
+      return status === 404 || body.data.length === 0;
+    });
+  });
+
   it('starts nothing while it is disabled', async () => {
     const { assistant_id: id } = await create({ enabled: false });
     expect(await api.post(`/assistants/${id}/conversations`)).toMatchObject(
