@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Change, Place } from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  change,
+  type House,
+  link,
+  mkdir,
+  move,
+  ofSession,
+  openHouse,
+  put,
+  remove,
+  treeOf,
+  upload,
+  workspace,
+  write,
+} from './house.ts';
+
+describe('changes made on an older version', () => {
+  let house: House;
+  let place: Place;
+  beforeAll(async () => {
+    house = await openHouse();
+  });
+  afterAll(() => house[Symbol.asyncDispose]());
+
+  /** A workspace at version 1; what others do to it then makes it version 2. */
+  async function begin(
+    texts: Record<string, string>,
+    theirs: (place: Place) => Promise<unknown>,
+  ): Promise<void> {
+    place = ofSession(house.neighbours.session());
+    await write(house.edge, place, texts);
+    await theirs(place);
+  }
+
+  const ours = (texts: Record<string, string>) => write(house.edge, place, texts, { base: 1 });
+  const oursBy = (...changes: Change[]) => change(house.edge, place, changes, { base: 1 });
+  const theirs = (texts: Record<string, string>) => (at: Place) => write(house.edge, at, texts);
+  const theirsBy =
+    (...changes: Change[]) =>
+    (at: Place) =>
+      change(house.edge, at, changes);
+
+  it('are made as they are where nobody else has changed anything', async () => {
+    await begin({ a: 'one', b: 'one' }, theirs({ a: 'theirs' }));
+    const { conflicts } = await ours({ b: 'ours', c: 'ours' });
+    expect(conflicts).toEqual([]);
+    expect(await treeOf(house.edge, place)).toEqual({ a: 'theirs', b: 'ours', c: 'ours' });
+  });
+
+  it('go beside what somebody else has changed', async () => {
+    await begin({ 'd/report.tar.gz': 'one' }, theirs({ 'd/report.tar.gz': 'theirs' }));
+    const { conflicts, entries } = await ours({ 'd/report.tar.gz': 'ours' });
+    const keptAs = 'd/report.tar.conflict-v1.gz';
+    expect(conflicts).toEqual([{ path: 'd/report.tar.gz', keptAs }]);
+    expect(entries).toMatchObject([{ path: keptAs, size: 4 }]);
+    expect(await treeOf(house.edge, place)).toEqual({
+      d: '/',
+      'd/report.tar.gz': 'theirs',
+      [keptAs]: 'ours',
+    });
+    const again = await ours({ 'd/report.tar.gz': 'ours again' });
+    expect(again.conflicts).toEqual([{ path: 'd/report.tar.gz', keptAs: 'd/report.tar.conflict-v1-2.gz' }]);
+  });
+
+  it.each([
+    ['.bashrc', '.bashrc.conflict-v1'],
+    ['Makefile', 'Makefile.conflict-v1'],
+    ['a.b', 'a.conflict-v1.b'],
+    [`${'x'.repeat(250)}.txt`, `${'x'.repeat(239)}.conflict-v1.txt`],
+    [`${'ä'.repeat(127)}`, `${'ä'.repeat(121)}.conflict-v1`],
+    [`a.${'long'.repeat(20)}`, `a.${'long'.repeat(20)}.conflict-v1`],
+  ])('are kept under a name made of %s', async (path, keptAs) => {
+    await begin({ [path]: 'one' }, theirs({ [path]: 'theirs' }));
+    expect((await ours({ [path]: 'ours' })).conflicts).toEqual([{ path, keptAs }]);
+  });
+
+  it('are no conflict when both have done the same', async () => {
+    await begin({ a: 'one', gone: 'one' }, theirsBy(remove('gone'), mkdir('d'), link('l', 'a')));
+    await write(house.edge, place, { a: 'the same' });
+    const [same] = await upload(house.edge, place, ['the same']);
+    const { conflicts } = await oursBy(put('a', same!.contentId), remove('gone'), mkdir('d'), link('l', 'a'));
+    expect(conflicts).toEqual([]);
+    expect((await workspace(house.edge, place)).version).toBe(3);
+  });
+
+  it('do not bring back what somebody else has removed, but keep what was made of it', async () => {
+    await begin({ a: 'one' }, theirsBy(remove('a')));
+    expect((await ours({ a: 'ours' })).conflicts).toEqual([{ path: 'a', keptAs: 'a.conflict-v1' }]);
+    expect(await treeOf(house.edge, place)).toEqual({ 'a.conflict-v1': 'ours' });
+  });
+
+  it('do not remove what somebody else has changed', async () => {
+    await begin(
+      { a: 'one', 'd/x': 'one', 'd/y': 'one', 'd/e/z': 'one' },
+      theirs({ a: 'theirs', 'd/x': 'theirs' }),
+    );
+    const { conflicts } = await oursBy(remove('a'), remove('d'));
+    expect(conflicts).toEqual([
+      { path: 'a', keptAs: '' },
+      { path: 'd/x', keptAs: '' },
+    ]);
+    expect(await treeOf(house.edge, place)).toEqual({ a: 'theirs', d: '/', 'd/x': 'theirs' });
+  });
+
+  it('do not remove a directory in which somebody else has made something', async () => {
+    await begin({ 'd/x': 'one' }, theirs({ 'd/new/file': 'theirs' }));
+    expect((await oursBy(remove('d'))).conflicts).toEqual([{ path: 'd/new/file', keptAs: '' }]);
+    expect(await treeOf(house.edge, place)).toEqual({ d: '/', 'd/new': '/', 'd/new/file': 'theirs' });
+  });
+
+  it('go into a directory beside a file that somebody else has put in its place', async () => {
+    await begin({ 'd/x': 'one' }, async (at) => {
+      await change(house.edge, at, [remove('d')]);
+      await write(house.edge, at, { d: 'a file now' });
+    });
+    const { conflicts } = await ours({ 'd/y': 'ours', 'd/z/w': 'ours' });
+    expect(conflicts).toEqual([{ path: 'd', keptAs: 'd.conflict-v1' }]);
+    expect(await treeOf(house.edge, place)).toEqual({
+      d: 'a file now',
+      'd.conflict-v1': '/',
+      'd.conflict-v1/y': 'ours',
+      'd.conflict-v1/z': '/',
+      'd.conflict-v1/z/w': 'ours',
+    });
+  });
+
+  it('put a file beside a directory that somebody else has made there', async () => {
+    await begin({ a: 'one' }, async (at) => {
+      await change(house.edge, at, [remove('a')]);
+      await write(house.edge, at, { 'a/x': 'theirs' });
+    });
+    expect((await ours({ a: 'ours' })).conflicts).toEqual([{ path: 'a', keptAs: 'a.conflict-v1' }]);
+    expect(await treeOf(house.edge, place)).toEqual({ a: '/', 'a/x': 'theirs', 'a.conflict-v1': 'ours' });
+  });
+
+  it('do not move what somebody else has changed, nor over it', async () => {
+    await begin({ 'd/x': 'one', f: 'one', t: 'one' }, theirs({ 'd/x': 'theirs', t: 'theirs' }));
+    const { conflicts, entries } = await oursBy(move('d', 'e'), move('f', 't', true));
+    expect(conflicts).toEqual([
+      { path: 'd', keptAs: '' },
+      { path: 'f', keptAs: '' },
+    ]);
+    expect(entries).toMatchObject([{ path: 'd' }, { path: 'f' }]);
+    expect(await treeOf(house.edge, place)).toEqual({ d: '/', 'd/x': 'theirs', f: 'one', t: 'theirs' });
+  });
+
+  it('keep their own order within one call', async () => {
+    await begin({ a: 'one', b: 'one' }, theirs({ a: 'theirs' }));
+    const [one, two] = await upload(house.edge, place, ['first', 'second']);
+    const { conflicts } = await oursBy(
+      put('a', one!.contentId),
+      put('a', two!.contentId),
+      remove('b'),
+      put('b', two!.contentId),
+    );
+    expect(conflicts).toEqual([{ path: 'a', keptAs: 'a.conflict-v1' }]);
+    expect(await treeOf(house.edge, place)).toEqual({ a: 'theirs', 'a.conflict-v1': 'second', b: 'second' });
+  });
+
+  it('cannot be made on a version that there is not', async () => {
+    await begin({ a: 'one' }, async () => {});
+    const refused = change(house.edge, place, [remove('a')], { base: 2 });
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+});
