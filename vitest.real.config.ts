@@ -3,7 +3,7 @@ import embedded from './vitest.config.ts';
 
 /** The end-to-end cases, which both shapes of the product have to pass. */
 const JOURNEYS = [
-  'test/e2e/{journey,webhook,restart,trace}.test.ts',
+  'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
 ];
 /** What only separate processes have to show. */
@@ -12,12 +12,13 @@ const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 
 /**
- * Lane 2: the same contract suites, on the backends that an operator brings along (Redis, a separate
- * PostgreSQL, processes apart), and what only they can show. The journeys run once in each shape.
+ * Lane 2: the same contract suites, on the backends that an operator brings along (Redis, an S3
+ * server, a separate PostgreSQL, processes apart), and what only they can show. The journeys run once in each shape.
  */
 export default defineConfig({
   test: {
     ...common,
+    globalSetup: ['test/support/postgres.ts', 'test/support/object-store.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from './api.ts';
+import { bucketSettings } from './bucket.ts';
 import { createDatabase } from './database.ts';
 import { realLane } from './lane.ts';
 import { type Program, runProgram } from './program.ts';
@@ -56,7 +57,7 @@ export async function startFleet(
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const plan = await planOf({
     SERVICE_DATABASE_URL: database.url,
-    ...(redis ? { SERVICE_REDIS_URL: redis.url } : {}),
+    ...(redis ? { SERVICE_REDIS_URL: redis.url, ...bucketSettings() } : {}),
     SERVICE_DATA_DIR: directory,
     ...settings,
   });

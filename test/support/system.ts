@@ -8,6 +8,7 @@ import { House } from '../../lib/modules.ts';
 import { layGround } from '../../services/house/ground.ts';
 import { openModules } from '../../services/house/open.ts';
 import { readPlan } from '../../services/house/plan.ts';
+import { bucketSettings } from './bucket.ts';
 import { createDatabase } from './database.ts';
 import { startFleet } from './fleet.ts';
 import { realLane } from './lane.ts';
@@ -45,7 +46,7 @@ async function startInside(settings: Record<string, string>): Promise<System> {
     SERVICE_PORT: '0',
     SERVICE_DATABASE_URL: database.url,
     SERVICE_LOG_LEVEL: 'warn',
-    ...(redis ? { SERVICE_REDIS_URL: redis.url } : {}),
+    ...(redis ? { SERVICE_REDIS_URL: redis.url, ...bucketSettings() } : {}),
     ...SECRETS,
     ...settings,
   };
