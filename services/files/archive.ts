@@ -43,6 +43,8 @@ export async function archiveBytes(
 /** A directory as a tar archive (POSIX pax), in pieces of at most 1 MiB. What it holds lies below its own name. */
 export async function* archive(options: ArchiveOptions): AsyncGenerator<Uint8Array> {
   const pack = openPack();
+  // Whoever reads hears of a failure; nobody does any more who has left, and unheard it would end the process.
+  pack.on('error', () => {});
   const filling = fill(pack, options).then(
     () => pack.finalize(),
     (error: unknown) => pack.destroy(error instanceof Error ? error : new Error(String(error))),
@@ -75,8 +77,8 @@ async function fill(pack: Pack, { path, pages, contents, reader, signal }: Archi
 function add(pack: Pack, header: Packed, bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error | null) => (error ? reject(error) : resolve());
-    if (header.type === 'file') pack.entry(header, bytes, done);
-    else pack.entry(header, done);
+    const entry = header.type === 'file' ? pack.entry(header, bytes, done) : pack.entry(header, done);
+    entry.on('error', reject);
   });
 }
 
@@ -89,6 +91,7 @@ async function stream(
 ): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const entry = pack.entry(header, (error) => (error ? reject(error) : resolve()));
+  entry.on('error', reject);
   // Whoever reads the archive may leave at any time.
   ended.catch(() => {});
   for await (const piece of reader.read(content, 0, content.size, signal)) {
