@@ -15,17 +15,19 @@ export interface ObjectStore {
 }
 
 /** It takes a while to start, so all projects of a run share one, though each of them loads this file. */
-const SHARED = Symbol.for('the object store of this run');
 interface Shared {
   server: Promise<TestS3>;
   users: number;
 }
-const place: { [SHARED]?: Shared } = globalThis;
+
+declare global {
+  var sharedObjectStore: Shared | undefined;
+}
 
 /** One S3 server for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  place[SHARED] ??= { server: startS3(), users: 0 };
-  const shared = place[SHARED];
+  globalThis.sharedObjectStore ??= { server: startS3(), users: 0 };
+  const shared = globalThis.sharedObjectStore;
   shared.users++;
   const { endpoint, user } = await shared.server;
   project.provide('objectStore', { endpoint, ...user });

@@ -53,7 +53,8 @@ export function agentHandlers({ agents, clock, ids, endpoints, hint, settle }: H
       };
       const { before, after } = await agents.change(userId, request.agentId, change, call);
       if (after !== before) hint('agents.changed', after.agentId);
-      if (after.enabled !== before.enabled) await settle();
+      // Also when it was so before: whoever was not answered the first time asks again.
+      if (request.enabled !== undefined) await settle();
       return { agent: after };
     },
 

@@ -54,7 +54,8 @@ export function assistantHandlers(context: HandlerContext): Methods {
       const change = (agent: Agent) => changed(agent, patch, clock.now());
       const { before, after } = await assistants.change(userId, request.assistantId, change, call);
       if (after !== before) hint('agents.changed', after.agentId);
-      if (after.enabled !== before.enabled) await settle();
+      // Also when it was so before: whoever was not answered the first time asks again.
+      if (request.enabled !== undefined) await settle();
       return { assistant: shown(after) };
     },
 

@@ -1,6 +1,7 @@
-import { refuseField } from '../../../lib/errors.ts';
+import { Refusal, refuse, refuseField } from '../../../lib/errors.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
   SendMessageRequest,
@@ -17,7 +18,7 @@ import type { Decide, DecideStop } from '../store/changes.ts';
 import { markDeleted, queuedTurns } from '../store/removal.ts';
 import { amendment, archival, titling } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
-import type { HandlerContext } from './context.ts';
+import { type HandlerContext, ownedRow } from './context.ts';
 import { parseLine, textIn } from './json.ts';
 import { sessionOf } from './shapes.ts';
 
@@ -30,14 +31,33 @@ const SMALL = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
 /** What a user does with a session of theirs. */
-export function workingHandlers({ clock, ids, changes, lists, sandboxes }: HandlerContext): Methods {
+export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes }: HandlerContext): Methods {
   async function read(sessionId: string, call: Call) {
     const row = await lists.session(sessionId, call);
     if (!row) throw sessionNotFound(sessionId);
     return { session: sessionOf(row) };
   }
 
-  function sending(request: SendMessageRequest, turnId: string, call: Call): DecideStop {
+  /**
+   * Sends, and asks after the assistant where the session turns out to be of one: it takes no more messages when that
+   * is gone, as it has no version to go on with. All other sessions are spared the question.
+   */
+  async function asking<Answer>(
+    sessionId: string,
+    call: Call,
+    send: (isThere: boolean) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await send(false);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'ASSISTANT_NOT_FOUND') throw error;
+      const { agent_id: agentId } = await ownedRow(lists, sessionId, call);
+      await agents.resolveAgent({ agentId }, call);
+      return send(true);
+    }
+  }
+
+  function sending(request: SendMessageRequest, turnId: string, call: Call, isThere: boolean): DecideStop {
     const { sessionId, contentJson, busyPolicy } = request;
     if (!BUSY_POLICIES.includes(busyPolicy))
       throw refuseField('/busy_policy', 'is none of enqueue, reject, interrupt');
@@ -51,34 +71,44 @@ export function workingHandlers({ clock, ids, changes, lists, sandboxes }: Handl
     };
     return (state, seen) => {
       const session = open(owned(state, sessionId, callerOf(call).userId));
+      if (!isThere && isId('ast', session.agentId))
+        throw refuse('ASSISTANT_NOT_FOUND', 'the assistant has not been asked for');
       const change = send(session, seen, { ...message, now: clock.now() });
       return session.titled || !title ? { change } : { change, update: titling(sessionId, title) };
     };
   }
 
+  async function sendOnce(
+    request: SendMessageRequest,
+    isThere: boolean,
+    call: Call,
+  ): Promise<SendMessageResponse> {
+    const turnId = ids('trn');
+    const decide = sending(request, turnId, call, isThere);
+    if (request.idempotencyKey === '') {
+      const bytes = request.contentJson.length + SMALL;
+      const changed =
+        request.busyPolicy === 'interrupt'
+          ? await changes.stop(request.sessionId, bytes, decide, call)
+          : await changes.change(request.sessionId, bytes, (state) => decide(state, NOTHING_SEEN), call);
+      return { turnId, seq: seqOf(changed), replayed: false };
+    }
+    const key = {
+      caller: callerOf(call).userId,
+      key: request.idempotencyKey,
+      method: 'sendMessage',
+      request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
+      now: clock.now(),
+    };
+    const answerFor = (changed: Decided) =>
+      SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish();
+    const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
+    return { ...SendMessageResponse.decode(answer), replayed };
+  }
+
   return {
     async sendMessage(request, call) {
-      const turnId = ids('trn');
-      const decide = sending(request, turnId, call);
-      if (request.idempotencyKey === '') {
-        const bytes = request.contentJson.length + SMALL;
-        const changed =
-          request.busyPolicy === 'interrupt'
-            ? await changes.stop(request.sessionId, bytes, decide, call)
-            : await changes.change(request.sessionId, bytes, (state) => decide(state, NOTHING_SEEN), call);
-        return { turnId, seq: seqOf(changed), replayed: false };
-      }
-      const key = {
-        caller: callerOf(call).userId,
-        key: request.idempotencyKey,
-        method: 'sendMessage',
-        request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
-        now: clock.now(),
-      };
-      const answerFor = (changed: Decided) =>
-        SendMessageResponse.encode({ turnId, seq: seqOf(changed), replayed: false }).finish();
-      const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
-      return { ...SendMessageResponse.decode(answer), replayed };
+      return asking(request.sessionId, call, (isThere) => sendOnce(request, isThere, call));
     },
 
     async updateSession({ sessionId, title, metadata }, call) {

@@ -48,12 +48,12 @@ export async function openReplica(
   config: Partial<typeof CONFIG> = {},
 ) {
   const stack = new AsyncDisposableStack();
-  const asked: FilesAsked = { forked: [], deleted: [] };
+  const asked: Asked = { forked: [], deleted: [] };
   const service = stack.adopt(
     await openSessions(
       context,
       { ...CONFIG, ...config },
-      { agents: agentsFor(context), files: filesFor(context, asked) },
+      { agents: agentsFor(context, asked), files: filesFor(context, asked) },
     ),
     (opened) => opened.stop(),
   );
@@ -73,7 +73,7 @@ export async function openReplica(
 
 export type House = Awaited<ReturnType<typeof openReplica>>;
 
-function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
+function agentsFor(context: ServiceContext, asked: Asked): Client<AgentsServiceDefinition> {
   return fakeService(
     AgentsServiceDefinition,
     {
@@ -83,7 +83,8 @@ function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
       },
       async resolveAgent({ agentId }) {
         if (agentId === AGENT) return { agentId, version: 3 };
-        if (agentId === ASSISTANT) return { agentId, version: 0 };
+        if (agentId === ASSISTANT && !asked.assistantIsGone) return { agentId, version: 0 };
+        if (agentId === ASSISTANT) throw refuse('ASSISTANT_NOT_FOUND', 'there is no such assistant');
         if (agentId === DISABLED_AGENT) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
         throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
       },
@@ -93,14 +94,16 @@ function agentsFor(context: ServiceContext): Client<AgentsServiceDefinition> {
   );
 }
 
-/** What sessions has asked of files. */
-export interface FilesAsked {
+/** What sessions has asked of its neighbours. */
+export interface Asked {
   forked: ForkWorkspaceRequest[];
   /** ses_…: whose workspaces were deleted. */
   deleted: string[];
+  /** Says from now on that there is no assistant. */
+  assistantIsGone?: boolean;
 }
 
-function filesFor(context: ServiceContext, asked: FilesAsked): Client<FilesServiceDefinition> {
+function filesFor(context: ServiceContext, asked: Asked): Client<FilesServiceDefinition> {
   return fakeService(
     FilesServiceDefinition,
     {

@@ -225,5 +225,9 @@ describe.each(TRANSPORTS)('sandboxes of sessions, %s', (transport) => {
       await end(one);
     }
     expect(worked.toSorted()).toEqual(sessions.map((session) => session?.sessionId).toSorted());
+    const sessionId = worked[0] ?? '';
+    expect(await say(house, sessionId, 'more')).toMatchObject({ replayed: false });
+    house.asked.assistantIsGone = true;
+    await expect(say(house, sessionId, 'and more')).rejects.toMatchObject({ code: 'ASSISTANT_NOT_FOUND' });
   });
 });
