@@ -20,6 +20,8 @@ export interface Ground {
   contextOf(module: ModuleName): ServiceContext;
   sealingKey: string;
   metrics: Metrics;
+  /** Where this process alone keeps what it needs; only target all has one. */
+  dataDir: string | undefined;
   standIns: StandIn[];
 }
 
@@ -59,6 +61,7 @@ export async function layGround(
     contextOf: (module) => ({ ...context, tracer: telemetry.tracer(module) }),
     sealingKey: await secretOf(sealingKey, 'sealing-key'),
     metrics,
+    dataDir,
     standIns: [
       {
         role: 'database',

@@ -1,4 +1,7 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openEdge } from '../../edge/server.ts';
+import { openBlobs } from '../../lib/blobs/open.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { lateTransport, localTransport } from '../../lib/grpc/local.ts';
@@ -15,6 +18,9 @@ import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessi
 import { openAgents } from '../agents/service.ts';
 import { openAuth } from '../auth/service.ts';
 import { openDeployments } from '../deployments/service.ts';
+import { openFiles } from '../files/service.ts';
+import { Ground as SandboxGround } from '../runner/sandbox/place.ts';
+import { simulatedProvider } from '../runner/sandbox/simulated/provider.ts';
 import { openRunner } from '../runner/service.ts';
 import { openSessions } from '../sessions/service.ts';
 import type { Ground } from './ground.ts';
@@ -75,6 +81,15 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     const clients = { agents: agents(), files: files() };
     await serve('sessions', openSessions(contexts.sessions, plan.sessions, clients));
   }
+  if (modules.includes('files')) {
+    const { agents, sessions } = clientsOf('files');
+    const { log } = contexts.files;
+    const blobs = await openBlobs(plan.files, ground.dataDir, log);
+    await serve(
+      'files',
+      openFiles(contexts.files, plan.files, { agents: agents(), sessions: sessions() }, blobs),
+    );
+  }
   if (modules.includes('deployments')) {
     const { agents, sessions, auth } = clientsOf('deployments');
     const clients = { agents: agents(), sessions: sessions(), auth: auth() };
@@ -94,7 +109,22 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     const { sessions, agents, files } = clientsOf('runner');
     const config = { ...plan.runner, modelEndpoints };
     await house.start(
-      openRunner(contexts.runner, config, { sessions: sessions(), agents: agents(), files: files() }),
+      openRunner(
+        contexts.runner,
+        config,
+        { sessions: sessions(), agents: agents(), files: files() },
+        {
+          providers: {
+            has: [
+              simulatedProvider({
+                ground: new SandboxGround(join(ground.dataDir ?? tmpdir(), 'sandboxes', 'simulated')),
+                clock: contexts.runner.clock,
+              }),
+            ],
+            lacks: [],
+          },
+        },
+      ),
     );
   }
   if (modules.includes('edge')) {

@@ -9,12 +9,13 @@ import {
 import { settings as agents } from '../agents/config.ts';
 import { settings as auth } from '../auth/config.ts';
 import { settings as deployments } from '../deployments/config.ts';
+import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
 import { settings as sessions } from '../sessions/config.ts';
 import { settings as house } from './config.ts';
 import { ASKS, KEEPERS, modulesOf, type Target } from './target.ts';
 
-const DECLARATIONS = { house, auth, agents, sessions, deployments, runner, edge };
+const DECLARATIONS = { house, auth, agents, sessions, files, deployments, runner, edge };
 
 /** What a process will run, and with which settings. */
 export type Plan = { target: Target } & {
@@ -29,13 +30,14 @@ export function readPlan(target: Target, env: Environment, problems: SettingProb
     auth: readSettings(auth, env, problems),
     agents: readSettings(agents, env, problems),
     sessions: readSettings(sessions, env, problems),
+    files: readSettings(files, env, problems),
     deployments: readSettings(deployments, env, problems),
     runner: readSettings(runner, env, problems),
     edge: readSettings(edge, env, problems),
   };
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(plan.edge));
-  problems.push(...endpointKeysOfNobody(plan));
+  problems.push(...endpointKeysOfNobody(plan), ...halfAStore(plan));
   // What was given but cannot be used has been said already; it is not missing as well.
   const given = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(plan).filter(({ variable }) => !given.has(variable)));
@@ -56,10 +58,26 @@ function endpointKeysOfNobody({ house, runner }: Plan): SettingProblem[] {
   }));
 }
 
+/** A store of objects is told apart from strangers by its keys. */
+function halfAStore({ files: { s3Endpoint, s3AccessKey, s3SecretKey } }: Plan): SettingProblem[] {
+  if (s3Endpoint === undefined) return [];
+  const missing = [
+    ['SERVICE_S3_ACCESS_KEY', s3AccessKey],
+    ['SERVICE_S3_SECRET_KEY', s3SecretKey],
+  ].flatMap(([variable = '', value]) => (value === undefined ? [variable] : []));
+  return missing.map((variable) => ({
+    variable,
+    problem: 'is not set, and SERVICE_S3_ENDPOINT is',
+    expected: 'the keys of a user of the object store',
+    fix: 'set both keys, or leave the endpoint out',
+  }));
+}
+
 /** In a process of its own a module stands on nothing embedded and nothing generated. */
 function missing({
   target,
   house: { databaseUrl, redisUrl, serviceSecret, sealingKey, ...house },
+  files,
   edge,
 }: Plan): SettingProblem[] {
   const modules = modulesOf(target);
@@ -87,6 +105,14 @@ function missing({
       databaseUrl,
       'postgres://user:password@host:port/database',
       'start a PostgreSQL server and name it; only target all embeds one',
+    );
+  }
+  if (modules.includes('files')) {
+    need(
+      'SERVICE_S3_ENDPOINT',
+      files.s3Endpoint,
+      'http://host:port of a server that speaks S3',
+      'start one, MinIO for example, and name it with its keys; only target all keeps files itself',
     );
   }
   if (modules.includes('deployments')) {
