@@ -1,5 +1,5 @@
 import type { Client } from '../../lib/grpc/contract.ts';
-import type { Module } from '../../lib/modules.ts';
+import type { Module, StandIn } from '../../lib/modules.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
@@ -12,7 +12,7 @@ import { createLeases } from './leases.ts';
 import { createModels } from './models/registry.ts';
 import { createReporter } from './reporter.ts';
 import { createCommandLine } from './sandboxes/command.ts';
-import type { Providers } from './sandboxes/providers.ts';
+import { inForce, type Providers } from './sandboxes/providers.ts';
 import { Sandboxes } from './sandboxes/sandboxes.ts';
 import { beginTurn } from './spans.ts';
 import { builtInTools } from './tools/builtin.ts';
@@ -33,6 +33,11 @@ export interface RunnerParts {
   tools?: readonly Tool[];
 }
 
+export interface Runner extends Module {
+  /** What its commands run in. */
+  standIn: StandIn;
+}
+
 const NO_PROVIDERS: Providers = { has: [], lacks: [] };
 
 /**
@@ -44,7 +49,7 @@ export async function openRunner(
   config: RunnerConfig,
   { sessions, agents, files }: RunnerClients,
   { providers = NO_PROVIDERS, tools: more = [] }: RunnerParts = {},
-): Promise<Module> {
+): Promise<Runner> {
   const { clock, ids, log, bus, tracer } = context;
   const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
   const runnerId = ids('rnr');
@@ -101,6 +106,7 @@ export async function openRunner(
 
   return {
     name: 'runner',
+    standIn: { role: 'sandbox', inForce: inForce(providers) },
     async check() {
       if (dispatcher.problem !== undefined) throw new Error('turns cannot be claimed from sessions');
     },

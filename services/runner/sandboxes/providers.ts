@@ -11,6 +11,15 @@ export interface Providers {
   lacks: readonly { name: ProviderName; reason: string }[];
 }
 
+/** Which provider is in force, and why no stronger one is, for people. */
+export function inForce({ has, lacks }: Providers): string {
+  const [first] = has;
+  const reasons = lacks.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  if (!first) return `none, so no command can be run${reasons && ` (${reasons})`}`;
+  if (PROVIDERS[first.name].isolation === 'kernel') return `${first.name}, kept apart by the kernel`;
+  return `${first.name}: a shell that starts no program${reasons && ` (${reasons})`}`;
+}
+
 /**
  * The one that an environment names; `auto` is the strongest. What it cannot keep of the environment is never left
  * out: that is refused with SANDBOX_UNAVAILABLE, as is a provider that does not work here.
