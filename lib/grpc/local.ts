@@ -1,7 +1,7 @@
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Refusal, refuse } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
+import { encode } from './encoding.ts';
 import { Relay } from './relay.ts';
 import { decodeRefusal, encodeRefusal, unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
@@ -107,11 +107,6 @@ class LocalStream extends Relay {
   }
 }
 
-/** One for all messages, as encoding is done in one go: it has room already where a new one would have to grow. */
-let writer = new BinaryWriter();
-/** What it may hold on to after a long message. */
-const KEPT_BYTES = 1024 * 1024;
-
 function copy(codec: Codec<unknown>, message: unknown): unknown {
   const bytes = encode(codec, message);
   if (bytes.length > MAX_MESSAGE_BYTES) {
@@ -121,18 +116,6 @@ function copy(codec: Codec<unknown>, message: unknown): unknown {
     );
   }
   return codec.decode(bytes);
-}
-
-function encode(codec: Codec<unknown>, message: unknown): Uint8Array {
-  try {
-    const bytes = codec.encode(message, writer).finish();
-    if (bytes.length > KEPT_BYTES) writer = new BinaryWriter();
-    return bytes;
-  } catch (error) {
-    // It still holds half a message.
-    writer = new BinaryWriter();
-    throw error;
-  }
 }
 
 function throughTrailer(error: unknown): Refusal {

@@ -12,6 +12,7 @@ import { HealthDefinition } from 'nice-grpc-server-health';
 import { Refusal, refuse } from '../errors.ts';
 import { parseTraceparent, traceparent } from '../trace.ts';
 import type { Contract } from './contract.ts';
+import { economical } from './encoding.ts';
 import { askHealth, createHealth } from './health.ts';
 import { decodeRefusal, ERROR_TRAILER, encodeRefusal, grpcStatus, unexpected } from './trailer.ts';
 import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
@@ -55,7 +56,7 @@ export async function serveGrpc(
   server.add(HealthDefinition, health.service);
   for (const endpoint of endpoints) {
     // The methods are only known at run time here; contract.ts has checked them against the handlers.
-    server.add(endpoint.contract, implementation(endpoint, draining.signal) as never);
+    server.add(economical(endpoint.contract), implementation(endpoint, draining.signal) as never);
   }
   const port = await server.listen(address);
   return {
@@ -147,7 +148,7 @@ type RawMethod = (
 ) => Promise<unknown> & AsyncIterable<unknown>;
 
 function networkTransport(channel: Channel, contract: Contract): Transport {
-  const raw = createClientFactory().create(contract, channel) as Record<string, RawMethod>;
+  const raw = createClientFactory().create(economical(contract), channel) as Record<string, RawMethod>;
 
   function open(name: string, request: unknown, headers: Headers, signal: AbortSignal) {
     const method = raw[name];
