@@ -28,7 +28,13 @@ export const messageRoutes = [
       description: 'The turn is queued.',
       data: Type.Object({ turn_id: id('trn', 'the new turn'), seq: count('The seq of its user.message.') }),
     },
-    errors: ['SESSION_NOT_FOUND', 'SESSION_BUSY', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
+    errors: [
+      'SESSION_NOT_FOUND',
+      'ASSISTANT_NOT_FOUND',
+      'SESSION_BUSY',
+      'SESSION_ARCHIVED',
+      'SESSION_TERMINATED',
+    ],
     async answer({ clients, call, param, body, request }) {
       const {
         turnId,

@@ -85,6 +85,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
     const { agents, sessions } = clientsOf('files');
     const { log } = contexts.files;
     const blobs = await openBlobs(plan.files, ground.dataDir, log);
+    ground.standIns.push({ role: 'files', inForce: blobs.about });
     await serve(
       'files',
       openFiles(contexts.files, plan.files, { agents: agents(), sessions: sessions() }, blobs),
@@ -108,7 +109,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   if (modules.includes('runner')) {
     const { sessions, agents, files } = clientsOf('runner');
     const config = { ...plan.runner, modelEndpoints };
-    await house.start(
+    const runner = await house.start(
       openRunner(
         contexts.runner,
         config,
@@ -126,6 +127,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
         },
       ),
     );
+    ground.standIns.push(runner.standIn);
   }
   if (modules.includes('edge')) {
     const { clock, ids, log, metrics, tracer } = contexts.edge;

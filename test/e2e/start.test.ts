@@ -265,8 +265,8 @@ describe('a start that cannot succeed', () => {
 
   const needs = {
     auth: ['SERVICE_DATABASE_URL'],
-    agents: ['SERVICE_DATABASE_URL'],
-    sessions: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_DATABASE_URL'],
+    agents: ['SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
+    sessions: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
     deployments: [
       'SERVICE_AGENTS_ADDRESS',
       'SERVICE_AUTH_ADDRESS',
@@ -275,11 +275,18 @@ describe('a start that cannot succeed', () => {
       'SERVICE_SEALING_KEY',
       'SERVICE_SESSIONS_ADDRESS',
     ],
-    runner: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_SESSIONS_ADDRESS'],
+    files: [
+      'SERVICE_AGENTS_ADDRESS',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_S3_ENDPOINT',
+      'SERVICE_SESSIONS_ADDRESS',
+    ],
+    runner: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_FILES_ADDRESS', 'SERVICE_SESSIONS_ADDRESS'],
     edge: [
       'SERVICE_AGENTS_ADDRESS',
       'SERVICE_AUTH_ADDRESS',
       'SERVICE_DEPLOYMENTS_ADDRESS',
+      'SERVICE_FILES_ADDRESS',
       'SERVICE_SESSIONS_ADDRESS',
     ],
   };
