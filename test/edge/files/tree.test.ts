@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, createApi } from '../../support/api.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { expectRefusal, expectSuccess, type Seen, see } from '../envelope.ts';
+import { field, file, formBody, type SentPart } from './form.ts';
+import { sha256 } from './workspace.ts';
+
+const MAX_FILE = 2_000_000;
+
+interface Entry {
+  path: string;
+  kind: string;
+  size: number;
+  sha256: string | null;
+}
+
+describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
+  let system: System;
+  let api: Api;
+  /** The path of a fresh place. */
+  let base: string;
+  beforeAll(async () => {
+    system = await startSystem({
+      SERVICE_FILE_MAX_BYTES: String(MAX_FILE),
+      SERVICE_WORKSPACE_MAX_BYTES: String(3 * MAX_FILE),
+      SERVICE_WORKSPACE_MAX_FILES: '30',
+    });
+    api = createApi(system.url);
+    base = await begin();
+  });
+  afterAll(() => system?.[Symbol.asyncDispose]());
+
+  async function begin(): Promise<string> {
+    if (place === 'assistants') {
+      const { body } = await api.post('/assistants', { name: 'A', model: 'rehearsal/echo' });
+      return `/assistants/${body.data.assistant_id}/files`;
+    }
+    const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
+    return `/sessions/${body.data.session_id}/files`;
+  }
+  const ask = async (path: string, init: RequestInit = {}) =>
+    see(await fetch(`${system.url}/api/v1${path}`, init));
+  const put = (path: string, body: string | Buffer, headers: Record<string, string> = {}, at = base) =>
+    ask(`${at}?path=${encodeURIComponent(path)}`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : new Uint8Array(body),
+      headers,
+    });
+  const form = (parts: SentPart[], at = base) => {
+    const { body, headers } = formBody(parts);
+    return ask(at, { method: 'POST', body: new Uint8Array(body), headers });
+  };
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    ask(base + path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    });
+  async function entries(query = '?recursive=true', at = base): Promise<Entry[]> {
+    return expectSuccess(await ask(`${at}${query}`)).data as unknown as Entry[];
+  }
+  const paths = async (query?: string, at?: string) => (await entries(query, at)).map(({ path }) => path);
+  const content = async (path: string, at = base) =>
+    Buffer.from(
+      await (await fetch(`${system.url}/api/v1${at}/content?path=${encodeURIComponent(path)}`)).arrayBuffer(),
+    );
+  const dataOf = (seen: Seen, status: number) => {
+    expect(seen.status, seen.text).toBe(status);
+    return expectSuccess(seen).data;
+  };
+
+  it('are none at first', async () => {
+    expect(await entries()).toEqual([]);
+    expect(expectSuccess(await ask(`${base}/changes`)).data).toEqual([]);
+    expectRefusal(await ask(`${base}/content?path=a`), 'FILE_NOT_FOUND');
+    expectRefusal(await ask(`${base}?path=a`), 'FILE_NOT_FOUND');
+    expectRefusal(await ask(`${base}?path=a`, { method: 'DELETE' }), 'FILE_NOT_FOUND');
+  });
+
+  it('are uploaded, listed, moved, downloaded and deleted', async () => {
+    const at = await begin();
+    const big = randomBytes(1_500_000);
+    const parts = [
+      field('path', 'p'),
+      file('a.txt', 'alpha'),
+      file('sub/b.bin', big),
+      file('sub/ünï.md', ''),
+    ];
+    const made = dataOf(await form(parts, at), 201);
+    expect(made).toMatchObject({ workspace_version: 1 });
+    expect(await paths('?recursive=true', at)).toEqual([
+      'p',
+      'p/a.txt',
+      'p/sub',
+      'p/sub/b.bin',
+      'p/sub/ünï.md',
+    ]);
+    expect(await paths('', at)).toEqual(['p']);
+    expect(await paths('?path=p', at)).toEqual(['p/a.txt', 'p/sub']);
+    expect((await content('p/sub/b.bin', at)).equals(big)).toBe(true);
+    const found = (await entries('?recursive=true', at)).find(({ path }) => path === 'p/sub/b.bin');
+    expect(found).toMatchObject({ kind: 'file', size: big.length, sha256: sha256(big) });
+    const json = { 'Content-Type': 'application/json' };
+    const move = { method: 'POST', body: JSON.stringify({ from: 'p/sub', to: 'q/r' }), headers: json };
+    expect(dataOf(await ask(`${at}/move`, move), 200)).toMatchObject({
+      entry: { path: 'q/r', kind: 'directory' },
+      workspace_version: 2,
+    });
+    expect((await content('q/r/b.bin', at)).equals(big)).toBe(true);
+    const gone = dataOf(await ask(`${at}?path=q`, { method: 'DELETE' }), 200);
+    expect(gone).toEqual({ path: 'q', deleted: true, workspace_version: 3 });
+    expect(await paths('?recursive=true', at)).toEqual(['p', 'p/a.txt']);
+  });
+
+  it('come in pages that are bound to what was asked', async () => {
+    const at = await begin();
+    const names = Array.from({ length: 7 }, (_, index) => `f${index}`);
+    await form([field('path', ''), ...names.map((name) => file(name, name))], at);
+    const first = expectSuccess(await ask(`${at}?limit=3`));
+    expect(first.page).toMatchObject({ has_more: true });
+    const cursor = first.page?.next_cursor ?? '';
+    const rest = expectSuccess(await ask(`${at}?limit=100&cursor=${cursor}`));
+    expect([...first.data, ...rest.data].map((entry) => (entry as Entry).path)).toEqual(names);
+    expect(rest.page).toEqual({ has_more: false, next_cursor: null });
+    expectRefusal(await ask(`${at}?recursive=true&cursor=${cursor}`), 'INVALID_CURSOR');
+    for (const query of ['?limit=0', '?limit=101', '?recursive=yes', '?path=..', '?path=%ff', '?depth=1'])
+      expectRefusal(await ask(at + query), 'INVALID_REQUEST');
+  });
+
+  it('directories are made with all above them, and moves take nothing away unless they are told to', async () => {
+    expect(dataOf(await post('/directories', { path: 'd/e/f' }), 201)).toMatchObject({
+      entry: { path: 'd/e/f', kind: 'directory', size: 0, sha256: null },
+    });
+    dataOf(await put('d/one', '1'), 201);
+    dataOf(await put('d/two', '2'), 201);
+    expectRefusal(await post('/move', { from: 'd/one', to: 'd/two' }), 'NAME_TAKEN');
+    expectRefusal(await post('/move', { from: 'd/three', to: 'd/four' }), 'FILE_NOT_FOUND');
+    expectRefusal(await post('/directories', { path: 'd/one/x' }), 'NAME_TAKEN');
+    expectRefusal(await put('d/one/x', 'x'), 'NAME_TAKEN');
+    dataOf(await post('/move', { from: 'd/one', to: 'd/two', overwrite: true }), 200);
+    expect((await content('d/two')).toString()).toBe('1');
+    for (const [body, pointer] of [
+      [{ from: '../x', to: 'y' }, '/from'],
+      [{ from: 'x', to: '/y' }, '/to'],
+      [{ from: 'x', to: 'y', copy: true }, '/copy'],
+      [{ to: 'y' }, '/from'],
+    ] as const)
+      expect(expectRefusal(await post('/move', body), 'INVALID_REQUEST')[0]?.pointer).toBe(pointer);
+    expectRefusal(await post('/directories', { path: 'a\0' }), 'INVALID_TEXT');
+    expectRefusal(await ask(`${base}?path=`, { method: 'DELETE' }), 'INVALID_REQUEST');
+    expectRefusal(await ask(base, { method: 'DELETE' }), 'INVALID_REQUEST');
+  });
+
+  it('the same key gets the first answer again, and another request is refused', async () => {
+    const at = await begin();
+    const key = { 'Idempotency-Key': `key-${place}-${randomBytes(4).toString('hex')}` };
+    const first = await put('k.txt', 'one', key, at);
+    const again = await put('k.txt', 'one', key, at);
+    expect([again.status, again.headers.get('idempotent-replayed'), again.text]).toEqual([
+      201,
+      'true',
+      first.text,
+    ]);
+    expectRefusal(await put('k.txt', 'two', key, at), 'IDEMPOTENCY_KEY_CONFLICT');
+    expectRefusal(await put('other.txt', 'one', key, at), 'IDEMPOTENCY_KEY_CONFLICT');
+    expect((await content('k.txt', at)).toString()).toBe('one');
+  });
+
+  it('many uploads to one path leave one of them, whole', async () => {
+    const at = await begin();
+    const bodies = Array.from({ length: 8 }, (_, index) => Buffer.alloc(600_000, index + 1));
+    const seen = await Promise.all(bodies.map((body) => put('same.bin', body, {}, at)));
+    const versions = seen.map((one) => dataOf(one, 201).workspace_version);
+    expect(new Set(versions)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
+    const kept = await content('same.bin', at);
+    expect(bodies.some((body) => body.equals(kept))).toBe(true);
+    expect(await entries('', at)).toHaveLength(1);
+  });
+
+  it('a file that is a byte too long, and a workspace that would hold too much, leave everything as it was', async () => {
+    const at = await begin();
+    const longest = randomBytes(MAX_FILE);
+    dataOf(await put('max', longest, {}, at), 201);
+    const longer = Buffer.concat([longest, Buffer.from('x')]);
+    expectRefusal(await put('max', longer, {}, at), 'FILE_TOO_LARGE');
+    const streamed = { method: 'POST', body: new Blob([longer]).stream(), duplex: 'half' } as RequestInit;
+    expectRefusal(await ask(`${at}?path=max`, streamed), 'FILE_TOO_LARGE');
+    const parts = [field('path', ''), file('a', 'x'), file('b', longer)];
+    expectRefusal(await form(parts, at), 'FILE_TOO_LARGE');
+    dataOf(await put('more', randomBytes(MAX_FILE), {}, at), 201);
+    const two = [field('path', ''), file('a', 'x'), file('b', randomBytes(MAX_FILE))];
+    expectRefusal(await form(two, at), 'QUOTA_EXCEEDED');
+    const many = Array.from({ length: 30 }, (_, index) => file(`n${index}`, 'x'));
+    expectRefusal(await form([field('path', 'n'), ...many], at), 'QUOTA_EXCEEDED');
+    expect(await paths('?recursive=true', at)).toEqual(['max', 'more']);
+    expect((await content('max', at)).equals(longest)).toBe(true);
+  });
+
+  it('what has changed can be followed', async () => {
+    const at = await begin();
+    await put('a', '1', {}, at);
+    await put('a', '2', {}, at);
+    await ask(`${at}?path=a`, { method: 'DELETE' });
+    const { data, page } = expectSuccess(await ask(`${at}/changes`));
+    expect(data).toMatchObject([
+      { seq: 1, kind: 'created', path: 'a', entry: { size: 1 }, workspace_version: 1 },
+      {
+        seq: 2,
+        kind: 'modified',
+        path: 'a',
+        entry: { sha256: sha256(Buffer.from('2')) },
+        workspace_version: 2,
+      },
+      { seq: 3, kind: 'deleted', path: 'a', entry: null, workspace_version: 3 },
+    ]);
+    expect(page).toEqual({ has_more: false, next_cursor: null });
+    expect(expectSuccess(await ask(`${at}/changes?after_seq=2`)).data).toHaveLength(1);
+    for (const query of ['?after_seq=-1', '?after_seq=x', '?path=a'])
+      expectRefusal(await ask(`${at}/changes${query}`), 'INVALID_REQUEST');
+  });
+
+  it('a folder is downloaded as an archive', async () => {
+    const at = await begin();
+    await form([field('path', 'pack'), file('a.txt', 'alpha'), file('b/ü.txt', 'beta')], at);
+    const response = await fetch(`${system.url}/api/v1${at}/archive?path=pack`);
+    expect(response.headers.get('content-type')).toBe('application/x-tar');
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(bytes.length % 512).toBe(0);
+    expect(bytes.subarray(257, 262).toString()).toBe('ustar');
+    for (const text of ['a.txt', 'alpha', 'ü.txt', 'beta']) expect(bytes.includes(text), text).toBe(true);
+    expectRefusal(await ask(`${at}/archive?path=nowhere`), 'FILE_NOT_FOUND');
+    expectRefusal(await ask(`${at}/archive?path=pack/a.txt`), 'FILE_NOT_FOUND');
+  });
+});
