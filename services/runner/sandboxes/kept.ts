@@ -26,7 +26,8 @@ export class KeptSandbox {
   #whenEmpty: (() => void)[] = [];
   #cancelIdle = () => {};
   readonly #ending = new AbortController();
-  readonly #copies = new Map<string, { copy: WorkspaceCopy; turns: Places }>();
+  /** Each workspace that was worked on here, for one at a time. */
+  readonly #desks = new Map<string, { turns: Places; copy: WorkspaceCopy | undefined }>();
   /** It is woken and put to sleep one after the other. */
   readonly #switching = new Places(1);
   /** The newest fence of each session that has taken it. */
@@ -99,15 +100,19 @@ export class KeptSandbox {
 
   /** The work on one of its workspaces, as soon as those before are done. */
   async inWorkspace<T>(workspaceId: string, work: (copy: WorkspaceCopy) => Promise<T>): Promise<T> {
-    const known = this.#copies.get(workspaceId) ?? { copy: undefined, turns: new Places(1) };
-    const turns = known.turns;
+    let desk = this.#desks.get(workspaceId);
+    if (!desk) {
+      desk = { turns: new Places(1), copy: undefined };
+      this.#desks.set(workspaceId, desk);
+    }
+    const { turns } = desk;
     return turns.take(async () => {
-      const there = this.#copies.get(workspaceId);
-      if (there) return work(there.copy);
-      const tree = await this.sandbox.workspace(workspaceId);
-      const copy = new WorkspaceCopy(workspaceId, tree, this.#options.clock);
-      this.#copies.set(workspaceId, { copy, turns });
-      return work(copy);
+      desk.copy ??= new WorkspaceCopy(
+        workspaceId,
+        await this.sandbox.workspace(workspaceId),
+        this.#options.clock,
+      );
+      return work(desk.copy);
     });
   }
 
