@@ -63,7 +63,7 @@ export function createReader({ blobs, contents, clock, log, metrics }: ReaderCon
     const start = offset - (offset % BLOCK_BYTES);
     const stop = Math.min(content.size, Math.ceil(end / BLOCK_BYTES) * BLOCK_BYTES);
     try {
-      const range = isWhole ? undefined : { offset: start, length: stop - start };
+      const range = { offset: start, length: stop - start };
       let at = start;
       for await (const block of partsOf(blobs.read(content.objectKey, range, signal), BLOCK_BYTES)) {
         if (!isRight(content, at, block)) throw new Altered();

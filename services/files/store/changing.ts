@@ -75,6 +75,8 @@ const OWE = statement(
 );
 const DUE_MS = 2_000;
 
+const AT_ONCE = 5_000;
+
 /** When something stood at these paths for the last time that was replaced or removed. */
 const CLOSED = statement(
   'files.closed_at',
@@ -198,10 +200,10 @@ async function write(
   { closed, rows, told }: Outcome,
   { located: { workspaceId, sessionId }, userId, now }: Order,
 ): Promise<void> {
-  if (closed.length > 0) await tx.change(CLOSE, [workspaceId, closed, after.version]);
-  if (rows.length > 0) {
-    const paths = rows.map(({ path }) => path);
-    const nodes = rows.map(({ node }) => node);
+  for (const some of slices(closed)) await tx.change(CLOSE, [workspaceId, some, after.version]);
+  for (const some of slices(rows)) {
+    const paths = some.map(({ path }) => path);
+    const nodes = some.map(({ node }) => node);
     const values = [
       paths,
       paths.map(directoryOf),
@@ -211,23 +213,29 @@ async function write(
     ];
     await tx.change(INSERT, [workspaceId, after.version, ...values]);
   }
-  if (told.length > 0) {
-    const nodes = told.map(({ node }) => node);
+  let seq = before.lastSeq;
+  for (const some of slices(told)) {
+    const nodes = some.map(({ node }) => node);
     const values = [
-      told.map(({ kind }) => kind),
-      told.map(({ path }) => path),
+      some.map(({ kind }) => kind),
+      some.map(({ path }) => path),
       nodes.map((node) => node?.kind ?? ''),
       ...factsOf(nodes, now),
     ];
-    const common = [workspaceId, before.lastSeq, after.version, sessionId, userId, now];
-    await tx.change(TELL, [...common, ...values]);
-    if (sessionId) {
-      const due = new Date(now.getTime() + DUE_MS);
-      await tx.change(OWE, [workspaceId, sessionId, before.lastSeq, due]);
-    }
+    await tx.change(TELL, [workspaceId, seq, after.version, sessionId, userId, now, ...values]);
+    seq += some.length;
+  }
+  if (sessionId && told.length > 0) {
+    const due = new Date(now.getTime() + DUE_MS);
+    await tx.change(OWE, [workspaceId, sessionId, before.lastSeq, due]);
   }
   const { version, files, directories, bytes, lastSeq } = after;
   await tx.change(ADVANCE, [workspaceId, version, files, directories, bytes, lastSeq, now]);
+}
+
+/** However many there are, no statement takes long. */
+function* slices<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += AT_ONCE) yield items.slice(from, from + AT_ONCE);
 }
 
 /** Size, digest, executable, target and time, column by column. */

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declaredStatements } from '../../../lib/db/database.ts';
+import { rowsOn, runOn } from '../../support/sql.ts';
+import { type House, list, OWNER, ofSession, openHouse, pathsOf, write } from './house.ts';
+
+/*
+ * No statement of files reads a table from one end to the other: what a call costs does not grow with what it does
+ * not ask for.
+ */
+
+const FILES = 100_000;
+const OTHERS = 2_000;
+/** Indexes of what is to be done: they are short, and read from their beginning. */
+const SHORT = [
+  'contents_to_delete',
+  'workspaces_to_trim',
+  'workspaces_to_purge',
+  'deliveries_due',
+  'idempotency_keys_by_age',
+];
+const TABLES = ['workspaces', 'entries', 'contents', 'changes', 'deliveries', 'versions', 'fences'];
+
+const STANDS = Number.MAX_SAFE_INTEGER;
+
+/** One workspace of 100,000 files in a thousand directories, and many small ones. */
+const fill = (workspaceId: string) => `
+  set search_path = files;
+  insert into entries (workspace_id, path, directory, from_version, to_version, kind, content_id, size, sha256,
+                       executable, target, modified_at)
+    select '${workspaceId}', 'd' || (i % 1000) || '/f' || i, 'd' || (i % 1000), 1, ${STANDS}, 'file', 'cnt_' || i, 1,
+      repeat('0', 64), false, '', now() from generate_series(1, ${FILES}) i;
+  insert into entries (workspace_id, path, directory, from_version, to_version, kind, content_id, size, sha256,
+                       executable, target, modified_at)
+    select '${workspaceId}', 'd' || i, '', 1, ${STANDS}, 'directory', null, 0, '', false, '', now()
+    from generate_series(0, 999) i;
+  insert into workspaces (workspace_id, owner_id, version, parent_id, parent_version, created_at, updated_at, deleted_at)
+    select 'wsp_' || i, 'usr_' || (i % 10), 1, case when i % 10 = 1 then 'wsp_' || (i - 1) end,
+      case when i % 10 = 1 then 1 end, now(), now(), case when i % 100 = 5 then now() end
+    from generate_series(1, ${OTHERS}) i;
+  insert into entries (workspace_id, path, directory, from_version, to_version, kind, content_id, size, sha256,
+                       executable, target, modified_at)
+    select 'wsp_' || i, 'f' || j, '', j, case when j % 3 = 0 then j + 1 else ${STANDS} end, 'file',
+      'cnt_' || (i * 10 + j), 1, '', false, '', now()
+    from generate_series(1, ${OTHERS}) i, generate_series(1, 10) j;
+  insert into contents (content_id, owner_id, sha256, size, object_key, checks, created_at, check_at, doomed_at,
+                        deleting_at, scrubbed_at)
+    select 'cnt_' || i, 'usr_' || (i % 10), lpad(i::text, 64, '0'), 1, lpad(i::text, 40, '0'), '', now(),
+      case when i % 100 = 0 then now() + interval '1 d' end, null, case when i % 1000 = 7 then now() end,
+      now() - interval '1 h' * (i % 100)
+    from generate_series(1, ${FILES}) i;
+  insert into changes (workspace_id, seq, workspace_version, kind, path, entry_kind, size, sha256, executable, target,
+                       modified_at, session_id, user_id, created_at)
+    select 'wsp_' || (1 + i % ${OTHERS}), i, i / 10, 'created', 'f' || i, 'file', 1, '', false, '', now(),
+      'ses_' || (i % 100), '', now() - interval '1 m' * i
+    from generate_series(1, 20000) i;
+  insert into versions select workspace_id, v, 1, 1, 1 from workspaces, generate_series(2, 6) v;
+  insert into deliveries select 'wsp_' || i, 'ses_' || i, 0, now() + interval '1 h', 0 from generate_series(1, ${OTHERS}) i;
+  insert into fences select 'wsp_' || i, 'ses_' || i, 1 from generate_series(1, ${OTHERS}) i;
+  analyze;`;
+
+interface Node {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: Node[];
+}
+
+function nodesOf(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+describe('the plans of files’ statements', () => {
+  let house: House;
+  let sessionId = '';
+  beforeAll(async () => {
+    house = await openHouse();
+    sessionId = house.neighbours.session();
+    await write(house.edge, ofSession(sessionId), { first: 'one' });
+    await runOn(house.database.url, fill(`wsp_${sessionId.slice(4)}`));
+  });
+  afterAll(() => house[Symbol.asyncDispose]());
+
+  async function planOf(text: string): Promise<Node[]> {
+    const url = `${house.database.url}?options=${encodeURIComponent('-c search_path=files -c enable_bitmapscan=off')}`;
+    const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Node }[] }>(
+      url,
+      `explain (generic_plan, format json) ${text}`,
+    );
+    const plan = row?.['QUERY PLAN'][0]?.Plan;
+    return plan ? nodesOf(plan) : [];
+  }
+
+  it('read by index', async () => {
+    const own = declaredStatements().filter(({ name }) => name.startsWith('files.'));
+    expect(own.length).toBeGreaterThan(45);
+    const scans: string[] = [];
+    for (const { name, text } of own) {
+      for (const node of await planOf(text)) {
+        const table = node['Relation Name'] ?? '';
+        const index = node['Index Name'];
+        const whole = index
+          ? !node['Index Cond'] && !SHORT.includes(index)
+          : node['Node Type'] === 'Seq Scan';
+        if (whole && TABLES.includes(table)) scans.push(`${name}: ${index ?? table}`);
+      }
+    }
+    expect(scans).toEqual([]);
+  });
+
+  it('lists any page of a large workspace by reading little more than that page', async () => {
+    const place = ofSession(sessionId);
+    const forkId = house.neighbours.session();
+    const request = { fromSessionId: sessionId, version: undefined, toSessionId: forkId };
+    await house.sessions.forkWorkspace(request, { caller: OWNER });
+    await write(house.edge, ofSession(forkId), { 'd500/new': 'in the fork' });
+    const read = async (work: () => Promise<unknown>): Promise<number> => {
+      const blocks = async () => {
+        const [row] = await rowsOn<{ blocks: string }>(
+          house.database.url,
+          `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as blocks
+           from pg_statio_user_tables where schemaname = 'files' and relname = 'entries'`,
+        );
+        return Number(row?.blocks);
+      };
+      const flush = () => rowsOn(house.database.url, 'select pg_stat_force_next_flush()');
+      await flush();
+      const before = await blocks();
+      await work();
+      // Connections report what they have read when they have nothing else to do.
+      await expect.poll(blocks, { timeout: 15_000 }).toBeGreaterThan(before);
+      return (await blocks()) - before;
+    };
+    const page = { limit: 100, cursor: '' };
+    for (const where of [place, ofSession(forkId)]) {
+      const listPage = (path: string, recursive: boolean) =>
+        house.edge.listEntries({ place: where, lease: undefined, page, path, recursive }, { caller: OWNER });
+      for (const [path, recursive] of [
+        ['', false],
+        ['', true],
+        ['d500', false],
+        ['d500', true],
+      ] as const) {
+        expect(await read(() => listPage(path, recursive)), `${path} ${recursive}`).toBeLessThan(3_000);
+      }
+    }
+    const inFork = pathsOf(await list(house.edge, ofSession(forkId), 'd500', false));
+    expect(inFork).toHaveLength(FILES / 1_000 + 1);
+    expect(inFork.at(-1)).toBe('d500/new');
+  });
+});
