@@ -42,7 +42,9 @@ describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
 
     const turn = await send(session, '$ echo half > half.txt; rm kept.txt; sleep 600');
     await until('the command runs', async () => {
-      const { body } = await fleet.api.get(`/sessions/${session}/events?types=agent.tool_dispatched&limit=100`);
+      const { body } = await fleet.api.get(
+        `/sessions/${session}/events?types=agent.tool_dispatched&limit=100`,
+      );
       return body.data.length === 2;
     });
     await fleet.end(RUNNER, 'SIGKILL');
