@@ -1,4 +1,5 @@
 import { refuse } from '../../lib/errors.ts';
+import { abortable } from '../../lib/grpc/abortable.ts';
 import type { WriteContentsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
 
 /** One content on its way here. */
@@ -12,8 +13,11 @@ export interface Incoming {
 export const MAX_PIECE_BYTES = 1024 * 1024;
 
 /** Takes the messages of an upload apart, after the first one. Refused with INVALID_REQUEST. */
-export async function* contentsOf(messages: AsyncIterator<WriteContentsRequest>): AsyncGenerator<Incoming> {
-  let kind = await nextOf(messages);
+export async function* contentsOf(
+  messages: AsyncIterator<WriteContentsRequest>,
+  signal: AbortSignal,
+): AsyncGenerator<Incoming> {
+  let kind = await nextOf(messages, signal);
   while (kind) {
     if (kind.$case !== 'begin')
       throw refuse('INVALID_REQUEST', 'a content has to begin before its bytes come');
@@ -21,7 +25,7 @@ export async function* contentsOf(messages: AsyncIterator<WriteContentsRequest>)
     kind = undefined;
     const bytes = (async function* () {
       for (;;) {
-        kind = await nextOf(messages);
+        kind = await nextOf(messages, signal);
         if (kind?.$case !== 'bytes') return;
         if (kind.value.length > MAX_PIECE_BYTES)
           throw refuse('INVALID_REQUEST', `a message may hold ${MAX_PIECE_BYTES} bytes`);
@@ -32,8 +36,8 @@ export async function* contentsOf(messages: AsyncIterator<WriteContentsRequest>)
   }
 }
 
-async function nextOf(messages: AsyncIterator<WriteContentsRequest>) {
-  const { done, value } = await messages.next();
+async function nextOf(messages: AsyncIterator<WriteContentsRequest>, signal: AbortSignal) {
+  const { done, value } = await abortable(messages.next(), signal);
   if (done) return undefined;
   if (!value.kind) throw refuse('INVALID_REQUEST', 'a message of an upload says nothing');
   return value.kind;

@@ -50,7 +50,7 @@ export function writingHandlers(context: HandlerContext): Methods {
       const { place, lease } = await firstOf(messages);
       const { ownerId } = await locateToChange(locate, place, lease, call);
       const contents = await inTime(call, (signal) =>
-        new Receiver(receiving, ownerId, signal).receive(contentsOf(messages)),
+        new Receiver(receiving, ownerId, signal).receive(contentsOf(messages, signal)),
       );
       return { contents };
     },

@@ -5,6 +5,7 @@ import type { Blobs } from '../../../lib/blobs/blobs.ts';
 import { createLog } from '../../../lib/log.ts';
 import type { WriteContentsRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { inPieces, patterned } from '../../support/blobs.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { rowsOn } from '../../support/sql.ts';
 import {
@@ -254,6 +255,25 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
         controller.abort();
     };
     await expect(reading()).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+});
+
+describe('an upload that takes too long', () => {
+  it('is ended before what came first is not kept any more', async () => {
+    const clock = createFakeClock();
+    await using house = await openHouse('in process', { clock }, { graceSeconds: 7_200 });
+    const place = ofSession(house.neighbours.session());
+    const waiting = Promise.withResolvers<void>();
+    const messages = async function* (): AsyncGenerator<WriteContentsRequest> {
+      yield* uploadOf(place, [patterned(2 * MIB)]);
+      waiting.resolve();
+      await new Promise(() => {});
+    };
+    const sending = house.edge.writeContents(messages(), { caller });
+    await waiting.promise;
+    clock.advance(3_600_000);
+    await expect(sending).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    await expect.poll(async () => (await stored(house)).objects).toEqual([]);
   });
 });
 
