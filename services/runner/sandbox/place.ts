@@ -34,6 +34,11 @@ export class Ground {
     return existsSync(path) ? new Place(path, owner) : undefined;
   }
 
+  /** The ids of all that have a place. */
+  list(): string[] {
+    return readdirSync(this.path).filter((name) => isId('sbx', name));
+  }
+
   async remove(sandboxId: string): Promise<void> {
     using all = Folder.open(this.path);
     await this.#trash.remove(all, sandboxId);
@@ -58,6 +63,7 @@ export class Place {
   /** For providers whose temporary files are on the disk, too. */
   readonly tmp: string;
   readonly home: string;
+  readonly workspaces: string;
   readonly #owner: Ownership | undefined;
   readonly #staging: Staging;
 
@@ -65,13 +71,14 @@ export class Place {
     this.path = path;
     this.tmp = join(path, 'tmp');
     this.home = join(path, 'home');
+    this.workspaces = join(path, 'workspaces');
     this.#owner = owner;
     this.#staging = new Staging(join(path, 'staging'));
   }
 
   pathOf(workspaceId: string): string {
     if (!isId('wsp', workspaceId)) throw new Error('is not the id of a workspace');
-    return join(this.path, 'workspaces', workspaceId);
+    return join(this.workspaces, workspaceId);
   }
 
   has(workspaceId: string): boolean {

@@ -34,8 +34,8 @@ export interface SandboxLimits {
   diskMib?: number | undefined;
 }
 
-/** How a limit is kept on this machine: for a sandbox as a whole, for each process of its own, or not at all. */
-export type Enforcement = 'sandbox' | 'process' | 'none';
+/** How a limit is kept on this machine: for a sandbox as a whole, for each command or each process, or not at all. */
+export type Enforcement = 'sandbox' | 'command' | 'process' | 'none';
 
 export interface LimitsInForce {
   cpuMillis: { value: number | null; enforcement: Enforcement };

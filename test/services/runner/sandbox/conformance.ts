@@ -201,6 +201,8 @@ export function conforms(name: string, open: () => Promise<Opened>): void {
       const [kept, left] = await Promise.all([made.make(), made.make()]);
       await sh(kept, 'echo kept > file');
       const next = await opened.reopen();
+      made.forget();
+      opened.provider = next;
       await next.sweep([kept.sandboxId]);
       const found = await next.attach(specOf({ sandboxId: kept.sandboxId }));
       expect(found && (await sh(found, 'cat file')).stdout).toBe('kept\n');

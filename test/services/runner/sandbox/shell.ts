@@ -62,6 +62,11 @@ export class Sandboxes implements AsyncDisposable {
     return sandbox;
   }
 
+  /** They are removed by others. */
+  forget(): void {
+    this.#made.clear();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const sandbox of this.#made) await sandbox.destroy();
   }

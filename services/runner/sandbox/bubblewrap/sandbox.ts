@@ -1,0 +1,164 @@
+import type { Clock } from '../../../../lib/clock.ts';
+import { refuse } from '../../../../lib/errors.ts';
+import type { Ownership } from '../directory/writing.ts';
+import { Output } from '../output.ts';
+import type { Ground, Place } from '../place.ts';
+import type { Command, CommandEnd, LimitsInForce, Sandbox, SandboxSpec } from '../sandbox.ts';
+import type { WorkspaceTree } from '../tree.ts';
+import { variablesOf } from '../variables.ts';
+import { walls } from './command.ts';
+import type { PipeSet } from './pipes.ts';
+import type { Programs } from './programs.ts';
+import type { Room } from './room.ts';
+import { PIPES, Running } from './running.ts';
+import { prelude, type Rlimits, telling } from './script.ts';
+import type { System } from './system.ts';
+
+/** A control group of a sandbox, and what it has done to it. */
+export interface Group {
+  /** The process and all that it starts from now on. */
+  enter(pid: number): void;
+  /** How many processes were ended because they wanted more memory than there is. */
+  killed(): number;
+  remove(): Promise<void>;
+}
+
+export interface BubblewrapOptions {
+  spec: SandboxSpec;
+  place: Place;
+  ground: Ground;
+  clock: Clock;
+  programs: Programs;
+  system: System;
+  filter: string;
+  room: Room;
+  /** Undefined when no limit is kept by one. */
+  group: Group | undefined;
+  rlimits: Rlimits;
+  limits: LimitsInForce;
+  /** Whose commands are; undefined for the user of this process. */
+  owner: Ownership | undefined;
+  /** Variables of every command by which it finds the network that it may use. */
+  networkVariables: Readonly<Record<string, string>>;
+  /** What else is to be given back. */
+  onEnd(): Promise<void>;
+}
+
+/** Commands that are programs of this machine, each in namespaces of its own, all in the room of the sandbox. */
+export class BubblewrapSandbox implements Sandbox {
+  readonly provider = 'bubblewrap';
+  readonly sandboxId: string;
+  readonly limits: LimitsInForce;
+  readonly #options: BubblewrapOptions;
+  readonly #ending = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(options: BubblewrapOptions) {
+    this.#options = options;
+    this.sandboxId = options.spec.sandboxId;
+    this.limits = options.limits;
+  }
+
+  async workspace(workspaceId: string): Promise<WorkspaceTree> {
+    return this.#options.place.workspace(workspaceId);
+  }
+
+  async run(command: Command): Promise<CommandEnd> {
+    if (this.#ending.signal.aborted) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has been removed.');
+    const { place } = this.#options;
+    if (!place.has(command.workspaceId)) place.workspace(command.workspaceId);
+    const running = this.#carryOut(command);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Its room costs nothing but what is in it. */
+  async suspend(): Promise<void> {}
+
+  async resume(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    await Promise.allSettled(this.#running);
+    const { room, group, ground, onEnd } = this.#options;
+    room[Symbol.dispose]();
+    await group?.remove();
+    await ground.remove(this.sandboxId);
+    await onEnd();
+  }
+
+  async #carryOut(command: Command): Promise<CommandEnd> {
+    const { clock, room, group } = this.#options;
+    const signal = AbortSignal.any([command.signal, this.#ending.signal]);
+    if (signal.aborted) return { exitCode: null, cause: 'stopped' };
+    using pipes = await room.pipes.take(PIPES);
+    let cause: CommandEnd['cause'];
+    const stop = (why: NonNullable<CommandEnd['cause']>) => {
+      cause ??= why;
+      void running.end();
+    };
+    const output = new Output(command);
+    const running = this.#start(command, pipes, (bytes, stream) => {
+      if (cause === undefined && !output.take(bytes, stream)) stop('output');
+    });
+    const cancel = clock.after(command.timeoutMs, () => stop('timeout'));
+    const abort = () => stop('stopped');
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    const killedBefore = group?.killed() ?? 0;
+    let exitCode: number | null = null;
+    let failure: unknown;
+    try {
+      group?.enter(await running.walledIn());
+      await running.letIn();
+      exitCode = await running.tell(telling(command.script, this.#variablesFor(command)));
+    } catch (error) {
+      failure = error;
+      await running.end();
+    }
+    await running.settled();
+    cancel();
+    signal.removeEventListener('abort', abort);
+    if (cause) return { exitCode: null, cause };
+    if (failure !== undefined) throw unavailable(failure);
+    return ended(exitCode, (group?.killed() ?? 0) > killedBefore);
+  }
+
+  #variablesFor(command: Command): Record<string, string> {
+    return { ...this.#options.networkVariables, ...variablesOf(this.#options.spec, command) };
+  }
+
+  #start(command: Command, pipes: PipeSet, output: Command['output']): Running {
+    const { system, programs, room, clock, filter, rlimits, spec } = this.#options;
+    const { sandboxId } = this;
+    const isCutOff = spec.network.mode === 'none';
+    const around = walls({ system, sandboxId, workspaceId: command.workspaceId, isCutOff });
+    const shell = [programs.bash, '--norc', '--noprofile', '-c', prelude(rlimits), 'bash'];
+    return new Running({
+      argv: [...room.entrance, programs.bwrap, ...around, ...shell],
+      pipes,
+      clock,
+      filter,
+      stdin: command.stdin,
+      output,
+    });
+  }
+}
+
+const KILLED = 137;
+
+function ended(exitCode: number | null, wasShort: boolean): CommandEnd {
+  if (exitCode === null) return { exitCode: null, cause: 'lost' };
+  if (!wasShort) return { exitCode };
+  if (exitCode === KILLED) return { exitCode: null, cause: 'memory' };
+  return { exitCode, note: 'A process of it was ended because the memory of the sandbox was used up.' };
+}
+
+function unavailable(cause: unknown) {
+  return refuse('SANDBOX_UNAVAILABLE', 'The sandbox could not begin the command.', { cause });
+}
