@@ -107,12 +107,47 @@ class LocalStream extends Relay {
   }
 }
 
+/** Bytes that are long enough for copying them to be felt. */
+const LONG_BYTES = 8 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** How messages of streams carry bytes: in a member of that name, or as one of several kinds. */
+interface Bearer {
+  bytes?: unknown;
+  kind?: { $case: string; value: unknown };
+}
+
+/** A message as the other side gets it. Long bytes are handed over as they are: whoever sends them has done with them. */
 function copy(codec: Codec<unknown>, message: unknown): unknown {
+  const { bytes, kind } = message as Bearer;
+  if (isLong(bytes)) {
+    const copied = recoded(codec, { ...(message as Bearer), bytes: NOTHING }, bytes.length) as Bearer;
+    copied.bytes = bytes;
+    return copied;
+  }
+  if (kind && isLong(kind.value)) {
+    const copied = recoded(
+      codec,
+      { ...(message as Bearer), kind: { ...kind, value: NOTHING } },
+      kind.value.length,
+    ) as Bearer;
+    if (copied.kind) copied.kind.value = kind.value;
+    return copied;
+  }
+  return recoded(codec, message, 0);
+}
+
+function isLong(value: unknown): value is Buffer {
+  return Buffer.isBuffer(value) && value.length >= LONG_BYTES;
+}
+
+function recoded(codec: Codec<unknown>, message: unknown, besides: number): unknown {
   const bytes = encode(codec, message);
-  if (bytes.length > MAX_MESSAGE_BYTES) {
+  const length = bytes.length + besides;
+  if (length > MAX_MESSAGE_BYTES) {
     throw refuse(
       'PAYLOAD_TOO_LARGE',
-      `a message of ${bytes.length} bytes is over the limit of ${MAX_MESSAGE_BYTES}`,
+      `a message of ${length} bytes is over the limit of ${MAX_MESSAGE_BYTES}`,
     );
   }
   return codec.decode(bytes);
