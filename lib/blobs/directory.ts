@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BlobMissing, type Blobs, checkKey, type ListedBlob, newKey, type Range } from './blobs.ts';
 import { asRefusal, codeOf } from './failure.ts';
 import { Tapped } from './tapped.ts';
+import { writeAll } from './writing.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -112,14 +113,8 @@ export async function openDirectory(directory: string): Promise<Blobs> {
 
 async function writeFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
   const handle = await open(path, 'wx', 0o600);
-  let size = 0;
   try {
-    for await (const piece of bytes) {
-      for (let from = 0; from < piece.length; ) {
-        from += (await handle.write(piece, from, piece.length - from)).bytesWritten;
-      }
-      size += piece.length;
-    }
+    const size = await writeAll(handle, bytes);
     await handle.sync();
     return size;
   } finally {
