@@ -7,6 +7,7 @@ import { type Bench, pause } from './bench.ts';
 import { measureCatchUp } from './catch-up.ts';
 import { measureFinished } from './completion.ts';
 import { measureFollowers } from './followers.ts';
+import { measureGrowth } from './growth.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { describeMachine } from './machine.ts';
@@ -15,6 +16,8 @@ import { openPostgres } from './postgres.ts';
 import { measureSize } from './size.ts';
 import { hasRedis } from './subjects.ts';
 import { type Results, table } from './table.ts';
+import { measureTransfers } from './transfers.ts';
+import { measureTree } from './tree.ts';
 import { measureTurns } from './turns.ts';
 
 const UNWIND_MS = 15_000;
@@ -48,7 +51,9 @@ async function run(bench: Bench, options: Options): Promise<void> {
 /** Each round measures everything once, so that what slows the machine for a while slows all of it. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
-  const results: Results = { ...webhooks, turns: [], followers: [], idle: [], catchUp: [], size: [] };
+  const files = { transfers: [], growth: [], tree: [] };
+  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [] };
+  const results: Results = { ...webhooks, ...sessions, ...files };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
@@ -61,10 +66,16 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
     if (parts.has('idle')) results.idle.push(await measureIdle(bench));
     if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
+    if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
+    if (parts.has('growth')) results.growth.push(await measureGrowth(bench));
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one piece\n`);
     results.finished.push(await measureFinished({ ...bench, durationMs: sustained * 1_000 }));
+  }
+  if (parts.has('tree')) {
+    console.log('\na small workspace and a large one\n');
+    results.tree.push(await measureTree(bench));
   }
   if (parts.has('size')) {
     console.log('\na small database and a large one\n');
@@ -78,6 +89,7 @@ async function profile(bench: Bench, { parts }: Options): Promise<void> {
   if (parts.has('accepted')) await measureAccepted(bench);
   if (parts.has('finished')) await measureFinished(bench);
   if (parts.has('turns')) await measureTurns(bench);
+  if (parts.has('files')) await measureTransfers(bench);
 }
 
 function say(letter: string, text: string): void {

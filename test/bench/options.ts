@@ -12,11 +12,15 @@ export const PARTS = {
   idle: 'f',
   catchup: 'g',
   size: 'h',
+  files: 'i',
+  growth: 'k',
+  tree: 'l',
 } as const;
 export type Part = keyof typeof PARTS;
 
-/** Filling a large database takes minutes: only for whoever asks for it. */
-const USUAL = Object.keys(PARTS).filter((part) => part !== 'size');
+/** Filling a large database or workspace takes minutes: only for whoever asks for it. */
+const UNUSUAL = ['size', 'tree'];
+const USUAL = Object.keys(PARTS).filter((part) => !UNUSUAL.includes(part));
 
 export interface Options {
   parts: ReadonlySet<Part>;
@@ -33,14 +37,15 @@ export interface Options {
 export const USAGE = `
   npm run bench -- [options]
 
-    --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size
-                       or their letters: b, a, a", a', c, d, e, f, g, h; all but size when it is not given
+    --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree
+                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l;
+                       all but size and tree when it is not given
     --rounds 3         how often; the medians count
     --seconds 5        how long each measurement lasts, after a warm-up
     --sustained 30     how long a' lasts, in one piece; six times --seconds when it is not given
-    --scale 1          what part of the sessions, followers, connections and events of d to h takes part;
+    --scale 1          what part of the sessions, followers, connections, events and files of d to l takes part;
                        a fifth of --seconds and at most 1 when it is not given
-    --profile          the heaviest entries of the CPU profiles of a, a' and d, in a round of their own
+    --profile          the heaviest entries of the CPU profiles of a, a', d, i and j, in a round of their own
 `;
 
 /** With so many seconds the figures are worth the whole of the sessions and followers. */

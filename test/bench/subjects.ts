@@ -31,6 +31,16 @@ export async function startBareStreams(speakers: number[]): Promise<Subject> {
   return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
 }
 
+/** The bare limit of files, which it keeps in a directory of its own. */
+export async function startBareFiles(): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-bench-files-'));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const port = await freePort();
+  const member: Member = { name: 'server', file: 'bare-files.ts', args: [`${port}`, directory], env: {} };
+  return together(opened, await startSubject(`http://127.0.0.1:${port}`, '/', [member]));
+}
+
 /** The program as an operator starts it; `slots` only to run other than the default number of turns at a time. */
 export async function startWhole(databaseUrl: string, slots?: number): Promise<Subject> {
   await using opened = new AsyncDisposableStack();

@@ -1,10 +1,11 @@
+import { type FileResults, fileRows } from './file-rows.ts';
 import { line } from './rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
 import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 
-export type Results = WebhookResults & SessionResults;
+export type Results = WebhookResults & SessionResults & FileResults;
 
 /** The medians of the rounds, with the targets beside them. */
 export function table(results: Results): string {
-  return [...webhookRows(results), ...sessionRows(results)].map(line).join('\n');
+  return [...webhookRows(results), ...sessionRows(results), ...fileRows(results)].map(line).join('\n');
 }

@@ -1,0 +1,69 @@
+import type { Growth } from './growth.ts';
+import { median, ms, type Row } from './rows.ts';
+import type { Rates, Transfers } from './transfers.ts';
+import type { Tree } from './tree.ts';
+
+/** What each round has shown of files; empty for what was not measured. */
+export interface FileResults {
+  transfers: Transfers[];
+  growth: Growth[];
+  tree: Tree[];
+}
+
+const MIB = 1024 * 1024;
+
+export function fileRows({ transfers, growth, tree }: FileResults): Row[] {
+  return [
+    ...(transfers.length > 0 ? transferRows(transfers) : []),
+    ...(growth.length > 0 ? growthRows(growth) : []),
+    ...(tree.length > 0 ? treeRows(tree) : []),
+  ];
+}
+
+function transferRows(rounds: Transfers[]): Row[] {
+  const row = (letter: string, what: string, of: (rates: Rates) => number): Row => {
+    const ratio = median(rounds, ({ service, bare }) => of(service) / of(bare));
+    const [ours, limit] = [median(rounds, (one) => of(one.service)), median(rounds, (one) => of(one.bare))];
+    return {
+      letter,
+      what,
+      figure: `${ours.toFixed(0)} MB/s, bare ${limit.toFixed(0)}`,
+      ratio: `${letter}/bare ${ratio.toFixed(2)}`,
+      target: ['at least 0.7', ratio >= 0.7],
+    };
+  };
+  return [row('i', 'upload', ({ up }) => up), row('j', 'download', ({ down }) => down)];
+}
+
+function growthRows(rounds: Growth[]): Row[] {
+  const grown = median(rounds, (one) => one.grown) / MIB;
+  const size = ((rounds[0]?.bytes ?? 0) / MIB / 1024).toFixed(1);
+  return [
+    {
+      letter: 'k',
+      what: `memory, an upload of ${size} GiB`,
+      figure: `+${grown.toFixed(0)} MiB`,
+      target: ['below 100 MiB', grown < 100],
+    },
+  ];
+}
+
+function treeRows(rounds: Tree[]): Row[] {
+  const questions = (rounds[0]?.questions ?? []).map(({ what }, index): Row => {
+    const small = median(rounds, (one) => one.questions[index]?.smallMs ?? Number.NaN);
+    const large = median(rounds, (one) => one.questions[index]?.largeMs ?? Number.NaN);
+    return {
+      what,
+      figure: `${ms(small)} → ${ms(large)}`,
+      ratio: `× ${(large / small).toFixed(2)}`,
+      target: ['at most 2', large / small <= 2],
+    };
+  });
+  const perSecond = median(rounds, (one) => one.perSecond);
+  const filled: Row = {
+    letter: 'l',
+    what: `upload of ${rounds[0]?.files} small files`,
+    figure: `${perSecond.toFixed(0)}/s`,
+  };
+  return [filled, ...questions];
+}
