@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openEdge } from '../../edge/server.ts';
 import { openBlobs } from '../../lib/blobs/open.ts';
 import { createClient } from '../../lib/grpc/client.ts';
@@ -19,13 +17,12 @@ import { openAgents } from '../agents/service.ts';
 import { openAuth } from '../auth/service.ts';
 import { openDeployments } from '../deployments/service.ts';
 import { openFiles } from '../files/service.ts';
-import { Ground as SandboxGround } from '../runner/sandbox/place.ts';
-import { simulatedProvider } from '../runner/sandbox/simulated/provider.ts';
 import { openRunner } from '../runner/service.ts';
 import { openSessions } from '../sessions/service.ts';
 import type { Ground } from './ground.ts';
 import { serveOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
+import { openSandboxes } from './sandboxes.ts';
 import { type ModuleName, modulesOf, type ServiceName } from './target.ts';
 
 const GRPC_STOP_MS = 1_500;
@@ -109,22 +106,13 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
   if (modules.includes('runner')) {
     const { sessions, agents, files } = clientsOf('runner');
     const config = { ...plan.runner, modelEndpoints };
+    const providers = await openSandboxes(plan, house, contexts.runner, ground.dataDir);
     const runner = await house.start(
       openRunner(
         contexts.runner,
         config,
         { sessions: sessions(), agents: agents(), files: files() },
-        {
-          providers: {
-            has: [
-              simulatedProvider({
-                ground: new SandboxGround(join(ground.dataDir ?? tmpdir(), 'sandboxes', 'simulated')),
-                clock: contexts.runner.clock,
-              }),
-            ],
-            lacks: [],
-          },
-        },
+        { providers },
       ),
     );
     ground.standIns.push(runner.standIn);

@@ -44,6 +44,31 @@ const turns = {
   ),
 };
 
+const sandboxes = {
+  sandboxDirectory: setting.optionalText(
+    'SERVICE_SANDBOX_DIRECTORY',
+    'Where the sandboxes of a runner have their files, on a local disk. Each runner needs one of its own. By default a directory in SERVICE_DATA_DIR, or, for the target runner, in the directory for temporary files.',
+  ),
+  sandboxFirstUid: setting.integer(
+    'SERVICE_SANDBOX_FIRST_UID',
+    { min: 1, max: 4_294_950_000 },
+    {
+      fallback: 1_900_000_000,
+      about:
+        'When the runner is root, each sandbox of bubblewrap is a user of its own, from this number on. Nobody else may be one of these 10,000 users.',
+    },
+  ),
+  sandboxShownDirectories: setting.list(
+    'SERVICE_SANDBOX_SHOWN_DIRECTORIES',
+    'absolute paths, separated by commas',
+    {
+      fallback: [],
+      about:
+        'Directories of the runner that commands of bubblewrap may read beside its programs (/usr), such as /opt.',
+    },
+  ),
+};
+
 export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 export const OPENAI_URL = 'https://api.openai.com/v1';
 
@@ -70,7 +95,7 @@ const providers = {
   ),
 };
 
-export const settings = { ...turns, ...providers };
+export const settings = { ...turns, ...sandboxes, ...providers };
 
 /** What a runner knows of the providers of models. */
 export type ProviderSettings = Partial<Settings<typeof providers>> & {
@@ -78,4 +103,4 @@ export type ProviderSettings = Partial<Settings<typeof providers>> & {
   modelEndpoints?: Record<string, string> | undefined;
 };
 
-export type RunnerConfig = Settings<typeof turns> & ProviderSettings;
+export type RunnerConfig = Settings<typeof turns> & Partial<Settings<typeof sandboxes>> & ProviderSettings;

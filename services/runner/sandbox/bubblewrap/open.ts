@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../../lib/clock.ts';
@@ -48,8 +49,9 @@ export async function openBubblewrap(settings: BubblewrapSettings): Promise<Open
   if (uids && !uids.areThere)
     return { reason: `there are no users from ${settings.firstUid} on; name others that there are` };
   const { directory, shown, hidden, clock, ids } = settings;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ground = new Ground(join(directory, 'sandboxes'));
-  const system = readSystem({ directory: join(directory, 'system'), shown, hidden: [...hidden, directory] });
+  const system = readSystem({ directory: join(directory, 'system'), shown, hidden });
   const filter = keepFilter(directory, filterFor(arch));
   const branches = openBranches(readHierarchies(), `ahs-${tagOf(directory)}`);
   const provider = new BubblewrapProvider({ ground, clock, programs, system, filter, branches, uids });
