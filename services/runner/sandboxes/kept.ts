@@ -55,6 +55,11 @@ export class KeptSandbox {
     return this.#ending.signal;
   }
 
+  /** Sessions knows of it. */
+  get isTaken(): boolean {
+    return this.#fences.size > 0;
+  }
+
   isTakenUnder(sessionId: string, fence: number): boolean {
     return this.#fences.get(sessionId) === fence;
   }

@@ -54,7 +54,8 @@ export class Sandboxes {
     this.#options = options;
     this.#reports = new Reports({
       ...options,
-      list: () => Array.from(this.#all, ({ report }) => report),
+      // Of one that was not taken yet sessions knows nothing, and would have it ended.
+      list: () => [...this.#all].filter(({ isTaken }) => isTaken).map(({ report }) => report),
       end: (ids) => {
         for (const id of ids) this.#endById(id);
       },

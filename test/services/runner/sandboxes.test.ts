@@ -72,6 +72,19 @@ describe('the sandbox of a session', () => {
     expect(takenBy(shell)).toHaveLength(1);
   });
 
+  it('is not spoken of before it is taken', async () => {
+    await using shell = await openShell();
+    await shell.run(TWO, 'true');
+    await until('that of the other is reported', () => shell.book.sandboxReports.length > 0);
+    const before = shell.book.sandboxReports.length;
+    shell.book.before.take = () =>
+      shell.passTime('there is another report', () => shell.book.sandboxReports.length > before, 500);
+    expect((await shell.run(ONE, 'echo done'))[0]?.output).toBe('done\n');
+    const [other = '', own = ''] = takenBy(shell);
+    await until('it is reported', () => statusOf(shell, own) === 'ready');
+    expect(shell.book.sandboxReports[before]?.sandboxes).toMatchObject([{ sandboxId: other }]);
+  });
+
   it('is made anew when sessions does not grant it any more', async () => {
     await using shell = await openShell();
     await shell.run(ONE, 'echo kept > f');

@@ -36,7 +36,7 @@ export interface TurnBook {
   /** The lease goes elsewhere: reports under it are refused from here on. */
   takeAway(turnId: string): void;
   /** Called before each call is carried out; may fail it, or hold it up. */
-  before: { [K in 'claim' | 'renew' | 'report']?: (request: Requests[K]) => void | Promise<void> };
+  before: { [K in 'claim' | 'renew' | 'report' | 'take']?: (request: Requests[K]) => void | Promise<void> };
   /** Called after each call was carried out; may still lose its answer. */
   after: { [K in 'claim' | 'report']?: (request: Requests[K]) => void | Promise<void> };
   claims: ClaimTurnsRequest[];
@@ -58,6 +58,7 @@ export interface TurnBook {
 interface Requests {
   claim: ClaimTurnsRequest;
   renew: RenewLeasesRequest;
+  take: TakeSandboxRequest;
   report: ReportTurnsRequest;
 }
 
@@ -242,6 +243,7 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       return { results };
     },
     async takeSandbox(request) {
+      await book.before.take?.(request);
       const { lease, sandboxId } = request;
       if (leases.get(lease?.turnId ?? '')?.fence !== lease?.fence) throw refuse('LEASE_LOST', 'it is lost');
       book.taken.push(request);
@@ -252,7 +254,8 @@ export function createTurnBook(context: ServiceContext, leaseMs = 15_000): TurnB
       for (const { sandboxId, status } of request.sandboxes) book.sandboxes[sandboxId] = status;
       const isThere = ({ status }: { status: string }) => status === 'ready' || status === 'suspended';
       const ids = request.sandboxes.filter(isThere).map(({ sandboxId }) => sandboxId);
-      return { endSandboxIds: ids.filter((id) => book.ending.has(id)) };
+      const isKnown = (id: string) => book.taken.some(({ sandboxId }) => sandboxId === id);
+      return { endSandboxIds: ids.filter((id) => book.ending.has(id) || !isKnown(id)) };
     },
     async listMessages({ sessionId, page }) {
       const kept = pages.get(sessionId);
