@@ -69,7 +69,8 @@ export const paging = {
   ),
   cursor: optional(
     Type.String({
-      maxLength: 1000,
+      // It may hold a path of a file, and is a third longer than that.
+      maxLength: 2000,
       description: 'The `page.next_cursor` of the page before, with the same filters.',
     }),
   ),

@@ -128,6 +128,17 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
       expectRefusal(await ask(at + query), 'INVALID_REQUEST');
   });
 
+  it('go on behind the longest of paths', async () => {
+    const at = await begin();
+    const longest = [...'abcd'].map((letter) => letter.repeat(255)).join('/');
+    expect(Buffer.byteLength(longest)).toBe(1023);
+    dataOf(await put(longest, '', {}, at), 201);
+    dataOf(await put('last', '', {}, at), 201);
+    const first = expectSuccess(await ask(`${at}?recursive=true&limit=4`));
+    const rest = expectSuccess(await ask(`${at}?recursive=true&cursor=${first.page?.next_cursor}`));
+    expect(rest.data).toMatchObject([{ path: 'last' }]);
+  });
+
   it('directories are made with all above them, and moves take nothing away unless they are told to', async () => {
     expect(dataOf(await post('/directories', { path: 'd/e/f' }), 201)).toMatchObject({
       entry: { path: 'd/e/f', kind: 'directory', size: 0, sha256: null },
