@@ -90,7 +90,9 @@ export class Receiver {
     };
     const { key } = await blobs.write(source(), { signal: this.#signal });
     try {
-      return await this.#add(key, digester.finish());
+      const digest = digester.finish();
+      const added = await this.#add([{ objectKey: key, digest }]);
+      return receivedOf(added, digest.sha256);
     } catch (error) {
       await this.#drop(key);
       throw error;
@@ -107,24 +109,29 @@ export class Receiver {
     const wanted = new Map(small.map((one) => [one.digest.sha256, one]));
     const there = new Map<string, Received>(await contents.known(this.#ownerId, [...wanted.keys()], checkAt));
     const missing = [...wanted.values()].filter(({ digest }) => !there.has(digest.sha256));
+    const written: { objectKey: string; digest: Digest }[] = [];
     await eachOf(missing, AT_ONCE, async ({ bytes, digest }) => {
       const { key } = await blobs.write([bytes], { signal: this.#signal });
-      there.set(digest.sha256, await this.#add(key, digest));
+      written.push({ objectKey: key, digest });
     });
+    for (const [sha256, received] of await this.#add(written)) there.set(sha256, received);
     for (const { place, digest } of small) {
       const received = there.get(digest.sha256);
       if (received) this.#received[place] = received;
     }
   }
 
-  async #add(objectKey: string, digest: Digest): Promise<Received> {
+  /** By their digests. An object that was written for a content that is there already goes again. */
+  async #add(
+    written: readonly { objectKey: string; digest: Digest }[],
+  ): Promise<ReadonlyMap<string, Received>> {
     const { contents, ids } = this.#context;
     const { now, checkAt } = this.#times();
-    const { size, sha256 } = digest;
-    const written = { contentId: ids('cnt'), objectKey, ...digest };
-    const { contentId, isUsed } = await contents.add(this.#ownerId, written, now, checkAt);
-    if (!isUsed) await this.#drop(objectKey);
-    return { contentId, size, sha256 };
+    const rows = written.map(({ objectKey, digest }) => ({ contentId: ids('cnt'), objectKey, ...digest }));
+    const added = await contents.add(this.#ownerId, rows, now, checkAt);
+    for (const { objectKey, sha256 } of rows)
+      if (added.get(sha256)?.objectKey !== objectKey) await this.#drop(objectKey);
+    return added;
   }
 
   /** What stays behind when this fails is found later: it belongs to nothing. */
@@ -137,4 +144,10 @@ export class Receiver {
     const now = clock.now();
     return { now, checkAt: new Date(now.getTime() + graceMs) };
   }
+}
+
+function receivedOf(added: ReadonlyMap<string, Received>, sha256: string): Received {
+  const received = added.get(sha256);
+  if (!received) throw new Error('a content that was added is not there');
+  return received;
 }

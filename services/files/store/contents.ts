@@ -40,13 +40,16 @@ const KNOWN = statement(
 
 /** When somebody else was faster, theirs counts; but a damaged object is replaced by the new one. */
 const ADD = statement(
-  'files.add_content',
+  'files.add_contents',
   `insert into contents as known (content_id, owner_id, sha256, size, object_key, checks, created_at, check_at, scrubbed_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $7)
+   select content_id, $1, sha256, size, object_key, checks, $7, $8, $7
+   from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
+     as added (content_id, sha256, size, object_key, checks)
+   order by sha256
    on conflict (owner_id, sha256) where deleting_at is null do update set
      object_key = case when known.damaged_at is null then known.object_key else excluded.object_key end,
      damaged_at = null, doomed_at = null, check_at = excluded.check_at
-   returning content_id as "contentId", object_key as "objectKey"`,
+   returning content_id as "contentId", object_key as "objectKey", sha256, size`,
 );
 
 /** First, and in one order: two that need the same ones must not wait for each other. */
@@ -92,15 +95,21 @@ export function createContents(db: Database) {
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
-    /** Returns its id, and whether the object that was written is the one that is used. */
-    async add(ownerId: string, one: Written, now: Date, checkAt: Date, options?: WriteOptions) {
-      const { contentId, sha256, size, objectKey, checks } = one;
-      const values = [contentId, ownerId, sha256, size, objectKey, checks, now, checkAt];
-      const [row] = await db
+    /** What is there now, by its digest, with the object that is used: that of somebody else, if they were faster. */
+    async add(
+      ownerId: string,
+      written: readonly Written[],
+      now: Date,
+      checkAt: Date,
+      options?: WriteOptions,
+    ): Promise<Map<string, Omit<Content, 'checks'>>> {
+      if (written.length === 0) return new Map();
+      const column = <Name extends keyof Written>(name: Name) => written.map((one) => one[name]);
+      const columns = [column('contentId'), column('sha256'), column('size'), column('objectKey')];
+      const rows = await db
         .within(options ?? {})
-        .rows<{ contentId: string; objectKey: string }>(ADD, values);
-      if (!row) throw new Error('a content that was added is not there');
-      return { contentId: row.contentId, isUsed: row.objectKey === objectKey };
+        .rows<Omit<Content, 'checks'>>(ADD, [ownerId, ...columns, column('checks'), now, checkAt]);
+      return new Map(rows.map((row) => [row.sha256, row]));
     },
 
     /** Whether that was not known before. */
