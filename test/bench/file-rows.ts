@@ -1,7 +1,7 @@
 import type { Growth } from './growth.ts';
 import { median, ms, type Row } from './rows.ts';
 import type { Rates, Transfers } from './transfers.ts';
-import type { Tree } from './tree.ts';
+import { type Tree, WHOLE_FORK } from './tree.ts';
 
 /** What each round has shown of files; empty for what was not measured. */
 export interface FileResults {
@@ -56,7 +56,7 @@ function treeRows(rounds: Tree[]): Row[] {
       what,
       figure: `${ms(small)} → ${ms(large)}`,
       ratio: `× ${(large / small).toFixed(2)}`,
-      target: ['at most 2', large / small <= 2],
+      ...(what === WHOLE_FORK ? {} : { target: ['at most 2', large / small <= 2] }),
     };
   });
   const perSecond = median(rounds, (one) => one.perSecond);
