@@ -2,8 +2,10 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Ids } from '../../../lib/ids.ts';
+import type { Log } from '../../../lib/log.ts';
 import type { Providers } from '../sandboxes/providers.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
+import { internet } from './network/gate.ts';
 import { Ground } from './place.ts';
 import { simulatedProvider } from './simulated/provider.ts';
 
@@ -23,7 +25,7 @@ const SERVICE = resolve(import.meta.dirname, '../../..');
 /** The providers that work on this machine, the strongest first, and why the others do not. */
 export async function openProviders(
   { directory, ...settings }: SandboxSettings,
-  { clock, ids }: { clock: Clock; ids: Ids },
+  { clock, ids, log }: { clock: Clock; ids: Ids; log: Log },
 ): Promise<Providers> {
   keepToOneself(directory);
   const hidden = [SERVICE, directory, ...settings.hidden];
@@ -33,6 +35,8 @@ export async function openProviders(
     directory: join(directory, 'bubblewrap'),
     clock,
     ids,
+    log,
+    outside: internet,
   });
   const simulated = simulatedProvider({ ground: new Ground(join(directory, 'simulated')), clock });
   if ('reason' in bubblewrap) return { has: [simulated], lacks: [{ name: 'bubblewrap', ...bubblewrap }] };

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Ids } from '../../../../lib/ids.ts';
+import type { Log } from '../../../../lib/log.ts';
 import { openBranches } from '../cgroups/branches.ts';
 import { readHierarchies } from '../cgroups/hierarchy.ts';
+import type { Outside } from '../network/gate.ts';
 import { Ground } from '../place.ts';
 import type { SandboxProvider } from '../sandbox.ts';
 import { filterFor } from '../seccomp/filter.ts';
@@ -26,6 +28,9 @@ export interface BubblewrapSettings {
   hidden: readonly string[];
   clock: Clock;
   ids: Ids;
+  log: Log;
+  /** How a limited network reaches the outside. */
+  outside: Outside;
 }
 
 export type Opened = { provider: SandboxProvider } | { reason: string };
@@ -48,13 +53,23 @@ export async function openBubblewrap(settings: BubblewrapSettings): Promise<Open
   const uids = isRoot ? new Uids(settings.firstUid) : undefined;
   if (uids && !uids.areThere)
     return { reason: `there are no users from ${settings.firstUid} on; name others that there are` };
-  const { directory, shown, hidden, clock, ids } = settings;
+  const { directory, shown, hidden, clock, ids, log, outside } = settings;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ground = new Ground(join(directory, 'sandboxes'));
   const system = readSystem({ directory: join(directory, 'system'), shown, hidden });
   const filter = keepFilter(directory, filterFor(arch));
   const branches = openBranches(readHierarchies(), `ahs-${tagOf(directory)}`);
-  const provider = new BubblewrapProvider({ ground, clock, programs, system, filter, branches, uids });
+  const provider = new BubblewrapProvider({
+    ground,
+    clock,
+    programs,
+    system,
+    filter,
+    branches,
+    outside,
+    log,
+    uids,
+  });
   const problem = await probe(provider, ids);
   return problem === undefined ? { provider } : { reason: problem };
 }

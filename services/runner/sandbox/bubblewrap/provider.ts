@@ -2,9 +2,13 @@ import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
+import type { Log } from '../../../../lib/log.ts';
 import { keptBy } from '../cgroups/branches.ts';
 import { type Branch, ControlGroup, groupsIn } from '../cgroups/group.ts';
 import type { Ownership } from '../directory/writing.ts';
+import type { Outside } from '../network/gate.ts';
+import { PROXY_VARIABLES } from '../network/listen.ts';
+import { openLimitedNetwork } from '../network/open.ts';
 import type { Ground, Place } from '../place.ts';
 import type { Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts';
 import { keep } from './limits.ts';
@@ -23,6 +27,8 @@ export interface BubblewrapParts {
   filter: string;
   /** Where control groups can be made; empty when nowhere. */
   branches: readonly Branch[];
+  outside: Outside;
+  log: Log;
   /** When this process is root; undefined when its sandboxes are of its own user. */
   uids: Uids | undefined;
 }
@@ -72,39 +78,49 @@ export class BubblewrapProvider implements SandboxProvider {
   }
 
   async #open(spec: SandboxSpec, place: Place, owner: Ownership | undefined): Promise<Sandbox> {
-    const { ground, clock, programs, system, filter, branches, uids } = this.#parts;
+    const { branches, clock, programs, system, uids } = this.#parts;
     const { sandboxId } = spec;
     const { wanted, inForce, rlimits } = keep(spec.limits, keptBy(branches));
     // Whoever is let into the room may go through it; nobody else comes as far.
     chmodSync(place.workspaces, 0o711);
     if (owner) chownSync(place.home, owner.uid, owner.gid);
-    const room = await Room.open({
-      programs,
-      system,
-      sandboxId,
-      workspaces: place.workspaces,
-      scratchBytes: wanted.diskMib * MIB,
-      owner,
-      hasNetwork: spec.network.mode !== 'none',
-    });
+    const hasNetwork = spec.network.mode !== 'none';
+    const scratchBytes = wanted.diskMib * MIB;
+    const { workspaces } = place;
+    using opened = new DisposableStack();
+    const room = opened.use(
+      await Room.open({ programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
+    );
+    if (hasNetwork) opened.use(await this.#openNetwork(spec, room));
     const group = branches.length > 0 ? ControlGroup.make(branches, sandboxId, wanted, clock) : undefined;
+    const held = opened.move();
     return new BubblewrapSandbox({
+      ...this.#parts,
       spec,
       place,
-      ground,
-      clock,
-      programs,
-      system,
-      filter,
       room,
       group,
       rlimits,
       limits: inForce,
-      owner,
-      networkVariables: {},
-      async onEnd() {
+      networkVariables: hasNetwork ? PROXY_VARIABLES : {},
+      onEnd() {
+        held.dispose();
         if (owner) uids?.giveBack(owner);
       },
+    });
+  }
+
+  async #openNetwork({ sandboxId, network }: SandboxSpec, room: Room): Promise<Disposable> {
+    const { clock, outside, log } = this.#parts;
+    const { mode, allowedHosts } = network;
+    if (mode !== 'limited') throw new Error(`there is no network of the mode ${mode}`);
+    return openLimitedNetwork({
+      room,
+      allowedHosts,
+      outside,
+      clock,
+      onRefusal: (host, port, reason) =>
+        log.info({ sandbox_id: sandboxId, host, port, reason }, 'a sandbox was not let out'),
     });
   }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
-import type { Ownership } from '../directory/writing.ts';
 import { Output } from '../output.ts';
 import type { Ground, Place } from '../place.ts';
 import type { Command, CommandEnd, LimitsInForce, Sandbox, SandboxSpec } from '../sandbox.ts';
@@ -36,12 +35,10 @@ export interface BubblewrapOptions {
   group: Group | undefined;
   rlimits: Rlimits;
   limits: LimitsInForce;
-  /** Whose commands are; undefined for the user of this process. */
-  owner: Ownership | undefined;
   /** Variables of every command by which it finds the network that it may use. */
   networkVariables: Readonly<Record<string, string>>;
-  /** What else is to be given back. */
-  onEnd(): Promise<void>;
+  /** Nothing of it runs any more, and its files are gone. */
+  onEnd(): void;
 }
 
 /** Commands that are programs of this machine, each in namespaces of its own, all in the room of the sandbox. */
@@ -85,11 +82,10 @@ export class BubblewrapSandbox implements Sandbox {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
     await Promise.allSettled(this.#running);
-    const { room, group, ground, onEnd } = this.#options;
-    room[Symbol.dispose]();
+    const { group, ground, onEnd } = this.#options;
     await group?.remove();
     await ground.remove(this.sandboxId);
-    await onEnd();
+    onEnd();
   }
 
   async #carryOut(command: Command): Promise<CommandEnd> {

@@ -1,8 +1,10 @@
+import { connect } from 'node:net';
 import { systemClock } from '../../../../lib/clock.ts';
+import { createLog } from '../../../../lib/log.ts';
 import { openBubblewrap } from '../../../../services/runner/sandbox/bubblewrap/open.ts';
 import type { Sandbox, SandboxProvider } from '../../../../services/runner/sandbox/sandbox.ts';
 import type { WorkspaceTree } from '../../../../services/runner/sandbox/tree.ts';
-import type { Answer, Ask, Told } from './remote.ts';
+import type { Answer, Ask, HostOptions, Told } from './remote.ts';
 import { ids } from './shell.ts';
 
 /**
@@ -47,9 +49,19 @@ const known = (sandbox: Sandbox | undefined): Answer | undefined => {
 
 // biome-ignore lint/suspicious/noExplicitAny: both sides are written from the same interface
 const methods: Record<string, (id: number, ...args: any[]) => Promise<unknown>> = {
-  async open(_, directory: string, more: object) {
-    const settings = { directory, firstUid: 1_900_000_000, shown: [], hidden: [], clock: systemClock, ids };
-    const opened = await openBubblewrap({ ...settings, ...more });
+  async open(_, directory: string, { names = {}, upstream = 0, ...more }: HostOptions) {
+    const log = createLog({
+      level: 'info',
+      pretty: false,
+      destination: { write: (text) => tell({ kind: 'log', text }) },
+    });
+    // The internet of a test: names of its choice, and one server behind all of them.
+    const outside = {
+      resolve: async (host: string) => names[host] ?? [],
+      dial: () => connect({ host: '127.0.0.1', port: upstream }),
+    };
+    const settings = { directory, firstUid: 1_900_000_000, shown: [], hidden: [], clock: systemClock };
+    const opened = await openBubblewrap({ ...settings, ids, log, outside, ...more });
     if ('reason' in opened) throw new Error(opened.reason);
     provider = opened.provider;
   },

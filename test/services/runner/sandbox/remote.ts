@@ -17,6 +17,15 @@ export interface Ask {
   args: unknown[];
 }
 
+export interface HostOptions {
+  /** The addresses that names have in a limited network. */
+  names?: Record<string, string[]>;
+  /** The port of the server that answers at all of them. */
+  upstream?: number;
+  hidden?: string[];
+  shown?: string[];
+}
+
 export interface Answer {
   sandboxId: string;
   provider: SandboxProvider['name'];
@@ -26,6 +35,7 @@ export interface Answer {
 export type Told =
   | { kind: 'here' }
   | { kind: 'answer'; id: number; value?: unknown; failure?: { message: string; code: string | undefined } }
+  | { kind: 'log'; text: string }
   | { kind: 'output'; id: number; bytes: Uint8Array; stream: 'stdout' | 'stderr' };
 
 interface Waiting {
@@ -37,6 +47,8 @@ interface Waiting {
 /** A runner in a process of its own, as far as sandboxes go. */
 export class Runner implements AsyncDisposable {
   readonly process: ChildProcess;
+  /** The lines that it has logged. */
+  readonly log: string[] = [];
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
 
@@ -73,7 +85,7 @@ export class Runner implements AsyncDisposable {
     return this.#ask(method, args).answer as Promise<T>;
   }
 
-  async openProvider(directory: string, more: object = {}): Promise<SandboxProvider> {
+  async openProvider(directory: string, more: HostOptions = {}): Promise<SandboxProvider> {
     await this.ask('open', directory, more);
     const known = (answer: Answer | undefined) => answer && this.#sandbox(answer);
     return {
@@ -106,6 +118,10 @@ export class Runner implements AsyncDisposable {
 
   #hear(told: Told): void {
     if (told.kind === 'here') return;
+    if (told.kind === 'log') {
+      this.log.push(told.text);
+      return;
+    }
     const waiting = this.#waiting.get(told.id);
     if (told.kind === 'output') {
       waiting?.output?.(told.bytes, told.stream);

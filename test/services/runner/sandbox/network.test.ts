@@ -1,0 +1,264 @@
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../lib/clock.ts';
+import { type HostPattern, readHostPattern } from '../../../../lib/hosts.ts';
+import { Gate } from '../../../../services/runner/sandbox/network/gate.ts';
+import { HttpProxy } from '../../../../services/runner/sandbox/network/proxy.ts';
+
+const PUBLIC = '93.184.216.34';
+
+/** A proxy, as a sandbox finds it, with an internet in which all names lead to one server. */
+async function begin(allowed: string[], names: Record<string, string[]>) {
+  const seen: { url: string | undefined; headers: string[]; body: string }[] = [];
+  const upstream = createServer((asked, answer) => {
+    const chunks: Buffer[] = [];
+    asked.on('data', (chunk: Buffer) => chunks.push(chunk));
+    asked.on('end', () => {
+      seen.push({ url: asked.url, headers: asked.rawHeaders, body: Buffer.concat(chunks).toString() });
+      answer.writeHead(201, { 'X-Upstream': 'yes', Connection: 'close, X-Private', 'X-Private': 'hop' });
+      answer.end('from upstream');
+    });
+  });
+  const dialled: string[] = [];
+  const refused: string[] = [];
+  const patterns = allowed.map((text) => readHostPattern(text) as HostPattern);
+  const gate = new Gate(patterns, {
+    async resolve(host) {
+      const addresses = names[host];
+      if (!addresses) throw new Error('ENOTFOUND');
+      return addresses;
+    },
+    dial(address, port) {
+      dialled.push(`${address} ${port}`);
+      return connect(portOf(upstream), '127.0.0.1');
+    },
+  });
+  const proxy = new HttpProxy({
+    gate,
+    clock: systemClock,
+    onRefusal: (host, port) => void refused.push(`${host} ${port}`),
+  });
+  const door = createTcpServer((client) => proxy.accept(client));
+  for (const server of [upstream, door])
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: portOf(door),
+    upstream,
+    proxy,
+    seen,
+    dialled,
+    refused,
+    async [Symbol.asyncDispose]() {
+      proxy.close();
+      for (const server of [door, upstream]) await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
+
+interface Answer {
+  status: number | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+function get(
+  port: number,
+  url: string,
+  options: { method?: string; headers?: string[]; body?: string } = {},
+) {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { method = 'GET', headers = ['Host', 'somebody-else.test'], body } = options;
+  const asking = request({
+    host: '127.0.0.1',
+    port,
+    path: url,
+    method,
+    headers,
+    setHost: false,
+    agent: false,
+  });
+  asking.on('error', reject);
+  asking.on('response', async (heard) => {
+    let text = '';
+    for await (const chunk of heard) text += chunk;
+    resolve({ status: heard.statusCode, headers: heard.headers, body: text });
+  });
+  asking.end(body);
+  return promise;
+}
+
+async function tunnel(port: number, target: string): Promise<{ status: string; socket: Socket }> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+  const first = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  return { status: first.toString().split(' ')[1] ?? '', socket };
+}
+
+describe('the way out of a limited network', () => {
+  it('passes requests on to hosts of its list, as who they are for', async () => {
+    await using there = await begin(['allowed.test'], { 'allowed.test': [PUBLIC] });
+    const headers = [
+      'Host',
+      'inner.test',
+      'Proxy-Authorization',
+      'Basic x',
+      'Connection',
+      'X-Hop',
+      'X-Hop',
+      '1',
+      'X-End',
+      '2',
+    ];
+    const answer = await get(there.port, 'http://allowed.test/path?q=1', {
+      method: 'POST',
+      headers,
+      body: 'sent',
+    });
+    expect(answer).toMatchObject({ status: 201, body: 'from upstream' });
+    expect(answer.headers).toMatchObject({ 'x-upstream': 'yes' });
+    expect(answer.headers).not.toHaveProperty('x-private');
+    expect(there.seen).toMatchObject([{ url: '/path?q=1', body: 'sent' }]);
+    const [{ headers: passed = [] } = {}] = there.seen;
+    expect(passed).toContain('X-End');
+    expect(passed[passed.indexOf('Host') + 1]).toBe('allowed.test');
+    for (const name of ['Proxy-Authorization', 'X-Hop', 'inner.test']) expect(passed).not.toContain(name);
+    expect(there.dialled).toEqual([`${PUBLIC} 80`]);
+  });
+
+  it('opens tunnels to hosts of its list', async () => {
+    await using there = await begin(['allowed.test', '*.below.test'], {
+      'allowed.test': [PUBLIC],
+      'a.below.test': [PUBLIC],
+    });
+    for (const target of ['allowed.test:443', 'ALLOWED.test.:443', 'a.below.test:443']) {
+      const { status, socket } = await tunnel(there.port, target);
+      expect([target, status]).toEqual([target, '200']);
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      const said = await new Promise<string>((resolve) => {
+        let text = '';
+        socket.on('data', (chunk) => {
+          text += chunk;
+        });
+        socket.on('close', () => resolve(text));
+      });
+      expect(said).toContain('from upstream');
+    }
+    expect(there.dialled).toEqual(Array(3).fill(`${PUBLIC} 443`));
+  });
+
+  it('knows nothing but its list, and the ports on it', async () => {
+    const names = {
+      'allowed.test': [PUBLIC],
+      'other.test': [PUBLIC],
+      'below.test': [PUBLIC],
+      'x.ported.test': [PUBLIC],
+    };
+    await using there = await begin(['allowed.test', '*.below.test', '*.ported.test:8443'], names);
+    const closed = [
+      'other.test:443',
+      'allowed.test:22',
+      'below.test:443',
+      'notallowed.test:443',
+      'allowed.test.evil.test:443',
+      'evilbelow.test:443',
+      'x.ported.test:443',
+      `${PUBLIC}:443`,
+      '[::1]:443',
+      'allowed.test',
+      'allowed.test:99999',
+    ];
+    for (const target of closed) {
+      const { status, socket } = await tunnel(there.port, target);
+      expect([target, status]).toEqual([target, '403']);
+      socket.destroy();
+    }
+    expect((await tunnel(there.port, 'x.ported.test:8443')).status).toBe('200');
+    for (const url of [
+      'http://other.test/',
+      '/',
+      'https://allowed.test/',
+      'ftp://allowed.test/',
+      'http://allowed.test:8080/',
+    ])
+      expect([url, (await get(there.port, url)).status]).toEqual([url, 403]);
+    expect(there.dialled).toEqual([`${PUBLIC} 8443`]);
+  });
+
+  it('reaches no address that is not anybody’s, whatever the name', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((all) =>
+      (all ?? []).map(({ address }) => address),
+    );
+    const inner = [
+      '127.0.0.1',
+      '10.0.0.1',
+      '172.16.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.100.100.200',
+      '0.0.0.0',
+      '::1',
+      '::',
+      'fe80::1',
+      'fd00:ec2::254',
+      '::ffff:169.254.169.254',
+      '::ffff:127.0.0.1',
+      '64:ff9b::a9fe:a9fe',
+      '2002:7f00:1::',
+      '168.63.129.16',
+      ...own,
+    ];
+    for (const address of inner) {
+      await using there = await begin(['allowed.test'], { 'allowed.test': [address] });
+      expect([address, (await tunnel(there.port, 'allowed.test:443')).status]).toEqual([address, '403']);
+      expect(there.dialled).toEqual([]);
+    }
+    await using mixed = await begin(['allowed.test'], { 'allowed.test': [PUBLIC, '127.0.0.1'] });
+    expect((await get(mixed.port, 'http://allowed.test/')).status).toBe(403);
+    expect(mixed.dialled).toEqual([]);
+  });
+
+  it('looks a name up once, and connects to what it found', async () => {
+    const answers = [[PUBLIC], ['127.0.0.1']];
+    const names = new Proxy<Record<string, string[]>>({}, { get: () => answers.shift() });
+    await using there = await begin(['rebinding.test'], names);
+    expect((await get(there.port, 'http://rebinding.test/')).status).toBe(201);
+    expect((await get(there.port, 'http://rebinding.test/')).status).toBe(403);
+    expect(there.dialled).toEqual([`${PUBLIC} 80`]);
+  });
+
+  it('says what it refused by host and port alone', async () => {
+    await using there = await begin(['allowed.test'], {});
+    await get(there.port, 'http://user:password@other.test/path?token=secret');
+    await get(there.port, 'http://allowed.test/');
+    expect(there.refused).toEqual(['other.test 80', 'allowed.test 80']);
+  });
+
+  it('ends what it has open when it is closed', async () => {
+    await using there = await begin(['allowed.test'], { 'allowed.test': [PUBLIC] });
+    const { socket } = await tunnel(there.port, 'allowed.test:443');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    there.proxy.close();
+    await closed;
+  });
+
+  it('lives on whatever it is told', async () => {
+    await using there = await begin(['allowed.test'], { 'allowed.test': [PUBLIC] });
+    for (const text of [
+      '\0\0\0',
+      'GET\r\n\r\n',
+      `GET http://${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`,
+      'CONNECT : HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]) {
+      const socket = connect(there.port, '127.0.0.1');
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.on('error', () => {}).resume();
+      socket.end(text);
+      await closed;
+    }
+    expect((await get(there.port, 'http://allowed.test/')).status).toBe(201);
+  });
+});
