@@ -293,6 +293,8 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     await until('it is asked', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
     asked.send('abc');
     expect((await asked.rest()).split('\r\n\r\n')[1]).toContain('HTTP/1.1 201 Created');
+    const other = await exchange(stage.url, head(expecting).replace('/files?path=slow.bin', '/files/move'));
+    expect(other.text).toContain('HTTP/1.1 415 ');
     const refused = await exchange(stage.url, head(expecting, '?path=..'));
     expectRefusal(refused, 'INVALID_REQUEST');
   });
