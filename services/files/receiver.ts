@@ -1,5 +1,6 @@
 import type { Blobs } from '../../lib/blobs/blobs.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { refuse } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { type Digest, Digester } from './digest.ts';
 import { eachOf } from './each.ts';
@@ -19,6 +20,7 @@ export interface ReceiverContext {
   clock: Clock;
   ids: Ids;
   fileMaxBytes: number;
+  workspaceMaxBytes: number;
   graceMs: number;
 }
 
@@ -42,6 +44,8 @@ export class Receiver {
   readonly #received: Received[] = [];
   #small: Small[] = [];
   #smallBytes = 0;
+  /** Of all that has come. */
+  #bytes = 0;
 
   constructor(context: ReceiverContext, ownerId: string, signal: AbortSignal) {
     this.#context = context;
@@ -59,16 +63,34 @@ export class Receiver {
 
   async #take({ declared, bytes }: Incoming, place: number): Promise<void> {
     const digester = new Digester(this.#context.fileMaxBytes, declared);
+    this.#makeSure(declared ?? 0);
     const head: Uint8Array[] = [];
     let size = 0;
     for (let next = await bytes.next(); ; next = await bytes.next()) {
-      if (next.done) return this.#hold({ place, bytes: Buffer.concat(head), digest: digester.finish() });
+      if (next.done) {
+        const digest = digester.finish();
+        this.#bytes += size;
+        return this.#hold({ place, bytes: Buffer.concat(head), digest });
+      }
       digester.update(next.value);
       head.push(next.value);
       size += next.value.length;
       if (size > SMALL_BYTES) break;
     }
-    this.#received[place] = await this.#writeLarge(head, bytes, digester);
+    const received = await this.#writeLarge(head, bytes, digester);
+    this.#bytes += received.size;
+    this.#received[place] = received;
+  }
+
+  /** What no workspace can hold would only be refused when all of it is on the disk. */
+  #makeSure(more: number): void {
+    const bytes = this.#bytes + more;
+    const { workspaceMaxBytes } = this.#context;
+    if (bytes <= workspaceMaxBytes) return;
+    throw refuse(
+      'QUOTA_EXCEEDED',
+      `the upload has at least ${bytes} bytes, and the workspace may hold ${workspaceMaxBytes}`,
+    );
   }
 
   async #hold(small: Small): Promise<void> {

@@ -86,7 +86,7 @@ export async function openFiles(
     fences: createFences(db),
     forks: createForks(db),
     reader,
-    receiving: { blobs, contents, clock, ids, fileMaxBytes: config.fileMaxBytes, graceMs },
+    receiving: { ...config, blobs, contents, clock, ids, graceMs },
     deliverer,
     limits: { maxFiles: config.workspaceMaxFiles, maxBytes: config.workspaceMaxBytes },
   };

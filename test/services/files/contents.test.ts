@@ -29,6 +29,7 @@ import {
 
 const caller = OWNER;
 const FILE_MAX = 32 * MIB;
+const WORKSPACE_MAX = 3 * FILE_MAX;
 
 /** Objects there are, and contents that name them. */
 async function stored(house: House) {
@@ -43,7 +44,7 @@ async function stored(house: House) {
 describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
   let house: House;
   beforeAll(async () => {
-    house = await openHouse(transport, {}, { fileMaxBytes: FILE_MAX });
+    house = await openHouse(transport, {}, { fileMaxBytes: FILE_MAX, workspaceMaxBytes: WORKSPACE_MAX });
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
@@ -142,6 +143,21 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
     expect(await stored(house)).toEqual(before);
     const [largest] = await upload(house.edge, place, [Buffer.alloc(FILE_MAX)]);
     expect(largest?.size).toBe(FILE_MAX);
+  });
+
+  it('takes no more than a workspace may hold, however many files it is', async () => {
+    const place = newPlace();
+    const announced = async function* (): AsyncGenerator<WriteContentsRequest> {
+      yield { kind: { $case: 'place', value: { place, lease: undefined } } };
+      for (const letter of 'abcd') {
+        yield { kind: { $case: 'begin', value: { size: FILE_MAX } } };
+        for (let mib = 0; mib < FILE_MAX / MIB; mib++)
+          yield { kind: { $case: 'bytes', value: Buffer.alloc(MIB, letter) } };
+      }
+    };
+    const before = await stored(house);
+    await expect(send(announced())).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    expect((await stored(house)).objects).toHaveLength(before.objects.length + 3);
   });
 
   it.each([
