@@ -1,5 +1,9 @@
 import { AI_STREAM_PATH } from '../ai-stream/route.ts';
+import { FILE_PLACES } from '../files/places.ts';
 import { EXPORT_PATH } from '../routes/export.ts';
+import { ARCHIVE_PATH } from '../routes/files/archive.ts';
+import { CONTENT_PATH } from '../routes/files/content.ts';
+import { UPLOAD_PATH } from '../routes/files/upload.ts';
 import { STREAM_PATH } from '../routes/stream.ts';
 import { TRIGGER_PATH } from '../routes/trigger.ts';
 import { ROUTES } from '../routes.ts';
@@ -8,6 +12,11 @@ import { API } from '../serve.ts';
 /** A short guide for language models (https://llmstxt.org). */
 export function renderGuide(origin: string): string {
   const operations = ROUTES.map(({ method, path, summary }) => `- \`${method} ${API}${path}\`: ${summary}`);
+  const files = FILE_PLACES.flatMap(({ path, owner }) => [
+    `- \`POST ${API}${path}${UPLOAD_PATH}\`: Upload files of ${owner} (a form, or one file as the body with \`?path=\`)`,
+    `- \`GET ${API}${path}${CONTENT_PATH}\`: Download a file of ${owner}`,
+    `- \`GET ${API}${path}${ARCHIVE_PATH}\`: Download a directory of ${owner} as a tar archive`,
+  ]);
   return `# Agent Hosting Service
 
 > Hosts Agents. A conversation or a signed webhook starts a Session, in which an Agent works turn by turn. Everything
@@ -21,6 +30,7 @@ export function renderGuide(origin: string): string {
 ## Operations
 
 ${operations.join('\n')}
+${files.join('\n')}
 - \`GET ${API}${STREAM_PATH}\`: Follow a session's events (Server-Sent Events; join again with Last-Event-ID)
 - \`GET ${API}${EXPORT_PATH}\`: Export a session's journal as JSON lines
 - \`POST ${API}${AI_STREAM_PATH}\`: Send a message and stream the turn to AI SDK (UI Message Stream v1)

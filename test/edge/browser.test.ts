@@ -280,6 +280,20 @@ describe('SERVICE_PUBLIC_URL and SERVICE_ALLOWED_HOSTS', () => {
     const document = (await (await fetch(`${origin}/openapi.json`)).json()) as { servers: object[] };
     expect(document.servers).toEqual([{ url: 'https://agents.example.com/api/v1' }]);
     expect(await (await fetch(`${origin}/llms.txt`)).text()).toContain('https://agents.example.com/api/v1');
-    expect(system.url).toBe('https://agents.example.com');
+  });
+
+  it('name every operation in the guide for language models', async () => {
+    const document: { paths: Record<string, object> } = JSON.parse(
+      await (await fetch(`${origin}/openapi.json`)).text(),
+    );
+    const guide = await (await fetch(`${origin}/llms.txt`)).text();
+    const operations = Object.entries(document.paths)
+      // Probes are for machines, and a hook's own name of a stream is no operation of its own.
+      .filter(([path, methods]) => !('servers' in methods) && !path.includes('{chat_id}'))
+      .flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `\`${method.toUpperCase()} /api/v1${path}\``),
+      );
+    expect(operations.length).toBeGreaterThan(50);
+    expect(operations.filter((operation) => !guide.includes(operation))).toEqual([]);
   });
 });
