@@ -5,25 +5,26 @@ import { join } from 'node:path';
 export interface Programs {
   bwrap: string;
   nsenter: string;
+  prlimit: string;
   bash: string;
   mkfifo: string;
 }
 
 /** Nothing is started that somebody else could have put into a path of theirs. */
 const DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin'];
-const PACKAGES = { bwrap: 'bubblewrap', nsenter: 'util-linux', bash: 'bash', mkfifo: 'coreutils' };
+const PACKAGES = {
+  bwrap: 'bubblewrap',
+  nsenter: 'util-linux',
+  prlimit: 'util-linux',
+  bash: 'bash',
+  mkfifo: 'coreutils',
+};
 
 /** Those that are missing are named with their packages. */
 export function findPrograms(): Programs | { missing: string } {
-  const bwrap = find('bwrap');
-  const nsenter = find('nsenter');
-  const bash = find('bash');
-  const mkfifo = find('mkfifo');
-  if (bwrap && nsenter && bash && mkfifo) return { bwrap, nsenter, bash, mkfifo };
-  const found = { bwrap, nsenter, bash, mkfifo };
-  const missing = Object.entries(PACKAGES).filter(
-    ([name]) => !Object.entries(found).some(([one, path]) => one === name && path),
-  );
+  const [bwrap, nsenter, prlimit, bash, mkfifo] = ['bwrap', 'nsenter', 'prlimit', 'bash', 'mkfifo'].map(find);
+  if (bwrap && nsenter && prlimit && bash && mkfifo) return { bwrap, nsenter, prlimit, bash, mkfifo };
+  const missing = Object.entries(PACKAGES).filter(([name]) => find(name) === undefined);
   return { missing: missing.map(([name, owner]) => `${name} (package ${owner})`).join(', ') };
 }
 

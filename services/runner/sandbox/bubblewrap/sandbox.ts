@@ -136,7 +136,7 @@ export class BubblewrapSandbox implements Sandbox {
     const around = walls({ system, sandboxId, workspaceId: command.workspaceId, isCutOff });
     const shell = [programs.bash, '--norc', '--noprofile', '-c', prelude(rlimits), 'bash'];
     return new Running({
-      argv: [...room.entrance, programs.bwrap, ...around, ...shell],
+      argv: [...room.entrance, programs.prlimit, NO_CORE, programs.bwrap, ...around, ...shell],
       pipes,
       clock,
       filter,
@@ -146,6 +146,11 @@ export class BubblewrapSandbox implements Sandbox {
   }
 }
 
+/**
+ * The machine may hand what is left of a program that crashed to one of its own, as root. With the limit of one byte,
+ * and no other, the kernel does not.
+ */
+const NO_CORE = '--core=1:1';
 const KILLED = 137;
 
 function ended(exitCode: number | null, wasShort: boolean): CommandEnd {

@@ -20,7 +20,7 @@ const KIB_PER_MIB = 1024;
  * ended, it ends.
  */
 export function prelude({ processes, memoryMib }: Rlimits): string {
-  const limits = ['-c 0', `-n ${OPEN_FILES}`];
+  const limits = [`-n ${OPEN_FILES}`];
   if (processes !== undefined) limits.push(`-u ${processes}`);
   if (memoryMib !== undefined) limits.push(`-d ${memoryMib * KIB_PER_MIB}`);
   const steps = [

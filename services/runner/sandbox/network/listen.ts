@@ -41,13 +41,14 @@ export async function listenIn(
     complaint += bytes.toString();
   });
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  child.once('error', reject);
-  child.once('exit', () => reject(new Error(complaint.trim() || 'nothing listens')));
+  let server: Server | undefined;
   child.once('message', (_, handle) => {
-    if (handle instanceof Server) resolve(handle);
-    else reject(new Error('nothing was handed over'));
+    if (handle instanceof Server) server = handle.on('connection', accept);
   });
-  const server = await promise;
-  server.on('connection', accept);
-  return server;
+  child.once('error', reject);
+  // As long as it is there, it takes connections, too.
+  child.once('exit', () =>
+    server ? resolve(server) : reject(new Error(complaint.trim() || 'nothing listens')),
+  );
+  return await promise;
 }

@@ -6,5 +6,8 @@ import { createServer } from 'node:net';
  */
 const [, , port = ''] = process.argv;
 const server = createServer().listen({ host: '127.0.0.1', port: Number(port) }, () => {
-  process.send?.('here', server, {}, () => process.disconnect());
+  process.send?.('here', server, {}, () => {
+    server.close();
+    process.disconnect();
+  });
 });
