@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { letPass } from '../../lib/garbage.ts';
 import { Outflow, type ResponseHeaders } from '../streaming/outflow.ts';
 
 /** A piece of what is delivered. */
@@ -43,6 +44,7 @@ async function copy(pieces: AsyncIterator<Piece>, first: IteratorResult<Piece>, 
     for (let next = first; !next.done && out.open; next = await pieces.next()) {
       out.write(next.value.bytes);
       await out.flushed();
+      letPass(next.value.bytes.length);
     }
     out.end();
   } catch {

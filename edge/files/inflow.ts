@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../../lib/errors.ts';
+import { letPass } from '../../lib/garbage.ts';
 import { invite } from '../plugins/expectation.ts';
 
 /** Whoever sends less than this while we wait for `stallMs` makes no progress. */
@@ -34,6 +35,7 @@ export class Inflow {
       if (this.#failure) throw this.#failure;
       const bytes: Buffer | null = this.#request.read();
       if (bytes) {
+        letPass(bytes.length);
         this.#progress(bytes.length);
         return bytes;
       }

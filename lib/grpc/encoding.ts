@@ -1,4 +1,5 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { letPass } from '../garbage.ts';
 import type { Codec, Contract } from './contract.ts';
 
 /** One for all messages, as encoding is done in one go: it has room already where a new one would have to grow. */
@@ -40,6 +41,9 @@ function shared(codec: Codec<unknown>): WireCodec {
       const bytes = encode(codec, message);
       return { finish: () => bytes };
     },
-    decode: (bytes) => codec.decode(bytes),
+    decode(bytes) {
+      letPass(bytes.length);
+      return codec.decode(bytes);
+    },
   };
 }
