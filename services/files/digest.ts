@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
-import { crc32, deflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { refuse } from '../../lib/errors.ts';
 
 /** Bytes are checked in blocks of this size when only some of them are read. */
 export const BLOCK_BYTES = 1024 * 1024;
-
-// zlib asks what the processor can do when it compresses for the first time, and not for a checksum: it takes twice as
-// long until then.
-deflateRawSync('');
 
 export interface Digest {
   size: number;
