@@ -62,7 +62,13 @@ describe('traces', () => {
     const accepted = await api.trigger(webhook, MESSAGE, headers);
     expect(accepted.status).toBe(200);
     session = String(accepted.body.data.session_id);
-    const parts = ['turn', 'chat rehearsal/echo', 'sessions.reports', 'sessions.creations', 'agents.standing'];
+    const parts = [
+      'turn',
+      'chat rehearsal/echo',
+      'sessions.reports',
+      'sessions.creations',
+      'agents.standing',
+    ];
     await traceOf(accepted.headers, TRIGGER, ...parts);
     spans = await until('every service has sent its part', () => {
       const all = collector.of(traceIdOf(accepted.headers));

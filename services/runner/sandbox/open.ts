@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../../../lib/clock.ts';
+import { DirectoryProblem } from '../../../lib/directory.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Providers } from '../sandboxes/providers.ts';
@@ -43,11 +44,16 @@ export async function openProviders(
   return { has: [bubblewrap.provider, simulated], lacks: [] };
 }
 
-/** One that somebody else has made, or could enter, would let them into every sandbox. */
+/** One that somebody else has made, or could enter, would let them into every sandbox. Throws DirectoryProblem. */
 function keepToOneself(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { uid, mode } = statSync(directory);
   const own = process.getuid?.();
-  if (own !== undefined && (uid !== own || (mode & 0o022) !== 0))
-    throw new Error(`${directory} is not only this user's to write, and no place for sandboxes`);
+  if (own === undefined || (uid === own && (mode & 0o022) === 0)) return;
+  throw new DirectoryProblem(
+    directory,
+    "is not only this user's to write, and no place for sandboxes",
+    'a directory that belongs to this user, and that nobody else may write',
+    `chown it to this user and chmod go-w it, or remove it`,
+  );
 }

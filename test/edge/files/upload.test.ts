@@ -33,11 +33,11 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
   };
   /** A request of which the body comes later, or never. */
   const head = (lines: string[], query = '?path=slow.bin') =>
-    [
+    `${[
       `POST /api/v1/sessions/${SESSION}/files${query} HTTP/1.1`,
       `Host: ${new URL(stage.url).host}`,
       ...lines,
-    ].join('\r\n') + '\r\n\r\n';
+    ].join('\r\n')}\r\n\r\n`;
 
   it('keeps a body under the path of the query, whatever its media type is', async () => {
     const bytes = randomBytes(1_000_000);
@@ -129,7 +129,7 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     ['a name that is too long', [field('path', ''), file('n'.repeat(256), 'x')], '/files/0'],
     [
       'names that are too long together',
-      [field('path', 'p'.repeat(200)), file(`${'n'.repeat(99)}/`.repeat(9) + 'x', '')],
+      [field('path', 'p'.repeat(200)), file(`${`${'n'.repeat(99)}/`.repeat(9)}x`, '')],
       '/files/0',
     ],
     ['two files of one path', [field('path', ''), file('a', 'x'), file('a', 'y')], '/files/1'],

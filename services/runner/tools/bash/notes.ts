@@ -14,7 +14,7 @@ export function notesOf({ end, timeoutSeconds, commit, failure }: Carried): {
   if (note) notes.push(note);
   for (const { path, keptAs } of some(commit?.conflicts)) notes.push(conflict(path, keptAs));
   for (const { path, reason } of some(commit?.skipped)) notes.push(`${path} is not kept: ${reason}`);
-  if (failure) notes.push(`What the command has changed in the workspace is not kept. ${failure}`);
+  if (failure) notes.push(`What the command has changed in the workspace is not kept: ${failure}`);
   return { notes, isError: exitCode === null || failure !== undefined };
 }
 
