@@ -176,7 +176,7 @@ describe('what cannot be kept', () => {
     expect(result?.is_error).toBe(true);
     expect(result?.workspace_version).toBeUndefined();
     expect(result?.output).toMatch(
-      /^done\n\[What the command has changed in the workspace is not kept\. .*2000 bytes/s,
+      /^done\n\[What the command has changed in the workspace is not kept: .*2000 bytes/s,
     );
     expect(next).toMatchObject({ output: 'kept\nkept', is_error: false, workspace_version: 1 });
   });

@@ -154,7 +154,7 @@ describe('a sandbox that is to end', () => {
     );
     const [result] = resultsOf(shell.book.of(turnId));
     expect(result?.is_error).toBe(true);
-    expect(result?.output).toMatch(/^\[The command was ended\.\]\n\[.* is not kept\. The sandbox was ended/);
+    expect(result?.output).toMatch(/^\[The command was ended\.\]\n\[.* is not kept: The sandbox was ended/);
     await until('it is gone', () => statusOf(shell, sandboxId) === 'released');
     expect((await shell.run(ONE, 'cat f'))[0]?.output).toBe('kept\n');
     expect(shell.onDisk()).toHaveLength(1);
@@ -388,7 +388,7 @@ describe('files that cannot be reached', () => {
     shell.tell({ turnId: 'trn_1', sessionId: ONE }, 'echo lost > f; echo done');
     await shell.passTime('the turn has ended', () => shell.book.of('trn_1').outcomes.length > 0, 100);
     expect(resultsOf(shell.book.of('trn_1'))[0]?.output).toMatch(
-      /^done\n\[.* is not kept\. the database is away\]$/,
+      /^done\n\[.* is not kept: the database is away\]$/,
     );
     shell.files.before.changeWorkspace = undefined;
     expect((await shell.run(ONE, 'ls'))[0]?.output).toBe('');
