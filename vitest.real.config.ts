@@ -5,6 +5,7 @@ import embedded from './vitest.config.ts';
 const JOURNEYS = [
   'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
+  'test/edge/files/tree.test.ts',
 ];
 /** What only separate processes have to show. */
 const APART = 'test/real/targets.test.ts';
