@@ -15,13 +15,17 @@ export interface Walls {
   isCutOff: boolean;
 }
 
-/** The arguments by which bubblewrap walls in one command. They can be read inside and hold nothing of outside. */
+/**
+ * The arguments by which bubblewrap walls in one command. They can be read inside and hold nothing of outside.
+ * It is not told to die with its parent: in the moment before its first process does, that one would wait for it for
+ * ever. It ends with its room.
+ */
 export function walls({ system, sandboxId, workspaceId, isCutOff }: Walls): string[] {
   const namespaces = ['user', 'pid', 'ipc', 'uts', 'cgroup-try', ...(isCutOff ? ['net'] : [])];
   return [
     ...namespaces.map((name) => `--unshare-${name}`),
     ...['--disable-userns', '--uid', `${AGENT}`, '--gid', `${AGENT}`, '--cap-drop', 'ALL'],
-    ...['--die-with-parent', '--new-session', '--hostname', 'sandbox'],
+    ...['--new-session', '--hostname', 'sandbox'],
     ...['--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
     ...system.command,
     ...['--proc', '/proc', '--dev', '/dev', '--bind', `${SCRATCH}/shm`, '/dev/shm', '--remount-ro', '/dev'],

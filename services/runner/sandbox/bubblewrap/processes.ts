@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { type Clock, wait } from '../../../../lib/clock.ts';
 
 const PAUSE_MS = 1;
@@ -25,5 +25,27 @@ function isGone(pid: number): boolean {
     return state === 'Z' || state === 'X';
   } catch {
     return true;
+  }
+}
+
+/** The numbers of the processes that a process has started and that are still there. */
+export function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    // Some kernels do not keep such lists.
+    return readdirSync('/proc')
+      .filter((name) => parentOf(name) === pid)
+      .map(Number);
+  }
+}
+
+function parentOf(name: string): number | undefined {
+  if (!/^\d+$/.test(name)) return undefined;
+  try {
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]);
+  } catch {
+    return undefined;
   }
 }

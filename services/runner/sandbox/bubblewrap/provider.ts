@@ -87,7 +87,7 @@ export class BubblewrapProvider implements SandboxProvider {
     const hasNetwork = spec.network.mode !== 'none';
     const scratchBytes = wanted.diskMib * MIB;
     const { workspaces } = place;
-    using opened = new DisposableStack();
+    await using opened = new AsyncDisposableStack();
     const room = opened.use(
       await Room.open({ programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
     );
@@ -103,8 +103,8 @@ export class BubblewrapProvider implements SandboxProvider {
       rlimits,
       limits: inForce,
       networkVariables: hasNetwork ? PROXY_VARIABLES : {},
-      onEnd() {
-        held.dispose();
+      async onEnd() {
+        await held.disposeAsync();
         if (owner) uids?.giveBack(owner);
       },
     });

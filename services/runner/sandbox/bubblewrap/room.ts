@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Ownership } from '../directory/writing.ts';
 import { Pipes } from './pipes.ts';
+import { childrenOf } from './processes.ts';
 import type { Programs } from './programs.ts';
 import type { System } from './system.ts';
 
@@ -24,21 +25,24 @@ export interface RoomOptions {
 export const SCRATCH = '/scratch';
 export const workspacesIn = (sandboxId: string): string => `/sandbox/${sandboxId}`;
 
+const NAMESPACES = ['mnt', 'user', 'net', 'pid'] as const;
+type Held = Record<(typeof NAMESPACES)[number] | 'pipes', number>;
+
 /**
  * What the commands of a sandbox share: a view of the file system in which there is nothing but the system, the
- * workspaces and a disk in memory, and sometimes a network. No process keeps it: it is there as long as this process
- * holds on to it, and goes with this process however that ends.
+ * workspaces and a disk in memory; sometimes a network; and a process namespace in which all of them run. That one
+ * has a keeper, which reads from this process until there is nothing more to read. However this process ends, the
+ * keeper then does, and the kernel ends all that runs in the room, whatever it is about to do.
  */
-export class Room implements Disposable {
+export class Room implements AsyncDisposable {
   readonly pipes: Pipes;
   readonly #options: RoomOptions;
-  readonly #held: { mount: number; user: number; network: number; pipes: number };
+  readonly #keeper: ChildProcess;
+  readonly #held: Held;
 
-  private constructor(
-    options: RoomOptions,
-    held: { mount: number; user: number; network: number; pipes: number },
-  ) {
+  private constructor(options: RoomOptions, keeper: ChildProcess, held: Held) {
     this.#options = options;
+    this.#keeper = keeper;
     this.#held = held;
     this.pipes = new Pipes(pathOf(held.pipes), options.programs.mkfifo);
   }
@@ -47,68 +51,73 @@ export class Room implements Disposable {
   static async open(options: RoomOptions): Promise<Room> {
     const { programs, owner } = options;
     const own = owner ? `chown ${owner.uid}:${owner.gid} tmp home shm && ` : '';
-    const furnish = `cd ${SCRATCH} && mkdir -m 700 tmp home shm pipes && ${own}echo $$ && read`;
-    const child = spawn(programs.bwrap, [...argumentsOf(options), programs.bash, '--norc', '-c', furnish], {
+    const furnish = `cd ${SCRATCH} && mkdir -m 700 tmp home shm pipes && ${own}echo ready && read`;
+    const keeper = spawn(programs.bwrap, [...argumentsOf(options), programs.bash, '--norc', '-c', furnish], {
       cwd: '/',
       env: {},
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    let said = '';
     let complaint = '';
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    child.stdin.on('error', () => {});
-    child.stderr.on('data', (bytes: Buffer) => {
+    keeper.stdin.on('error', () => {});
+    keeper.stderr.on('data', (bytes: Buffer) => {
       complaint += bytes.toString();
     });
-    child.stdout.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
-      if (said.endsWith('\n')) resolve(Number(said));
-    });
-    child.once('error', reject);
-    child.once('close', () => reject(new Error(complaint.trim() || 'it ended at once')));
-    const pid = await promise;
-    const held = hold(pid);
-    const ended = once(child, 'close');
-    child.stdin.end('\n');
-    await ended;
-    return new Room(options, held);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    keeper.stdout.once('data', () => resolve());
+    keeper.once('error', reject);
+    keeper.once('close', () => reject(new Error(complaint.trim() || 'it ended at once')));
+    await promise;
+    const [first] = childrenOf(keeper.pid ?? 0);
+    if (first === undefined) throw new Error('the room has no keeper');
+    return new Room(options, keeper, hold(first));
+  }
+
+  /** Its keeper is there, and with it all else. */
+  get isThere(): boolean {
+    return this.#keeper.exitCode === null && this.#keeper.signalCode === null;
   }
 
   /** What has to stand before a program so that it begins in here, as somebody who is nobody outside. */
   get entrance(): [program: string, ...args: string[]] {
     const { programs, owner, hasNetwork } = this.#options;
-    const { mount, user, network } = this.#held;
-    const who = owner
-      ? [`--setuid=${owner.uid}`, `--setgid=${owner.gid}`]
-      : [`--user=${pathOf(user)}`, '--preserve-credentials'];
-    const where = hasNetwork ? [`--net=${pathOf(network)}`] : [];
-    return [programs.nsenter, `--mount=${pathOf(mount)}`, ...where, ...who, '--'];
+    const { mnt, pid } = this.#held;
+    const who = owner ? [`--setuid=${owner.uid}`, `--setgid=${owner.gid}`] : this.#asUser;
+    const where = hasNetwork ? [this.#network] : [];
+    return [programs.nsenter, `--mount=${pathOf(mnt)}`, `--pid=${pathOf(pid)}`, ...where, ...who, '--'];
   }
 
   /** What has to stand before a program of the runner so that the network of the room is its own. */
   get networkEntrance(): [program: string, ...args: string[]] {
     const { programs, owner } = this.#options;
-    const { user, network } = this.#held;
-    const who = owner ? [] : [`--user=${pathOf(user)}`, '--preserve-credentials'];
-    return [programs.nsenter, `--net=${pathOf(network)}`, ...who, '--'];
+    return [programs.nsenter, this.#network, ...(owner ? [] : this.#asUser), '--'];
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const fd of Object.values(this.#held)) closeSync(fd);
+    if (!this.isThere) return;
+    const ended = once(this.#keeper, 'exit');
+    this.#keeper.stdin?.end();
+    await ended;
+  }
+
+  get #network(): string {
+    return `--net=${pathOf(this.#held.net)}`;
+  }
+
+  get #asUser(): string[] {
+    return [`--user=${pathOf(this.#held.user)}`, '--preserve-credentials'];
   }
 }
 
 /** As other processes of the same user can name it, too. */
 const pathOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
 
-function hold(pid: number) {
+function hold(pid: number): Held {
+  const [mnt = -1, user = -1, net = -1, own = -1] = NAMESPACES.map((name) =>
+    openSync(`/proc/${pid}/ns/${name}`, constants.O_RDONLY),
+  );
   const directory = constants.O_RDONLY | constants.O_DIRECTORY;
-  return {
-    mount: openSync(`/proc/${pid}/ns/mnt`, constants.O_RDONLY),
-    user: openSync(`/proc/${pid}/ns/user`, constants.O_RDONLY),
-    network: openSync(`/proc/${pid}/ns/net`, constants.O_RDONLY),
-    pipes: openSync(`/proc/${pid}/root${SCRATCH}/pipes`, directory),
-  };
+  return { mnt, user, net, pid: own, pipes: openSync(`/proc/${pid}/root${SCRATCH}/pipes`, directory) };
 }
 
 function argumentsOf({
@@ -120,12 +129,13 @@ function argumentsOf({
   hasNetwork,
 }: RoomOptions): string[] {
   return [
-    '--die-with-parent',
     // The service makes it as root where it is root, and as itself in a user namespace otherwise.
     ...(owner ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_CHOWN'] : ['--unshare-user']),
-    ...(hasNetwork ? ['--unshare-net'] : []),
+    ...['--unshare-pid', '--new-session', ...(hasNetwork ? ['--unshare-net'] : [])],
     ...system.room,
-    ...['--dev-bind', '/dev', '/dev', '--bind', '/proc', '/proc', '--dir', '/tmp'],
+    ...['--dev-bind', '/dev', '/dev', '--proc', '/proc', '--dir', '/tmp'],
+    // Where bubblewrap is root, it covers parts of the one before; commands may have one of their own only where a whole one is.
+    ...['--bind', '/proc', '/whole-proc'],
     ...['--perms', '0755', '--dir', '/sandbox', '--bind', workspaces, workspacesIn(sandboxId)],
     ...['--perms', '0755', '--size', String(scratchBytes), '--tmpfs', SCRATCH],
     '--',

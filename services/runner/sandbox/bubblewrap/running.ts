@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Pipe, PipeSet } from './pipes.ts';
-import { end, gone } from './processes.ts';
+import { childrenOf, end, gone } from './processes.ts';
 
 export interface Order {
   /** A program with its arguments, which comes down to bubblewrap with walls() around the shell of a command. */
@@ -54,10 +54,14 @@ export class Running {
       this.#complaint = error.message;
       resolve(null);
     });
-    this.#walled = this.#find(info, /"child-pid": (\d+)[\s\S]*\}/).then(([, pid]) => {
-      this.#pid = Number(pid);
+    this.#walled = this.#find(info, /"child-pid"/).then(() => {
+      // Its numbers are those of its room. From here it is below nsenter, and bubblewrap.
+      const [around = 0] = childrenOf(this.#child.pid ?? 0);
+      [this.#pid] = childrenOf(around);
+      if (this.#pid === undefined) throw new Error('the command has no process');
       return this.#pid;
     });
+    this.#walled.catch(() => {});
     this.#ready = this.#find(ready, /./);
     this.#script = writer(script.near);
     if (input) writer(input.near).end(stdin);
@@ -90,7 +94,8 @@ export class Running {
   /** Ends it and all that it has started. */
   async end(): Promise<void> {
     // Without its first process, bubblewrap must not be ended: what it has begun would wait for it for ever.
-    const pid = this.#pid ?? (await Promise.race([this.#walled, this.#exited.then(() => undefined)]));
+    const known = this.#walled.catch(() => undefined);
+    const pid = this.#pid ?? (await Promise.race([known, this.#exited.then(() => undefined)]));
     if (pid !== undefined) end(pid);
   }
 

@@ -38,7 +38,7 @@ export interface BubblewrapOptions {
   /** Variables of every command by which it finds the network that it may use. */
   networkVariables: Readonly<Record<string, string>>;
   /** Nothing of it runs any more, and its files are gone. */
-  onEnd(): void;
+  onEnd(): Promise<void>;
 }
 
 /** Commands that are programs of this machine, each in namespaces of its own, all in the room of the sandbox. */
@@ -62,7 +62,8 @@ export class BubblewrapSandbox implements Sandbox {
 
   async run(command: Command): Promise<CommandEnd> {
     if (this.#ending.signal.aborted) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has been removed.');
-    const { place } = this.#options;
+    const { place, room } = this.#options;
+    if (!room.isThere) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has ended.');
     if (!place.has(command.workspaceId)) place.workspace(command.workspaceId);
     const running = this.#carryOut(command);
     this.#running.add(running);
@@ -84,8 +85,8 @@ export class BubblewrapSandbox implements Sandbox {
     await Promise.allSettled(this.#running);
     const { group, ground, onEnd } = this.#options;
     await group?.remove();
+    await onEnd();
     await ground.remove(this.sandboxId);
-    onEnd();
   }
 
   async #carryOut(command: Command): Promise<CommandEnd> {
