@@ -9,6 +9,8 @@ import { type Member, type Subject, startSubject } from './subject.ts';
 
 const MAIN = '../../services/main.ts';
 const READY = '/readyz';
+/** Who accepts webhooks asks nobody for files, so those are not there, and not everything is ready. */
+const ACCEPTS = '/api/v1/admin/deployments';
 const SECRETS = {
   SERVICE_SECRET: 'the service secret of the bench, long enough',
   SERVICE_SEALING_KEY: 'the sealing key of the bench is long enough',
@@ -70,7 +72,7 @@ export async function startApart(databaseUrl: string): Promise<Subject> {
     args: [`--target=${name}`],
     env: plan.settings[name],
   }));
-  return together(opened, await startSubject(plan.origin, READY, members));
+  return together(opened, await startSubject(plan.origin, ACCEPTS, members));
 }
 
 /** A subject that takes along, when it ends, what it stood on. */

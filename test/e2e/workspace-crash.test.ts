@@ -9,7 +9,7 @@ const RUNNER = shape === 'one process' ? 'all' : 'runner';
 describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
   let fleet: Awaited<ReturnType<typeof startFleet>>;
   beforeAll(async () => {
-    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '1' });
+    fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '3' });
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 

@@ -65,7 +65,7 @@ describe('a process per target', () => {
       data: { checks: Check[] };
     };
     expect(data.checks.map(({ name, status }) => [name, status])).toEqual(
-      ['hints', 'agents', 'auth', 'sessions', 'deployments'].map((name) => [name, 'ok']),
+      ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments'].map((name) => [name, 'ok']),
     );
   });
 
