@@ -377,6 +377,28 @@ function holds(name: string, before: (directory: string) => string[]): void {
       expect(stderr).toContain('No space left on device');
     });
 
+    if (isRoot) {
+      it('leaves room on the disk for others', async () => {
+        const small = join(directory, 'small');
+        execFileSync('mount', ['--mkdir', '-t', 'tmpfs', '-o', 'size=64m,mode=777', 'tmpfs', small]);
+        try {
+          await using own = await Runner.start(prefix);
+          await using there = new Sandboxes(await own.openProvider(join(small, 'data')));
+          const sandbox = await there.make();
+          const filling = 'while head -c 1000000 /dev/zero >> big; do sleep 0.02; done; sleep 1000';
+          expect((await sh(sandbox, filling)).end).toEqual({
+            exitCode: null,
+            cause: 'disk',
+            note: 'The disk of the runner is nearly full.',
+          });
+          await (await sandbox.workspace(workspaceOf(sandbox))).clear();
+          expect((await sh(sandbox, 'echo alive')).stdout).toBe('alive\n');
+        } finally {
+          execFileSync('umount', [small]);
+        }
+      });
+    }
+
     it('leaves its control group and its limits to others', async () => {
       const sandbox = await made.make();
       const script = `ls /sys 2>&1; find / -name cgroup.procs 2>/dev/null; ulimit -n 1000000 && echo raised; ulimit -c unlimited && echo raised`;

@@ -84,8 +84,8 @@ export interface Command {
 export interface CommandEnd {
   /** 0–255; null when it did not end by itself. */
   exitCode: number | null;
-  /** Why it did not: its time was up, the signal aborted, it printed too much, or the sandbox was lost. */
-  cause?: 'timeout' | 'stopped' | 'output' | 'memory' | 'lost';
+  /** Why it did not: its time was up, the signal aborted, it printed or wrote too much, or the sandbox was lost. */
+  cause?: 'timeout' | 'stopped' | 'output' | 'memory' | 'disk' | 'lost';
   /** For the model: what else there is to know, in one line. */
   note?: string;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../../../lib/clock.ts';
 import { refuse } from '../../../../lib/errors.ts';
 import { Output } from '../output.ts';
 import type { Ground, Place } from '../place.ts';
+import { watchReserve } from '../reserve.ts';
 import type { Command, CommandEnd, LimitsInForce, Sandbox, SandboxSpec } from '../sandbox.ts';
 import type { WorkspaceTree } from '../tree.ts';
 import { variablesOf } from '../variables.ts';
@@ -90,7 +91,7 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   async #carryOut(command: Command): Promise<CommandEnd> {
-    const { clock, room, group } = this.#options;
+    const { clock, room, group, place } = this.#options;
     const signal = AbortSignal.any([command.signal, this.#ending.signal]);
     if (signal.aborted) return { exitCode: null, cause: 'stopped' };
     using pipes = await room.pipes.take(PIPES);
@@ -104,6 +105,7 @@ export class BubblewrapSandbox implements Sandbox {
       if (cause === undefined && !output.take(bytes, stream)) stop('output');
     });
     const cancel = clock.after(command.timeoutMs, () => stop('timeout'));
+    const unwatch = watchReserve(place.path, clock, () => stop('disk'));
     const abort = () => stop('stopped');
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
@@ -120,7 +122,9 @@ export class BubblewrapSandbox implements Sandbox {
     }
     await running.settled();
     cancel();
+    unwatch();
     signal.removeEventListener('abort', abort);
+    if (cause === 'disk') return { exitCode: null, cause, note: DISK_FULL };
     if (cause) return { exitCode: null, cause };
     if (failure !== undefined) throw unavailable(failure);
     return ended(exitCode, (group?.killed() ?? 0) > killedBefore);
@@ -152,6 +156,7 @@ export class BubblewrapSandbox implements Sandbox {
  * and no other, the kernel does not.
  */
 const NO_CORE = '--core=1:1';
+const DISK_FULL = 'The disk of the runner is nearly full.';
 const KILLED = 137;
 
 function ended(exitCode: number | null, wasShort: boolean): CommandEnd {

@@ -27,20 +27,22 @@ function openFirst({ own }: Hierarchy, wanted: readonly Controller[], name: stri
 
 function openSecond(hierarchy: Hierarchy, wanted: readonly Controller[], name: string): Branch | undefined {
   for (const above of upwards(hierarchy)) {
-    const given = wanted.filter((one) => gives(above, one));
+    // What others have made is taken as it is.
+    const given = wanted.filter((one) => gives(above, one, above === hierarchy.own));
     const path = join(above, name);
     if (given.length === 0 || !made(path)) continue;
-    const controllers = given.filter((one) => gives(path, one));
+    const controllers = given.filter((one) => gives(path, one, true));
     if (controllers.length > 0) return { version: 2, path, controllers };
   }
   return undefined;
 }
 
-/** Whether the groups in a group can have a limit, if need be from now on. */
-function gives(group: string, controller: Controller): boolean {
+/** Whether the groups in a group can have a limit; one that is ours gives it from now on. */
+function gives(group: string, controller: Controller, isOurs: boolean): boolean {
   const file = join(group, 'cgroup.subtree_control');
   try {
     if (has(file, controller)) return true;
+    if (!isOurs) return false;
     writeFileSync(file, `+${controller}`);
     return has(file, controller);
   } catch {

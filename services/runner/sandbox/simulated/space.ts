@@ -1,9 +1,7 @@
-import { lstatSync, readdirSync, statfsSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isNearlyFull } from '../reserve.ts';
 import { FsError, type Mount } from './names.ts';
-
-/** What the runner's disk keeps free for everything else that is on it. */
-const RESERVED_BYTES = 64 * 1024 * 1024;
 
 /** Counts what is written, and refuses it when there is no room for it. */
 export class Space {
@@ -19,8 +17,7 @@ export class Space {
   /** Throws ENOSPC. */
   claim(mount: Mount, bytes: number, path: string): void {
     if (bytes <= 0) return;
-    const { bavail, bsize } = statfsSync(mount.root);
-    if (bavail * bsize - bytes < RESERVED_BYTES) throw full(path);
+    if (isNearlyFull(mount.root, bytes)) throw full(path);
     if (!mount.isTemporary) return;
     // What was removed meanwhile is found when it matters.
     if ((this.#usedBytes ?? Number.POSITIVE_INFINITY) + bytes > this.#limitBytes)
