@@ -157,6 +157,7 @@ const drivers = [
   driver('only-lib-grpc-speaks-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
   driver('only-lib-telemetry-speaks-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
   driver('only-lib-metrics-speaks-prometheus', 'lib/metrics', 'prom-client'),
+  driver('only-the-simulated-shell-knows-its-library', 'services/runner/sandbox/simulated', 'just-bash'),
   driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
   forbid(
     'providers-are-loaded-when-needed',

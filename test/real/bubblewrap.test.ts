@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { conforms, type Opened } from '../services/runner/sandbox/conformance.ts';
 import { Runner } from '../services/runner/sandbox/remote.ts';
 import { isRoot, NOBODY, ordinaryUser } from '../support/ordinary.ts';
@@ -31,3 +32,35 @@ if (isRoot) conforms('bubblewrap under a service that is root', () => open(() =>
 conforms('bubblewrap under a service of an ordinary user', () =>
   open((directory) => ordinaryUser(NOBODY, directory)),
 );
+
+if (isRoot) {
+  describe('bubblewrap where it does not work', () => {
+    async function reasonOf(...before: string[]): Promise<string> {
+      const directory = mkdtempSync(join(tmpdir(), 'ahs-closed-'));
+      try {
+        await using runner = await Runner.start(before);
+        return await runner.openProvider(join(directory, 'data')).then(
+          () => 'it works',
+          (error: Error) => error.message,
+        );
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    }
+
+    const ROOT = ['unshare', '--user', '--map-root-user'];
+
+    it('says that the machine lets nobody make user namespaces', async () => {
+      // There may be one more, and that is the one in which the runner is an ordinary user.
+      const last = ['sh', '-c', 'echo 1 > /proc/sys/user/max_user_namespaces; exec "$@"', 'sh'];
+      const user = ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
+      expect(await reasonOf(...ROOT, ...last, ...user)).toMatch(
+        /^this machine does not let it make user namespaces \(bwrap: .*\)$/,
+      );
+    });
+
+    it('says that the users are missing that sandboxes would be', async () => {
+      expect(await reasonOf(...ROOT)).toMatch(/^there are no users from 1900000000 on/);
+    });
+  });
+}
