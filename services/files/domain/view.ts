@@ -42,12 +42,12 @@ export class View {
     return this.#stored(path);
   }
 
-  /** Everything in a directory that is there, at any depth; what is in something comes after it. */
+  /** Everything in a directory that is there, at any depth, in one order; what is in something comes after it. */
   below(directory: string): Placed[] {
     if (!this.#coversTree(directory)) this.#needs.trees.add(directory);
     const found: Placed[] = [];
     const visit = (path: string) => {
-      for (const member of this.#members.get(path) ?? []) {
+      for (const member of [...(this.#members.get(path) ?? [])].sort(byBytes)) {
         const node = this.get(member);
         if (node) found.push({ path: member, node });
         visit(member);
