@@ -52,7 +52,9 @@ export async function openBubblewrap(settings: BubblewrapSettings): Promise<Open
   const isRoot = process.getuid?.() === 0;
   const uids = isRoot ? new Uids(settings.firstUid) : undefined;
   if (uids && !uids.areThere)
-    return { reason: `there are no users from ${settings.firstUid} on, and SERVICE_SANDBOX_FIRST_UID names no others` };
+    return {
+      reason: `there are no users from ${settings.firstUid} on, and SERVICE_SANDBOX_FIRST_UID names no others`,
+    };
   const { directory, shown, hidden, clock, ids, log, outside } = settings;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const ground = new Ground(join(directory, 'sandboxes'));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type Clock, wait } from '../../../../lib/clock.ts';
 
 const PAUSE_MS = 1;
+const PATIENCE_MS = 10_000;
 
 /** Ends a process; the first one of a process namespace takes all others with it. */
 export function end(pid: number): void {
@@ -12,9 +13,16 @@ export function end(pid: number): void {
   }
 }
 
-/** Resolves when nothing of it runs any more: the first process of a namespace ends after all others have. */
-export async function gone(pid: number, clock: Clock): Promise<void> {
-  while (!isGone(pid)) await wait(clock, PAUSE_MS);
+/**
+ * Waits until nothing of it runs any more: the first process of a namespace ends after all others have. False when the
+ * kernel does not come to an end with it.
+ */
+export async function gone(pid: number, clock: Clock): Promise<boolean> {
+  for (let waited = 0; waited < PATIENCE_MS; waited += PAUSE_MS) {
+    if (isGone(pid)) return true;
+    await wait(clock, PAUSE_MS);
+  }
+  return false;
 }
 
 /** Somebody else may take their time to notice that it has ended. */

@@ -99,16 +99,18 @@ export class Running {
     if (pid !== undefined) end(pid);
   }
 
-  /** Resolves when nothing of it runs, and all that it has printed is handed on. */
-  async settled(): Promise<void> {
+  /** Resolves when nothing of it runs, and all that it has printed is handed on. False when it cannot be ended. */
+  async settled(): Promise<boolean> {
     await this.#exited;
+    let isGone = true;
     if (this.#pid !== undefined) {
       end(this.#pid);
-      await gone(this.#pid, this.#clock);
+      isGone = await gone(this.#pid, this.#clock);
     }
     for (const drain of this.#drains) drain();
     this.#script.destroy();
     for (const reader of this.#readers) reader.destroy();
+    return isGone;
   }
 
   async #before<T>(stage: Promise<T>): Promise<T> {

@@ -120,10 +120,11 @@ export class BubblewrapSandbox implements Sandbox {
       failure = error;
       await running.end();
     }
-    await running.settled();
+    const isGone = await running.settled();
     cancel();
     unwatch();
     signal.removeEventListener('abort', abort);
+    if (!isGone) return { exitCode: null, cause: 'lost' };
     if (cause === 'disk') return { exitCode: null, cause, note: DISK_FULL };
     if (cause) return { exitCode: null, cause };
     if (failure !== undefined) throw unavailable(failure);

@@ -65,8 +65,9 @@ export function readSystem({ directory, shown, hidden }: SystemOptions): System 
     command.push(...part);
   }
   for (const path of shown) {
-    room.push('--ro-bind', path, path);
-    command.push('--ro-bind', path, path);
+    const part = [...waysTo(path), '--ro-bind', path, path];
+    room.push(...part);
+    command.push(...part);
   }
   for (const path of ['/etc', '/etc/pki', '/etc/pki/ca-trust', '/etc/pki/tls', '/etc/ssl'])
     room.push('--perms', '0755', '--dir', path);
@@ -82,6 +83,12 @@ export function readSystem({ directory, shown, hidden }: SystemOptions): System 
       room.push('--perms', '0000', '--tmpfs', path);
   command.push('--ro-bind', '/etc', '/etc');
   return { room, command };
+}
+
+/** Directories above a path that everybody may go through. */
+function waysTo(path: string): string[] {
+  const parts = path.split('/').slice(1, -1);
+  return parts.flatMap((_, at) => ['--perms', '0755', '--dir', `/${parts.slice(0, at + 1).join('/')}`]);
 }
 
 /** Often a link into /usr. */

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { confined, nap, processesWith } from '../services/runner/sandbox/confined.ts';
+import { Runner } from '../services/runner/sandbox/remote.ts';
+import { Sandboxes, sh, specOf } from '../services/runner/sandbox/shell.ts';
+import { isRoot } from '../support/ordinary.ts';
+
+confined('the end of a sandbox, and the way out', (given) => {
+  it('leaves no process behind, however it hides', async () => {
+    const sandbox = await given.made.make();
+    const mark = nap();
+    const hiding = `sleep ${mark} & (setsid nohup sleep ${mark} > /dev/null 2>&1 &); perl -e 'fork and exit; fork and exit; exec "sleep", "${mark}"'
+      trap '' TERM HUP INT; echo here`;
+    expect((await sh(sandbox, hiding)).stdout).toBe('here\n');
+    expect(processesWith(`sleep\0${mark}`)).toEqual([]);
+    const late = await sh(sandbox, `${hiding}; sleep ${mark}`, { timeoutMs: 500 });
+    expect(late.end).toMatchObject({ cause: 'timeout' });
+    expect(processesWith(`sleep\0${mark}`)).toEqual([]);
+  });
+
+  it('ends with its runner, even in the middle of a command', async () => {
+    const own = await Runner.start(given.prefix);
+    const ownData = join(given.directory, 'killed');
+    const provider = await own.openProvider(ownData);
+    const sandbox = await provider.create(specOf());
+    const mark = nap();
+    const running = sh(sandbox, `(setsid sleep ${mark} &); sleep ${mark}`).catch(() => undefined);
+    await expect.poll(() => processesWith(`sleep\0${mark}`).length).toBe(2);
+    await own.kill();
+    await running;
+    await expect.poll(() => processesWith(`sleep\0${mark}`), { timeout: 5_000 }).toEqual([]);
+    await using next = await Runner.start(given.prefix);
+    const again = await next.openProvider(ownData);
+    await again.sweep([]);
+    expect(readdirSync(join(ownData, 'sandboxes')).filter((one) => one !== '.trash')).toEqual([]);
+    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(sandbox.sandboxId);
+    if (isRoot)
+      expect(execFileSync('find', ['/sys/fs/cgroup', '-name', sandbox.sandboxId]).toString()).toBe('');
+  });
+
+  it('ends with its runner at whatever moment of a beginning', async () => {
+    for (let round = 0; round < 15; round++) {
+      const own = await Runner.start(given.prefix);
+      const provider = await own.openProvider(join(given.directory, 'early'));
+      const sandbox = await provider.create(specOf());
+      const mark = nap();
+      const running = sh(sandbox, `sleep ${mark}`).catch(() => undefined);
+      await pause(round * 4);
+      await own.kill();
+      await running;
+      const left = () => [...processesWith(sandbox.sandboxId), ...processesWith(`sleep\0${mark}`)];
+      await expect.poll(left, { timeout: 5_000 }).toEqual([]);
+    }
+  });
+
+  it('has a way out to the hosts of its list, and to nobody else', async () => {
+    const upstream = createServer((asked, answer) =>
+      answer.end(`you asked ${asked.headers.host}${asked.url}`),
+    ).listen(0, '127.0.0.1');
+    await new Promise((resolve) => upstream.once('listening', resolve));
+    await using own = await Runner.start(given.prefix);
+    const { port } = upstream.address() as AddressInfo;
+    const names = {
+      'allowed.test': ['93.184.216.34'],
+      'inner.test': ['127.0.0.1'],
+      'other.test': ['93.184.216.34'],
+    };
+    await using limited = new Sandboxes(
+      await own.openProvider(join(given.directory, 'limited'), { names, upstream: port }),
+    );
+    const network = { mode: 'limited' as const, allowedHosts: ['allowed.test', 'inner.test'] };
+    const [sandbox, neighbour] = await Promise.all([limited.make({ network }), limited.make()]);
+    const ask = (url: string) =>
+      `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET ${url} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' >&3; head -c 1000 <&3 | head -1; exec 3>&-`;
+    const { stdout } = await sh(
+      sandbox,
+      `echo $HTTPS_PROXY
+      ${ask('http://allowed.test/path')}
+      ${ask('http://other.test/')}
+      ${ask('http://inner.test/')}
+      (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1 | grep -o refused | head -1
+      cat /proc/net/dev | tail -n +3 | cut -d: -f1`,
+    );
+    upstream.close();
+    expect(stdout.split('\n').map((line) => line.trim())).toEqual([
+      'http://127.0.0.1:3128',
+      'HTTP/1.1 200 OK',
+      'HTTP/1.1 403 Forbidden',
+      'HTTP/1.1 403 Forbidden',
+      'refused',
+      'lo',
+      '',
+    ]);
+    expect(own.log.map((line) => JSON.parse(line)).map(({ host, port: to }) => `${host} ${to}`)).toEqual([
+      'other.test 80',
+      'inner.test 80',
+    ]);
+    expect(
+      (await sh(neighbour, '(exec 3<>/dev/tcp/127.0.0.1/3128) 2>&1 | grep -o refused | head -1')).stdout,
+    ).toBe('refused\n');
+  });
+});
