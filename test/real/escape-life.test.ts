@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { childrenOf } from '../../services/runner/sandbox/bubblewrap/processes.ts';
 import { confined, nap, processesWith } from '../services/runner/sandbox/confined.ts';
 import { Runner } from '../services/runner/sandbox/remote.ts';
 import { Sandboxes, sh, specOf } from '../services/runner/sandbox/shell.ts';
@@ -56,6 +57,35 @@ confined('the end of a sandbox, and the way out', (given) => {
       const left = () => [...processesWith(sandbox.sandboxId), ...processesWith(`sleep\0${mark}`)];
       await expect.poll(left, { timeout: 5_000 }).toEqual([]);
     }
+    await using last = await Runner.start(given.prefix);
+    await (await last.openProvider(join(given.directory, 'early'))).sweep([]);
+  });
+
+  /** The processes around a command, from the outside in: nsenter, bubblewrap twice. */
+  const around = (sandboxId: string) => processesWith(`/sandbox/${sandboxId}/`);
+  /** Those that hold a room: bubblewrap, and in it the keeper. */
+  const holding = (sandboxId: string) => {
+    const [bubblewrap = 0] = processesWith(`${sandboxId}/workspaces`);
+    return [bubblewrap, ...childrenOf(bubblewrap)];
+  };
+
+  it.each([
+    ['what leads into the room', (id: string) => around(id)[0]],
+    ['bubblewrap around the command', (id: string) => around(id)[1]],
+    ['bubblewrap in the command', (id: string) => around(id)[2]],
+    ['bubblewrap around the room', (id: string) => holding(id)[0]],
+    ['the keeper of the room', (id: string) => holding(id)[1]],
+  ])('is lost with all that runs in it when somebody ends %s', async (_, victim) => {
+    const sandbox = await given.made.make();
+    const mark = nap();
+    const running = sh(sandbox, `(setsid sleep ${mark} &); sleep ${mark}`);
+    await expect.poll(() => processesWith(`sleep\0${mark}`).length).toBe(2);
+    process.kill(victim(sandbox.sandboxId) ?? 0, 'SIGKILL');
+    const { end } = await running;
+    expect([null, 137]).toContain(end.exitCode);
+    expect(processesWith(`sleep\0${mark}`)).toEqual([]);
+    await sandbox.destroy();
+    await expect.poll(() => processesWith(sandbox.sandboxId)).toEqual([]);
   });
 
   it('has a way out to the hosts of its list, and to nobody else', async () => {

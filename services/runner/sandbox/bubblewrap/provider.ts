@@ -89,7 +89,7 @@ export class BubblewrapProvider implements SandboxProvider {
     const { workspaces } = place;
     await using opened = new AsyncDisposableStack();
     const room = opened.use(
-      await Room.open({ programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
+      await Room.open({ clock, programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
     );
     if (hasNetwork) opened.use(await this.#openNetwork(spec, room));
     const group = branches.length > 0 ? ControlGroup.make(branches, sandboxId, wanted, clock) : undefined;

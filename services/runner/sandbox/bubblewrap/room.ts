@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
+import type { Clock } from '../../../../lib/clock.ts';
 import type { Ownership } from '../directory/writing.ts';
 import { Pipes } from './pipes.ts';
-import { childrenOf } from './processes.ts';
+import { childrenOf, Process } from './processes.ts';
 import type { Programs } from './programs.ts';
 import type { System } from './system.ts';
 
 export interface RoomOptions {
+  clock: Clock;
   programs: Programs;
   system: System;
   sandboxId: string;
@@ -30,21 +32,25 @@ type Held = Record<(typeof NAMESPACES)[number] | 'pipes', number>;
 
 /**
  * What the commands of a sandbox share: a view of the file system in which there is nothing but the system, the
- * workspaces and a disk in memory; sometimes a network; and a process namespace in which all of them run. That one
- * has a keeper, which reads from this process until there is nothing more to read. However this process ends, the
+ * workspaces and a disk in memory; sometimes a network; and a process namespace in which all of them run. Its
+ * first process is a keeper, which reads from this process until there is nothing more to read. However this process ends, the
  * keeper then does, and the kernel ends all that runs in the room, whatever it is about to do.
  */
 export class Room implements AsyncDisposable {
   readonly pipes: Pipes;
   readonly #options: RoomOptions;
-  readonly #keeper: ChildProcess;
+  readonly #around: ChildProcess;
+  readonly #keeper: Process;
   readonly #held: Held;
 
-  private constructor(options: RoomOptions, keeper: ChildProcess, held: Held) {
+  private constructor(options: RoomOptions, around: ChildProcess, keeper: Process) {
     this.#options = options;
+    this.#around = around;
     this.#keeper = keeper;
-    this.#held = held;
-    this.pipes = new Pipes(pathOf(held.pipes), options.programs.mkfifo);
+    this.#held = hold(keeper.pid);
+    this.pipes = new Pipes(pathOf(this.#held.pipes), options.programs.mkfifo);
+    // Without bubblewrap around it, nobody would hear of its end.
+    around.once('exit', () => keeper.end());
   }
 
   /** Throws an Error with what bubblewrap said. */
@@ -52,29 +58,30 @@ export class Room implements AsyncDisposable {
     const { programs, owner } = options;
     const own = owner ? `chown ${owner.uid}:${owner.gid} tmp home shm && ` : '';
     const furnish = `cd ${SCRATCH} && mkdir -m 700 tmp home shm pipes && ${own}echo ready && read`;
-    const keeper = spawn(programs.bwrap, [...argumentsOf(options), programs.bash, '--norc', '-c', furnish], {
+    const around = spawn(programs.bwrap, [...argumentsOf(options), programs.bash, '--norc', '-c', furnish], {
       cwd: '/',
       env: {},
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let complaint = '';
-    keeper.stdin.on('error', () => {});
-    keeper.stderr.on('data', (bytes: Buffer) => {
+    around.stdin.on('error', () => {});
+    around.stderr.on('data', (bytes: Buffer) => {
       complaint += bytes.toString();
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    keeper.stdout.once('data', () => resolve());
-    keeper.once('error', reject);
-    keeper.once('close', () => reject(new Error(complaint.trim() || 'it ended at once')));
+    around.stdout.once('data', () => resolve());
+    around.once('error', reject);
+    around.once('close', () => reject(new Error(complaint.trim() || 'it ended at once')));
     await promise;
-    const [first] = childrenOf(keeper.pid ?? 0);
-    if (first === undefined) throw new Error('the room has no keeper');
-    return new Room(options, keeper, hold(first));
+    const [first = 0] = childrenOf(around.pid ?? 0);
+    const keeper = Process.find(first);
+    if (!keeper) throw new Error('the room has no keeper');
+    return new Room(options, around, keeper);
   }
 
   /** Its keeper is there, and with it all else. */
   get isThere(): boolean {
-    return this.#keeper.exitCode === null && this.#keeper.signalCode === null;
+    return this.#around.exitCode === null && this.#around.signalCode === null;
   }
 
   /** What has to stand before a program so that it begins in here, as somebody who is nobody outside. */
@@ -94,10 +101,9 @@ export class Room implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const fd of Object.values(this.#held)) closeSync(fd);
-    if (!this.isThere) return;
-    const ended = once(this.#keeper, 'exit');
-    this.#keeper.stdin?.end();
-    await ended;
+    this.#keeper.end();
+    if (this.isThere) await once(this.#around, 'exit');
+    await this.#keeper.gone(this.#options.clock);
   }
 
   get #network(): string {
@@ -131,7 +137,7 @@ function argumentsOf({
   return [
     // The service makes it as root where it is root, and as itself in a user namespace otherwise.
     ...(owner ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_CHOWN'] : ['--unshare-user']),
-    ...['--unshare-pid', '--new-session', ...(hasNetwork ? ['--unshare-net'] : [])],
+    ...['--unshare-pid', '--as-pid-1', '--new-session', ...(hasNetwork ? ['--unshare-net'] : [])],
     ...system.room,
     ...['--dev-bind', '/dev', '/dev', '--proc', '/proc', '--dir', '/tmp'],
     // Where bubblewrap is root, it covers parts of the one before; commands may have one of their own only where a whole one is.

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Pipe, PipeSet } from './pipes.ts';
-import { childrenOf, end, gone } from './processes.ts';
+import { childrenOf, Process } from './processes.ts';
 
 export interface Order {
   /** A program with its arguments, which comes down to bubblewrap with walls() around the shell of a command. */
@@ -30,9 +30,10 @@ export class Running {
   /** Each takes what is still in the pipe of an output. */
   readonly #drains: (() => void)[] = [];
   readonly #exited: Promise<number | null>;
-  readonly #walled: Promise<number>;
+  readonly #walled: Promise<Process>;
   readonly #ready: Promise<unknown>;
-  #pid: number | undefined;
+  /** The one that all others of the command descend from. */
+  #first: Process | undefined;
   #isTold = false;
   #complaint = '';
 
@@ -57,9 +58,10 @@ export class Running {
     this.#walled = this.#find(info, /"child-pid"/).then(() => {
       // Its numbers are those of its room. From here it is below nsenter, and bubblewrap.
       const [around = 0] = childrenOf(this.#child.pid ?? 0);
-      [this.#pid] = childrenOf(around);
-      if (this.#pid === undefined) throw new Error('the command has no process');
-      return this.#pid;
+      const [first = 0] = childrenOf(around);
+      this.#first = Process.find(first);
+      if (!this.#first) throw new Error('the command has no process');
+      return this.#first;
     });
     this.#walled.catch(() => {});
     this.#ready = this.#find(ready, /./);
@@ -72,8 +74,8 @@ export class Running {
     });
   }
 
-  /** The number, outside, of the process that all others of the command descend from. Rejects when it fails. */
-  walledIn(): Promise<number> {
+  /** The process that all others of the command descend from. Rejects when it fails. */
+  walledIn(): Promise<Process> {
     return this.#before(this.#walled);
   }
 
@@ -95,18 +97,15 @@ export class Running {
   async end(): Promise<void> {
     // Without its first process, bubblewrap must not be ended: what it has begun would wait for it for ever.
     const known = this.#walled.catch(() => undefined);
-    const pid = this.#pid ?? (await Promise.race([known, this.#exited.then(() => undefined)]));
-    if (pid !== undefined) end(pid);
+    const first = this.#first ?? (await Promise.race([known, this.#exited.then(() => undefined)]));
+    first?.end();
   }
 
   /** Resolves when nothing of it runs, and all that it has printed is handed on. False when it cannot be ended. */
   async settled(): Promise<boolean> {
     await this.#exited;
-    let isGone = true;
-    if (this.#pid !== undefined) {
-      end(this.#pid);
-      isGone = await gone(this.#pid, this.#clock);
-    }
+    this.#first?.end();
+    const isGone = (await this.#first?.gone(this.#clock)) ?? true;
     for (const drain of this.#drains) drain();
     this.#script.destroy();
     for (const reader of this.#readers) reader.destroy();

@@ -113,7 +113,8 @@ export class BubblewrapSandbox implements Sandbox {
     let exitCode: number | null = null;
     let failure: unknown;
     try {
-      group?.enter(await running.walledIn());
+      const first = await running.walledIn();
+      group?.enter(first.pid);
       await running.letIn();
       exitCode = await running.tell(telling(command.script, this.#variablesFor(command)));
     } catch (error) {

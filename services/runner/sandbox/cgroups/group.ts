@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, wait } from '../../../../lib/clock.ts';
-import { end } from '../bubblewrap/processes.ts';
+import { Process } from '../bubblewrap/processes.ts';
 import type { Controller } from './hierarchy.ts';
 
 /** A directory in which groups can be made, each with these limits. */
@@ -39,6 +39,7 @@ export class ControlGroup {
   static make(branches: readonly Branch[], name: string, limits: GroupLimits, clock: Clock): ControlGroup {
     const directories = branches.map((branch) => ({ branch, path: join(branch.path, name) }));
     for (const { branch, path } of directories) {
+      openBranch(branch);
       mkdirSync(path, { recursive: true });
       for (const [file, value] of settings(branch, limits)) writeFileSync(join(path, file), value);
       if (branch.controllers.includes('memory')) forbidSwap(branch, path, limits.memoryMib);
@@ -67,17 +68,29 @@ export class ControlGroup {
   /** Ends what is still in it. */
   async remove(): Promise<void> {
     for (let tries = 0; tries < PATIENCE; tries++) {
-      for (const { path } of this.#directories) for (const pid of processesIn(path)) end(pid);
+      for (const { path } of this.#directories) for (const pid of processesIn(path)) Process.find(pid)?.end();
       const left = this.#directories.filter(({ path }) => !removed(path));
-      if (left.length === 0) return;
+      if (left.length === 0) {
+        // The last one closes the branch.
+        for (const { branch } of this.#directories) removed(branch.path);
+        return;
+      }
       await wait(this.#clock, PAUSE_MS);
     }
     throw new Error('a control group cannot be removed');
   }
 }
 
+/** It is not there as long as there is no group in it. */
+export function openBranch({ version, path, controllers }: Branch): void {
+  mkdirSync(path, { recursive: true });
+  if (version === 2)
+    for (const one of controllers) writeFileSync(join(path, 'cgroup.subtree_control'), `+${one}`);
+}
+
 /** Names of the groups in a branch. */
 export function groupsIn({ path }: Branch): string[] {
+  if (!existsSync(path)) return [];
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? entry.name : [],
   );
