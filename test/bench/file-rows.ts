@@ -1,3 +1,4 @@
+import type { Commands } from './commands.ts';
 import type { Growth } from './growth.ts';
 import { median, ms, type Row } from './rows.ts';
 import type { Rates, Transfers } from './transfers.ts';
@@ -8,15 +9,18 @@ export interface FileResults {
   transfers: Transfers[];
   growth: Growth[];
   tree: Tree[];
+  /** Of each provider that there is. */
+  commands: Commands[];
 }
 
 const MIB = 1024 * 1024;
 
-export function fileRows({ transfers, growth, tree }: FileResults): Row[] {
+export function fileRows({ transfers, growth, tree, commands }: FileResults): Row[] {
   return [
     ...(transfers.length > 0 ? transferRows(transfers) : []),
     ...(growth.length > 0 ? growthRows(growth) : []),
     ...(tree.length > 0 ? treeRows(tree) : []),
+    ...commandRows(commands),
   ];
 }
 
@@ -46,6 +50,27 @@ function growthRows(rounds: Growth[]): Row[] {
       target: ['below 100 MiB', grown < 100],
     },
   ];
+}
+
+/** What a sandbox adds to a command, from the claim of its turn on. */
+const AIMS: Record<string, number> = { simulated: 15, bubblewrap: 60 };
+
+function commandRows(rounds: Commands[]): Row[] {
+  return [...new Set(rounds.map(({ provider }) => provider))].flatMap((provider): Row[] => {
+    const own = rounds.filter((one) => one.provider === provider);
+    const bare = median(own, (one) => one.bare.p50Ms);
+    const later = median(own, (one) => one.later.p50Ms);
+    const aim = AIMS[provider] ?? Number.NaN;
+    return [
+      {
+        letter: 'm',
+        what: `claim → first output, ${provider}`,
+        figure: `${ms(later)}, bare bash ${ms(bare)}`,
+        target: [`at most ${aim} ms above`, later - bare <= aim],
+      },
+      { what: 'in a new sandbox', figure: ms(median(own, (one) => one.first.p50Ms)) },
+    ];
+  });
 }
 
 function treeRows(rounds: Tree[]): Row[] {

@@ -5,6 +5,7 @@
 import { measureAccepted, measureApart, measureBare } from './acceptance.ts';
 import { type Bench, pause } from './bench.ts';
 import { measureCatchUp } from './catch-up.ts';
+import { measureCommands } from './commands.ts';
 import { measureFinished } from './completion.ts';
 import { measureFollowers } from './followers.ts';
 import { measureGrowth } from './growth.ts';
@@ -51,7 +52,7 @@ async function run(bench: Bench, options: Options): Promise<void> {
 /** Each round measures everything once, so that what slows the machine for a while slows all of it. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
-  const files = { transfers: [], growth: [], tree: [] };
+  const files = { transfers: [], growth: [], tree: [], commands: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [] };
   const results: Results = { ...webhooks, ...sessions, ...files };
   const isApart = parts.has('apart') && hasRedis();
@@ -68,6 +69,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureGrowth(bench));
+    if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one piece\n`);

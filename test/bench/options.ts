@@ -15,6 +15,7 @@ export const PARTS = {
   files: 'i',
   growth: 'k',
   tree: 'l',
+  commands: 'm',
 } as const;
 export type Part = keyof typeof PARTS;
 
@@ -37,13 +38,14 @@ export interface Options {
 export const USAGE = `
   npm run bench -- [options]
 
-    --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree
+    --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
+                       commands
                        or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l;
                        all but size and tree when it is not given
     --rounds 3         how often; the medians count
     --seconds 5        how long each measurement lasts, after a warm-up
     --sustained 30     how long a' lasts, in one piece; six times --seconds when it is not given
-    --scale 1          what part of the sessions, followers, connections, events and files of d to l takes part;
+    --scale 1          what part of the sessions, followers, connections, events and files of d to m takes part;
                        a fifth of --seconds and at most 1 when it is not given
     --profile          the heaviest entries of the CPU profiles of a, a', d, i and j, in a round of their own
 `;
