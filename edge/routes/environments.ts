@@ -33,7 +33,7 @@ export const environmentRoutes = [
     example: {
       name: 'builds',
       sandbox: { provider: 'bubblewrap', memory_mib: 2_048, command_timeout_seconds: 600 },
-      network: { mode: 'limited', allowed_hosts: ['registry.npmjs.org'] },
+      network: { mode: 'limited', allowed_hosts: ['api.example.com'] },
       variables: { CI: 'true' },
     },
     success: { status: 201, description: 'The new environment.', data: EnvironmentShape },

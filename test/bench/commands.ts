@@ -92,8 +92,7 @@ async function firstOutput(api: Api, session: string): Promise<number | undefine
     if (ENDED.has(String(read.data.status))) break;
     if (performance.now() > end) throw new Error(`a command has not ended within ${WAIT_MS} ms`);
   }
-  const told = (await api.get(`/sessions/${session}/events?after_seq=${seq}&limit=100`)).body
-    .data as unknown as Told[];
+  const told = (await api.get(`/sessions/${session}/events?after_seq=${seq}&limit=100`)).body.data as Told[];
   const timeOf = (type: string) => Date.parse(told.find((event) => event.type === type)?.created_at ?? '');
   if (told.some(({ type, data }) => type === 'agent.tool_result' && data.is_error)) return undefined;
   const ms = timeOf('agent.tool_progress') - timeOf('turn.started');

@@ -15,7 +15,7 @@ describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
 
   const filesOf = async (session: string) => {
     const { body } = await fleet.api.get(`/sessions/${session}/files?recursive=true`);
-    return (body.data as unknown as { path: string }[]).map(({ path }) => path);
+    return (body.data as { path: string }[]).map(({ path }) => path);
   };
 
   async function send(session: string, content: string): Promise<string> {

@@ -61,7 +61,7 @@ describe(`a project in a workspace, ${shape}`, () => {
         ),
       );
       expect(status).toBe(200);
-      entries.push(...(body.data as unknown as Entry[]));
+      entries.push(...(body.data as Entry[]));
       cursor = body.page?.next_cursor ?? null;
     }
     return entries;
@@ -145,7 +145,7 @@ describe(`a project in a workspace, ${shape}`, () => {
       const { body } = await api.get(
         `/sessions/${session}/events?types=file.created,file.modified,file.deleted&limit=100`,
       );
-      const events = body.data as unknown as { type: string; data: { path: string } }[];
+      const events = body.data as { type: string; data: { path: string } }[];
       return events.length >= 4 && events.map(({ type, data }) => `${type} ${data.path}`);
     });
     expect(told).toEqual([
@@ -155,7 +155,7 @@ describe(`a project in a workspace, ${shape}`, () => {
       'file.deleted b.txt',
     ]);
     const { body } = await api.get(`/sessions/${session}/files/changes?after_seq=0`);
-    const feed = body.data as unknown as { seq: number; path: string }[];
+    const feed = body.data as { seq: number; path: string }[];
     expect(feed.map(({ seq, path }) => `${seq} ${path}`)).toEqual([
       '1 a.txt',
       '2 a.txt',
