@@ -1,8 +1,10 @@
+import { BlobsProblem } from '../../lib/blobs/blobs.ts';
 import { PostgresProblem } from '../../lib/db/embedded.ts';
 import { sqlState } from '../../lib/db/failure.ts';
 import { MigrationProblem } from '../../lib/db/migrations.ts';
 import { DirectoryProblem } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
+import { SandboxesProblem } from './sandboxes.ts';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -15,13 +17,10 @@ export function asProblem(error: unknown): SettingProblem | undefined {
       expected: error.expected,
       fix: error.fix,
     };
-  if (error instanceof DirectoryProblem)
-    return {
-      variable: 'SERVICE_DATA_DIR',
-      problem: `: ${error.message}`,
-      expected: error.expected,
-      fix: error.fix,
-    };
+  if (error instanceof DirectoryProblem) return misplaced('SERVICE_DATA_DIR', error);
+  if (error instanceof SandboxesProblem) return misplaced('SERVICE_SANDBOX_DIRECTORY', error.cause);
+  if (error instanceof BlobsProblem)
+    return { variable: error.variable, problem: error.message, expected: error.expected, fix: error.fix };
   if (error instanceof MigrationProblem)
     return {
       variable: 'The database',
@@ -37,4 +36,9 @@ export function asProblem(error: unknown): SettingProblem | undefined {
       fix: 'use the login of the first start, or one that is a superuser',
     };
   return undefined;
+}
+
+/** What is wrong with the directory that a setting names. */
+export function misplaced(variable: string, { message, expected, fix }: DirectoryProblem): SettingProblem {
+  return { variable, problem: `: ${message}`, expected, fix };
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { tryServer } from '../../lib/db/probe.ts';
 import { DirectoryProblem, type HeldDirectory, holdDirectory } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
+import { misplaced } from './failure.ts';
 import type { Plan } from './plan.ts';
 import { KEEPERS, modulesOf } from './target.ts';
 
@@ -33,8 +34,7 @@ async function takeDirectory(path: string, problems: SettingProblem[]): Promise<
     return await holdDirectory(path);
   } catch (error) {
     if (!(error instanceof DirectoryProblem)) throw error;
-    const { message, expected, fix } = error;
-    problems.push({ variable: 'SERVICE_DATA_DIR', problem: `: ${message}`, expected, fix });
+    problems.push(misplaced('SERVICE_DATA_DIR', error));
     return undefined;
   }
 }

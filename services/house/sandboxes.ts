@@ -9,33 +9,38 @@ import type { Plan } from './plan.ts';
 
 const MOST_RUNNERS = 32;
 
+/** The directory of the sandboxes cannot be used, and it is one of their own. */
+export class SandboxesProblem extends Error {
+  override readonly name = 'SandboxesProblem';
+  override readonly cause: DirectoryProblem;
+
+  constructor(cause: DirectoryProblem) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
 /**
  * What the runner of this process can run commands in. Its directory is held: what is in it belongs to sandboxes that
- * another runner would remove as left behind. Throws DirectoryProblem.
+ * another runner would remove as left behind. Throws SandboxesProblem, or DirectoryProblem of the data directory.
  */
 export async function openSandboxes(
-  { runner }: Plan,
+  { runner: { sandboxDirectory, sandboxFirstUid: firstUid, sandboxShownDirectories: shown } }: Plan,
   house: House,
   context: ServiceContext,
   dataDir: string | undefined,
 ): Promise<Providers> {
-  const { sandboxDirectory, sandboxFirstUid, sandboxShownDirectories } = runner;
-  let directory = sandboxDirectory ?? (dataDir && join(dataDir, 'sandboxes'));
+  const hidden = dataDir === undefined ? [] : [dataDir];
+  const openIn = (directory: string) => openProviders({ directory, firstUid, shown, hidden }, context);
   // What lies in the data directory is held with it.
-  if (sandboxDirectory !== undefined || directory === undefined) {
-    const held = await (directory === undefined ? holdTemporary() : holdDirectory(directory));
+  if (sandboxDirectory === undefined && dataDir !== undefined) return openIn(join(dataDir, 'sandboxes'));
+  try {
+    const held = await (sandboxDirectory === undefined ? holdTemporary() : holdDirectory(sandboxDirectory));
     house.add({ name: 'sandboxes', stop: () => held.release() });
-    directory = held.path;
+    return await openIn(held.path);
+  } catch (error) {
+    throw error instanceof DirectoryProblem ? new SandboxesProblem(error) : error;
   }
-  return openProviders(
-    {
-      directory,
-      firstUid: sandboxFirstUid,
-      shown: sandboxShownDirectories,
-      hidden: dataDir === undefined ? [] : [dataDir],
-    },
-    context,
-  );
 }
 
 /** Several runners may be on one machine. */

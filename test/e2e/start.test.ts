@@ -1,5 +1,5 @@
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -250,6 +250,36 @@ describe('a start that cannot succeed', () => {
     for (const { expected, fix } of entries) expect([expected, fix]).not.toContain('');
     expect(program.output()).not.toContain('short');
     expect(program.output()).not.toContain('secret@');
+  });
+
+  it('names the setting of a directory for sandboxes that is none', async () => {
+    const place = await createPlace();
+    const file = join(place.dataDir, 'file');
+    await writeFile(file, '');
+    const program = place.run({ SERVICE_SANDBOX_DIRECTORY: file });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toMatch(/^SERVICE_SANDBOX_DIRECTORY: .* is not a directory$/s);
+  });
+
+  it('names the keys that the object store does not know', async () => {
+    const store = createServer((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'));
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    const { port } = store.address() as AddressInfo;
+    const place = await createPlace();
+    const program = place.run({
+      SERVICE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      SERVICE_S3_ACCESS_KEY: 'somebody',
+      SERVICE_S3_SECRET_KEY: 'only-between-us',
+    });
+    expect(await program.exited).toBe(1);
+    await new Promise((resolve) => store.close(resolve));
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toMatch(/^SERVICE_S3_ACCESS_KEY: the object store does not let this user/);
+    expect(program.output()).not.toContain('only-between-us');
   });
 
   it.each([
