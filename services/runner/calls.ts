@@ -7,6 +7,7 @@ import { FRESH, planOf, type Run } from './plan.ts';
 import type { Reporter } from './reporter.ts';
 import { beginTool, endTool } from './spans.ts';
 import { type Call, type CallResult, openCalls, type Step } from './step.ts';
+import { CallOrder } from './tools/order.ts';
 import { EFFECT_UNKNOWN, runTool, type ToolEnd } from './tools/run.ts';
 import type { CallingTurn } from './tools/tool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
@@ -28,8 +29,9 @@ export interface CallingRuntime {
 type Surroundings = CallsOptions & Pick<CallingRuntime, 'environmentId'>;
 
 /**
- * Carries out the calls of a step that have no result yet: those that may run, together; then it is known what
- * somebody has to be asked. A call without a result and without a question was stopped with its turn.
+ * Carries out the calls of a step that have no result yet, as far as they may run and need not wait for one that may
+ * not; then it is known what somebody has to be asked. A call without a result and without a question was stopped with
+ * its turn, or waits behind a question: it was not begun.
  */
 export async function carryOut(
   turn: HeldTurn,
@@ -37,16 +39,22 @@ export async function carryOut(
   runtime: CallingRuntime,
   options: CallsOptions,
 ): Promise<Ask[]> {
+  const { toolbox, environmentId } = runtime;
   const asks: Ask[] = [];
   const runs: Run[] = [];
+  const order = new CallOrder();
   for (const call of openCalls(step)) {
-    const plan = planOf(call, knownOf(turn, call), runtime.toolbox);
-    if (plan.kind === 'ask') asks.push(plan.ask);
-    else if (plan.kind === 'run') runs.push(plan.run);
-    else settle(turn, step, call, plan.result, 0);
+    const plan = planOf(call, knownOf(turn, call), toolbox);
+    if (plan.kind === 'answer') settle(turn, step, call, plan.result, 0);
+    else if (plan.kind === 'ask') {
+      asks.push(plan.ask);
+      order.hold(plan.tool);
+    } else if (order.isHeld(plan.run.tool)) order.hold(plan.run.tool);
+    else runs.push(plan.run);
   }
-  if (runs.length > 0 && !turn.stopped)
-    await carryOutAll(turn, step, runs, { ...options, environmentId: runtime.environmentId });
+  const surroundings = { ...options, environmentId };
+  const inTurn = (run: Run) => order.take(run.tool, () => carryOutOne(turn, step, run, surroundings));
+  await Promise.all(runs.map(inTurn));
   return asks;
 }
 
@@ -60,19 +68,24 @@ function knownOf({ claimed }: HeldTurn, { toolUseId }: Call): Pick<OpenCall, 'di
   return claimed.openCalls.find((open) => open.toolUseId === toolUseId) ?? FRESH;
 }
 
-/** No tool is touched before it is in the journal that it will be, under a lease that still holds. */
-async function carryOutAll(turn: HeldTurn, step: Step, runs: Run[], options: Surroundings): Promise<void> {
+/**
+ * No tool is touched before it is in the journal that it will be, under a lease that still holds; nor is that said of
+ * a call before its turn has come. Those that begin together are told of together.
+ */
+async function dispatch(
+  turn: HeldTurn,
+  { call, attempt }: Run,
+  { reporter }: Surroundings,
+): Promise<boolean> {
+  if (turn.stopped) return false;
   const { outbox, claimed } = turn;
-  for (const { call, attempt } of runs) {
-    const { fence } = claimed;
-    outbox.add('agent.tool_dispatched', { tool_use_id: call.toolUseId, attempt, fence });
-    if (attempt === 1) outbox.count({ toolCalls: 1 });
-  }
-  if (!(await options.reporter.commit(turn))) return;
-  await Promise.all(runs.map((run) => carryOutOne(turn, step, run, options)));
+  outbox.add('agent.tool_dispatched', { tool_use_id: call.toolUseId, attempt, fence: claimed.fence });
+  if (attempt === 1) outbox.count({ toolCalls: 1 });
+  return await reporter.commit(turn);
 }
 
 async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: Surroundings): Promise<void> {
+  if (!(await dispatch(turn, run, options))) return;
   const { call, tool, input, attempt, editedInput } = run;
   const { clock, tracer, toolTimeoutSeconds, reporter } = options;
   const wasStopped = turn.stopped !== undefined;

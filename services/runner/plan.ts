@@ -8,7 +8,7 @@ import type { Toolbox } from './tools/toolbox.ts';
 /** What is to be done about a call that has no result. */
 export type Plan =
   | { kind: 'run'; run: Run }
-  | { kind: 'ask'; ask: Ask }
+  | { kind: 'ask'; ask: Ask; tool: KnownTool }
   | { kind: 'answer'; result: CallResult };
 
 /** A call that is to be sent to its tool. */
@@ -48,7 +48,7 @@ export function planOf(call: Call, { dispatches, decision }: typeof FRESH, toolb
   if (permission === 'deny') return refused(`The tool ${call.name} may not be used.`);
   const problem = tool.problem(call.input);
   if (problem !== undefined) return refused(invalid(problem));
-  return permission === 'ask' ? ask('tool', facts) : send(facts, tool);
+  return permission === 'ask' ? ask('tool', facts, tool) : send(facts, tool);
 }
 
 interface Facts {
@@ -88,7 +88,7 @@ function planSent(facts: Facts, tool: KnownTool | undefined): Plan {
   if (!tool || (tool.kind.effect === 'once' && tool.outcomeUnknown === 'tell')) {
     return answered(facts, CUT_OFF, true);
   }
-  return tool.kind.effect === 'once' ? ask('outcome_unknown', facts) : send(facts, tool);
+  return tool.kind.effect === 'once' ? ask('outcome_unknown', facts, tool) : send(facts, tool);
 }
 
 const CUT_OFF = `The tool was cut off while it ran. ${EFFECT_UNKNOWN}`;
@@ -113,8 +113,8 @@ function isDecidedInput({ decision, inputJson, isEdited }: Facts): boolean {
   return createHash('sha256').update(inputJson).digest('hex') === decision.inputSha256;
 }
 
-function ask(kind: 'tool' | 'outcome_unknown', { call, inputJson }: Facts): Plan {
-  return { kind: 'ask', ask: { kind, toolUseId: call.toolUseId, toolName: call.name, inputJson } };
+function ask(kind: 'tool' | 'outcome_unknown', { call, inputJson }: Facts, tool: KnownTool): Plan {
+  return { kind: 'ask', tool, ask: { kind, toolUseId: call.toolUseId, toolName: call.name, inputJson } };
 }
 
 function refused(output: string): Plan {

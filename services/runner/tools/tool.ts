@@ -59,6 +59,8 @@ export interface Tool<Input extends TObject = TObject> {
    * is sent again (when absent), or `tell` the model that its outcome is unknown.
    */
   outcomeUnknown?: 'ask' | 'tell';
+  /** Calls of one step that use the workspace take turns where one of them may change it. */
+  usesWorkspace?: boolean;
   /** It ends by itself in good time, by a limit of its own: that of the runner does not hold for it. */
   endsItself?: boolean;
   /** The shape of its input; nothing else ever reaches `run`. */

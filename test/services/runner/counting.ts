@@ -13,14 +13,15 @@ export interface CountingTool {
 
 /** A tool that remembers each time it is run. */
 export function createCountingTool(
-  kind: Partial<ToolKind> & Pick<Tool, 'outcomeUnknown'> & { name?: string } = {},
+  kind: Partial<ToolKind> & Pick<Tool, 'outcomeUnknown' | 'usesWorkspace'> & { name?: string } = {},
 ): CountingTool {
-  const { name = 'count', outcomeUnknown, effect = 'once', permission = 'allow' } = kind;
+  const { name = 'count', outcomeUnknown, usesWorkspace, effect = 'once', permission = 'allow' } = kind;
   const counting: CountingTool = {
     tool: {
       name,
       kind: { effect, permission, about: 'Counts.' },
       outcomeUnknown,
+      usesWorkspace,
       input: Type.Object({ label: Type.String() }, { additionalProperties: false }),
       run(input, call) {
         const label = String((input as { label: string }).label);

@@ -31,6 +31,7 @@ export function createBash(carryOut: CommandLine, clock: Clock) {
   return {
     outcomeUnknown: 'tell' as const,
     endsItself: true,
+    usesWorkspace: true,
     input: Input,
     async run({ command, timeout_seconds: timeoutSeconds }: Static<typeof Input>, call: ToolCall) {
       const printed = new Transcript(KEPT_BYTES);

@@ -23,6 +23,7 @@ const Input = Type.Object(
 /** Replaces a piece of a text file. What somebody else has written meanwhile is not lost. */
 export function createEditFile(files: FilesClient) {
   return {
+    usesWorkspace: true,
     input: Input,
     async run(
       { path: given, old_text, new_text, replace_all = false }: Static<typeof Input>,

@@ -20,6 +20,7 @@ const Input = Type.Object(
 /** One line for each: a directory ends with a slash, a file is followed by its size, a symlink by where it points. */
 export function createListFiles(files: FilesClient) {
   return {
+    usesWorkspace: true,
     input: Input,
     async run(
       { path: given = '', recursive = false, limit = DEFAULT_ENTRIES }: Static<typeof Input>,

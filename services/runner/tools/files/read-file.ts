@@ -27,6 +27,7 @@ const Input = Type.Object(
 /** Shows lines of a text file, each behind its number and a tab. */
 export function createReadFile(files: FilesClient) {
   return {
+    usesWorkspace: true,
     input: Input,
     async run({ path: given, offset = 1, limit = DEFAULT_LINES }: Static<typeof Input>, call: ToolCall) {
       const path = filePathIn(given);

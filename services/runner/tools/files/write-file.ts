@@ -15,6 +15,7 @@ const Input = Type.Object(
 /** Writes a file whole, over whatever file is there; it stays executable if it was. */
 export function createWriteFile(files: FilesClient) {
   return {
+    usesWorkspace: true,
     input: Input,
     async run({ path: given, content }: Static<typeof Input>, call: ToolCall) {
       const path = filePathIn(given);

@@ -46,6 +46,7 @@ const Input = Type.Object(
 export function createSearchFiles(files: FilesClient, clock: Clock) {
   const threads = new Places(THREADS);
   return {
+    usesWorkspace: true,
     input: Input,
     run(input: Static<typeof Input>, call: ToolCall) {
       const path = pathIn(input.path ?? '');
