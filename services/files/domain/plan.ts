@@ -33,7 +33,7 @@ export function plan(
   base: number | undefined,
   now: Date,
 ): Planned | undefined {
-  const planner = new Planner(view, base, now);
+  const planner = new Planner(view, wishes, base, now);
   for (const wish of wishes) {
     try {
       planner.carryOut(wish);
@@ -49,13 +49,18 @@ class Planner {
   readonly placed: Placed[] = [];
   readonly conflicts: Conflict[] = [];
   readonly #view: View;
+  readonly #wishes: readonly Wish[];
   readonly #base: number | undefined;
   readonly #now: Date;
   /** Where that went which could not keep its path. */
   readonly #diverted = new Map<string, string>();
 
-  constructor(view: View, base: number | undefined, now: Date) {
+  /** Paths that are asked for: what is diverted to one of them would be replaced by what comes there later. */
+  #asked: ReadonlySet<string> | undefined;
+
+  constructor(view: View, wishes: readonly Wish[], base: number | undefined, now: Date) {
     this.#view = view;
+    this.#wishes = wishes;
     this.#base = base;
     this.#now = now;
   }
@@ -157,12 +162,22 @@ class Planner {
     const base = this.#base ?? 0;
     for (let attempt = 1; ; attempt++) {
       const name = conflictName(path, base, attempt);
-      if (this.#view.get(name) !== undefined) continue;
+      if (this.#isAsked(name) || this.#view.get(name) !== undefined) continue;
       this.#view.put(name, node);
       this.#diverted.set(path, name);
       this.conflicts.push({ path: asked, keptAs: name });
       return name;
     }
+  }
+
+  #isAsked(path: string): boolean {
+    this.#asked ??= new Set(
+      this.#wishes.flatMap((wish) => {
+        const asked = wish.kind === 'move' ? wish.to : wish.path;
+        return [asked, ...above(asked)];
+      }),
+    );
+    return this.#asked.has(path);
   }
 
   #isTheirs(path: string): boolean {

@@ -85,6 +85,27 @@ describe('changes made on an older version', () => {
     expect((await workspace(house.edge, place)).version).toBe(3);
   });
 
+  it('are not kept under a name that another one of them asks for', async () => {
+    await begin({ a: 'one', b: 'one' }, theirs({ a: 'theirs', b: 'theirs' }));
+    const { conflicts } = await ours({
+      a: 'ours',
+      'a.conflict-v1': 'another',
+      b: 'ours',
+      'b.conflict-v1/c': 'another',
+    });
+    expect(conflicts).toEqual([
+      { path: 'a', keptAs: 'a.conflict-v1-2' },
+      { path: 'b', keptAs: 'b.conflict-v1-2' },
+    ]);
+    expect(await treeOf(house.edge, place)).toMatchObject({
+      a: 'theirs',
+      'a.conflict-v1': 'another',
+      'a.conflict-v1-2': 'ours',
+      'b.conflict-v1/c': 'another',
+      'b.conflict-v1-2': 'ours',
+    });
+  });
+
   it('do not bring back what somebody else has removed, but keep what was made of it', async () => {
     await begin({ a: 'one' }, theirsBy(remove('a')));
     expect((await ours({ a: 'ours' })).conflicts).toEqual([{ path: 'a', keptAs: 'a.conflict-v1' }]);
