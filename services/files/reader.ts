@@ -36,13 +36,13 @@ export function createReader({ blobs, contents, clock, log, metrics }: ReaderCon
 
   /** What is uploaded again replaces it. */
   async function report(content: Content, how: 'missing' | 'altered'): Promise<void> {
+    if (!(await contents.damaged(content, clock.now()))) return;
     damages.labels(how).inc();
     const { contentId, objectKey, size } = content;
     log.error(
       { content_id: contentId, object_key: objectKey, size, how },
       'the stored bytes of a file are damaged',
     );
-    await contents.damaged(content, clock.now());
   }
 
   /**

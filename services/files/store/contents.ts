@@ -71,7 +71,8 @@ const HOLD = statement(
 
 const DAMAGED = statement(
   'files.damaged_content',
-  'update contents set damaged_at = $2 where content_id = $1 and object_key = $3 and damaged_at is null',
+  `update contents set damaged_at = coalesce(damaged_at, $2)
+   where content_id = $1 and object_key = $3 and deleting_at is null`,
 );
 
 export type Contents = ReturnType<typeof createContents>;
@@ -112,7 +113,7 @@ export function createContents(db: Database) {
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
-    /** Whether that was not known before. */
+    /** False for one that is being deleted, or has another object by now: nothing is wrong with it. */
     async damaged({ contentId, objectKey }: Content, now: Date): Promise<boolean> {
       return (await db.change(DAMAGED, [contentId, now, objectKey])) > 0;
     },

@@ -369,4 +369,35 @@ describe('the scrubber', () => {
     expect(found[0]).toContain('"how":"missing"');
     expect(await house.context.metrics.text()).toContain('ahs_files_damaged_contents_total{how="missing"} 1');
   });
+
+  it('does not take for damaged what is deleted while it looks', async () => {
+    const clock = createFakeClock(new Date());
+    const lines: string[] = [];
+    const log = createLog({
+      level: 'warn',
+      pretty: false,
+      destination: { write: (line) => lines.push(line) },
+    });
+    let url = '';
+    let looked = 0;
+    const deleting = (blobs: Blobs): Blobs => ({
+      ...blobs,
+      async *read(key, range, signal) {
+        await runOn(url, `update files.contents set deleting_at = now() where object_key = '${key}'`);
+        await blobs.delete(key);
+        looked++;
+        yield* blobs.read(key, range, signal);
+      },
+    });
+    await using house = await openHouse('in process', { clock, log }, { scrubMibPerSecond: 100 }, deleting);
+    url = house.database.url;
+    await write(house.edge, ofSession(house.neighbours.session()), { a: 'one', b: 'two' });
+    clock.advance(8 * DAY_MS);
+    await until('both have been looked at', async () => {
+      clock.advance(1_000);
+      return looked === 2;
+    });
+    await house[Symbol.asyncDispose]();
+    expect(lines).toEqual([]);
+  });
 });
