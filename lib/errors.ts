@@ -49,6 +49,7 @@ export const ERRORS = {
     'The cursor belongs to another list, other filters or another caller, or lies beyond the end.',
   ),
   UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request carries no valid identity.'),
+  TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token was valid, and is not any more: get a new one.'),
   DEPLOYMENT_UNAUTHORIZED: kind(
     401,
     'auth',
@@ -56,6 +57,8 @@ export const ERRORS = {
     'The webhook timestamp or signature is missing, stale or invalid.',
   ),
   FORBIDDEN: kind(403, 'auth', 'client', 'The caller may see this, but not do it.'),
+  SCOPE_INSUFFICIENT: kind(403, 'auth', 'client', 'The token was not made for this; a scope is missing.'),
+  LOGIN_FAILED: kind(403, 'auth', 'client', 'The login could not be finished; begin again.'),
   CSRF_REJECTED: kind(403, 'auth', 'client', 'The request comes from another web site.'),
   HOST_NOT_ALLOWED: kind(
     403,
@@ -79,6 +82,7 @@ export const ERRORS = {
     'client',
     'There is no such deployment, it is not yours, or it is disabled.',
   ),
+  TOKEN_NOT_FOUND: kind(404, 'request', 'client', 'There is no such token, or it is not yours.'),
   USER_NOT_FOUND: kind(404, 'request', 'client', 'There is no such user.'),
   METHOD_NOT_ALLOWED: kind(
     405,
@@ -102,6 +106,7 @@ export const ERRORS = {
     'client',
     'The approval was decided otherwise, has expired, or its turn has ended.',
   ),
+  LOGIN_NOT_AVAILABLE: kind(409, 'state', 'operator', 'In local mode nobody logs in.'),
   NAME_TAKEN: kind(409, 'state', 'client', 'Something of that name is there already.'),
   RESOURCE_IN_USE: kind(409, 'state', 'client', 'Something else still needs this.'),
   ENVIRONMENT_DISABLED: kind(409, 'state', 'operator', 'The environment is disabled.'),

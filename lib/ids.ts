@@ -17,6 +17,8 @@ export type IdPrefix =
   | 'dep'
   | 'inv'
   | 'usr'
+  | 'tok'
+  | 'lgn'
   | 'req'
   | 'rnr';
 

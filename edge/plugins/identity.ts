@@ -15,7 +15,7 @@ export async function identify(
   signal = presenceOf(reply),
 ) {
   const asked = { signal, trace: request.span.trace, requestId: request.id };
-  const { user } = await clients.auth.identify({}, asked);
+  const { user } = await clients.auth.identify({ bearer: '', login: '' }, asked);
   if (!user) throw refuse('UNAUTHENTICATED', 'nobody is known to have sent this request');
   const caller: Caller = { userId: user.userId, roles: user.roles };
   return { ...asked, caller };

@@ -21,4 +21,5 @@ export type Channel =
   | 'agents.changed'
   | 'environments.changed'
   | 'deployments.changed'
-  | 'users.changed';
+  | 'users.changed'
+  | 'credentials.ended';

@@ -44,7 +44,12 @@ type Handled<A> = A extends AsyncIterable<unknown> ? A | Promise<A> : A;
 export interface Caller {
   /** usr_… */
   userId: string;
+  /** What they may do with the credential that they showed. */
   roles: readonly string[];
+  /** Names of groups at the identity provider. */
+  groups?: readonly string[];
+  /** With what they came: tok_… or lgn_…, access_token, local. */
+  credential?: string;
 }
 
 /** What a handler knows about the call it answers. It may be handed on as the options of a further call. */

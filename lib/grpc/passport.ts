@@ -29,7 +29,7 @@ export function createIssuer(peer: string, secret: string, clock: Clock) {
 
   return (caller: Caller | undefined): string => {
     const now = clock.now().getTime();
-    const key = caller ? `${caller.userId} ${caller.roles.join(' ')}` : '';
+    const key = caller ? JSON.stringify(caller) : '';
     const known = issued.get(key);
     if (known && now < known.renewAt) return known.text;
     const passport: Passport = { peer, caller, expiresAt: now + LIFETIME_MS };

@@ -40,6 +40,12 @@ export const settings = {
     'Seals secrets before they are stored; several keys separated by commas, of which the first seals and all open. ' +
       'Generated at the first start in target all.',
   ),
+  authMode: setting.choice('SERVICE_AUTH_MODE', ['local', 'oidc'] as const, {
+    fallback: 'local',
+    about:
+      'Who gets in: local, everybody on this machine, as its administrator; oidc, who has logged in at the identity ' +
+      'provider of SERVICE_OIDC_ISSUER. The same in every process.',
+  }),
   logLevel: setting.choice('SERVICE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'] as const, {
     fallback: 'info',
     about: 'What is worth a log line.',

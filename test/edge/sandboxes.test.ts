@@ -12,6 +12,7 @@ import { type Sandbox, SessionsServiceDefinition } from '../../proto/gen/ahs/ses
 import { type Api, createApi } from '../support/api.ts';
 import { createContext } from '../support/context.ts';
 import { fakeService } from '../support/fake-service.ts';
+import { identity } from '../support/identity.ts';
 
 const ID = '01M7YXYC91CC5TE06JQWDWRTJV';
 const SANDBOX: Sandbox = {
@@ -50,9 +51,7 @@ describe('/admin/sandboxes', () => {
     const auth = fakeService(
       AuthServiceDefinition,
       {
-        identify: async () => ({
-          user: { userId: `usr_${ID}`, displayName: 'Somebody', enabled: true, roles },
-        }),
+        identify: async () => identity({ userId: `usr_${ID}`, roles }),
       },
       'edge',
       context,

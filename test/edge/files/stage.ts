@@ -14,6 +14,7 @@ import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { fakeEndpoint, fakeService } from '../../support/fake-service.ts';
+import { identity } from '../../support/identity.ts';
 import { createFakeFiles, type FakeFiles } from './workspace.ts';
 
 export const SESSION = `ses_${'0'.repeat(26)}`;
@@ -33,8 +34,7 @@ export async function openStage(
   const context = createContext('');
   const files = createFakeFiles(new Set([SESSION, ASSISTANT]));
   const fake = <C extends Contract>(contract: C) => fakeService(contract, {}, 'edge', context);
-  const user = { userId: `usr_${'0'.repeat(26)}`, roles: ['administrator'], displayName: 'A', enabled: true };
-  const auth = fakeService(AuthServiceDefinition, { identify: async () => ({ user }) }, 'edge', context);
+  const auth = fakeService(AuthServiceDefinition, { identify: async () => identity() }, 'edge', context);
   const endpoint = fakeEndpoint(FilesServiceDefinition, files.handlers, 'edge', context);
   const connected = stack.use(await connect(FilesServiceDefinition, endpoint, transport, context));
   const edge = await openEdge(

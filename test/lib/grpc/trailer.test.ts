@@ -23,7 +23,7 @@ describe.each(TRANSPORTS)('a refusal, %s', (transport) => {
     await using connection = await connect(AuthServiceDefinition, endpoint, transport, createContext(''));
     const refusal = await connection
       .as('edge')
-      .identify({})
+      .identify({ bearer: '', login: '' })
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       code: 'INVALID_REQUEST',

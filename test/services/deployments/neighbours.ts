@@ -10,6 +10,7 @@ import {
   SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { connect, type TransportName } from '../../support/context.ts';
+import { identity } from '../../support/identity.ts';
 
 export interface AgentEntry {
   name: string;
@@ -124,7 +125,7 @@ export async function connectNeighbours(
       async getUser({ userId }) {
         const user = known.users.get(userId);
         if (!user) throw refuse('USER_NOT_FOUND', 'there is no such user');
-        return { user: { userId, displayName: 'Somebody', roles: ['member'], ...user } };
+        return { user: identity({ userId, roles: ['member'], ...user }).user };
       },
     }),
   ]);

@@ -6,6 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { PageInfo, PageRequest } from "../../common/v1/common.ts";
 
 export const protobufPackage = "ahs.auth.v1";
 
@@ -19,13 +21,129 @@ export interface User {
   roles: string[];
   /** A disabled user starts nothing, and nothing starts in their name. */
   enabled: boolean;
+  /** As the identity provider says; empty when it does not. */
+  email: string;
+  /** Names of groups, as the identity provider has said most recently. */
+  groups: string[];
+  /** First login. */
+  createdAt:
+    | Date
+    | undefined;
+  /** Accurate to a minute; absent when never. */
+  lastSeenAt: Date | undefined;
 }
 
 export interface IdentifyRequest {
+  /** What follows Bearer in Authorization; empty for none. With it, a login is not looked at. */
+  bearer: string;
+  /** The value of the cookie that FinishLogin gave; empty for none. */
+  login: string;
 }
 
 export interface IdentifyResponse {
-  user: User | undefined;
+  /** As this credential lets them act: without the scope admin nobody is an administrator. */
+  user:
+    | User
+    | undefined;
+  /** read | write | admin | mcp. A login has all but mcp. */
+  scopes: string[];
+  /** tok_… or lgn_…; access_token for one of the identity provider; local in local mode. */
+  credential: string;
+}
+
+export interface BeginLoginRequest {
+  /** Where the browser wants to be afterwards. What is not a path of ours becomes /. */
+  returnTo: string;
+}
+
+export interface BeginLoginResponse {
+  /** At the identity provider. */
+  authorizationUrl: string;
+  /** Secret: binds the attempt to this browser, as a cookie. */
+  attempt: string;
+  lifetimeSeconds: number;
+}
+
+export interface FinishLoginRequest {
+  /** Of BeginLogin; empty when the browser has none. */
+  attempt: string;
+  /** The query with which the provider sent the browser back, without its question mark. */
+  query: string;
+  /** The login that the browser had, if any: it ends. */
+  login: string;
+}
+
+export interface FinishLoginResponse {
+  /** Secret: 256 random bits that were never used before, for a cookie. */
+  login: string;
+  lifetimeSeconds: number;
+  user:
+    | User
+    | undefined;
+  /** A path of ours. */
+  returnTo: string;
+}
+
+export interface EndLoginRequest {
+  login: string;
+}
+
+export interface EndLoginResponse {
+  /** Where the browser ends its login at the provider, too; empty when that has no such place. */
+  endSessionUrl: string;
+}
+
+export interface Token {
+  /** tok_… */
+  tokenId: string;
+  name: string;
+  /** read | write | admin | mcp */
+  scopes: string[];
+  /** The last four characters of its value. */
+  hint: string;
+  createdAt:
+    | Date
+    | undefined;
+  /** Absent: never. */
+  expiresAt:
+    | Date
+    | undefined;
+  /** Accurate to a minute; absent when never. */
+  lastUsedAt: Date | undefined;
+}
+
+export interface CreateTokenRequest {
+  name: string;
+  /** At least one. admin only from an administrator; write includes read. */
+  scopes: string[];
+  /** 1 to 3650; absent: it does not expire. */
+  expiresInDays?: number | undefined;
+  idempotencyKey: string;
+}
+
+export interface CreateTokenResponse {
+  token:
+    | Token
+    | undefined;
+  /** Secret, and nowhere else again; empty in a replay. */
+  value: string;
+  replayed: boolean;
+}
+
+export interface ListTokensRequest {
+  page: PageRequest | undefined;
+}
+
+export interface ListTokensResponse {
+  tokens: Token[];
+  page: PageInfo | undefined;
+}
+
+export interface DeleteTokenRequest {
+  tokenId: string;
+}
+
+export interface DeleteTokenResponse {
 }
 
 export interface GetUserRequest {
@@ -36,8 +154,39 @@ export interface GetUserResponse {
   user: User | undefined;
 }
 
+export interface ListUsersRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** Part of a name or an address; empty for all. */
+  q: string;
+}
+
+export interface ListUsersResponse {
+  users: User[];
+  page: PageInfo | undefined;
+}
+
+export interface SetUserEnabledRequest {
+  userId: string;
+  enabled: boolean;
+}
+
+export interface SetUserEnabledResponse {
+  user: User | undefined;
+}
+
 function createBaseUser(): User {
-  return { userId: "", displayName: "", roles: [], enabled: false };
+  return {
+    userId: "",
+    displayName: "",
+    roles: [],
+    enabled: false,
+    email: "",
+    groups: [],
+    createdAt: undefined,
+    lastSeenAt: undefined,
+  };
 }
 
 export const User: MessageFns<User> = {
@@ -53,6 +202,18 @@ export const User: MessageFns<User> = {
     }
     if (message.enabled !== false) {
       writer.uint32(32).bool(message.enabled);
+    }
+    if (message.email !== "") {
+      writer.uint32(42).string(message.email);
+    }
+    for (const v of message.groups) {
+      writer.uint32(50).string(v!);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(58).fork()).join();
+    }
+    if (message.lastSeenAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.lastSeenAt), writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -102,6 +263,38 @@ export const User: MessageFns<User> = {
             message.enabled = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.groups.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.lastSeenAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -116,11 +309,17 @@ export const User: MessageFns<User> = {
 };
 
 function createBaseIdentifyRequest(): IdentifyRequest {
-  return {};
+  return { bearer: "", login: "" };
 }
 
 export const IdentifyRequest: MessageFns<IdentifyRequest> = {
-  encode(_: IdentifyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: IdentifyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.bearer !== "") {
+      writer.uint32(10).string(message.bearer);
+    }
+    if (message.login !== "") {
+      writer.uint32(18).string(message.login);
+    }
     return writer;
   },
 
@@ -137,6 +336,22 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.bearer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.login = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -151,13 +366,19 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
 };
 
 function createBaseIdentifyResponse(): IdentifyResponse {
-  return { user: undefined };
+  return { user: undefined, scopes: [], credential: "" };
 }
 
 export const IdentifyResponse: MessageFns<IdentifyResponse> = {
   encode(message: IdentifyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.user !== undefined) {
       User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.scopes) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.credential !== "") {
+      writer.uint32(26).string(message.credential);
     }
     return writer;
   },
@@ -183,6 +404,826 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
             message.user = User.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopes.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginLoginRequest(): BeginLoginRequest {
+  return { returnTo: "" };
+}
+
+export const BeginLoginRequest: MessageFns<BeginLoginRequest> = {
+  encode(message: BeginLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.returnTo !== "") {
+      writer.uint32(10).string(message.returnTo);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginLoginRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginLoginRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.returnTo = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginLoginResponse(): BeginLoginResponse {
+  return { authorizationUrl: "", attempt: "", lifetimeSeconds: 0 };
+}
+
+export const BeginLoginResponse: MessageFns<BeginLoginResponse> = {
+  encode(message: BeginLoginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.authorizationUrl !== "") {
+      writer.uint32(10).string(message.authorizationUrl);
+    }
+    if (message.attempt !== "") {
+      writer.uint32(18).string(message.attempt);
+    }
+    if (message.lifetimeSeconds !== 0) {
+      writer.uint32(24).int32(message.lifetimeSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginLoginResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginLoginResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.authorizationUrl = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.attempt = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.lifetimeSeconds = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFinishLoginRequest(): FinishLoginRequest {
+  return { attempt: "", query: "", login: "" };
+}
+
+export const FinishLoginRequest: MessageFns<FinishLoginRequest> = {
+  encode(message: FinishLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.attempt !== "") {
+      writer.uint32(10).string(message.attempt);
+    }
+    if (message.query !== "") {
+      writer.uint32(18).string(message.query);
+    }
+    if (message.login !== "") {
+      writer.uint32(26).string(message.login);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishLoginRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishLoginRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.attempt = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.query = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.login = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFinishLoginResponse(): FinishLoginResponse {
+  return { login: "", lifetimeSeconds: 0, user: undefined, returnTo: "" };
+}
+
+export const FinishLoginResponse: MessageFns<FinishLoginResponse> = {
+  encode(message: FinishLoginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.login !== "") {
+      writer.uint32(10).string(message.login);
+    }
+    if (message.lifetimeSeconds !== 0) {
+      writer.uint32(16).int32(message.lifetimeSeconds);
+    }
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(26).fork()).join();
+    }
+    if (message.returnTo !== "") {
+      writer.uint32(34).string(message.returnTo);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishLoginResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishLoginResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.login = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.lifetimeSeconds = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.returnTo = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndLoginRequest(): EndLoginRequest {
+  return { login: "" };
+}
+
+export const EndLoginRequest: MessageFns<EndLoginRequest> = {
+  encode(message: EndLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.login !== "") {
+      writer.uint32(10).string(message.login);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndLoginRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndLoginRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.login = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndLoginResponse(): EndLoginResponse {
+  return { endSessionUrl: "" };
+}
+
+export const EndLoginResponse: MessageFns<EndLoginResponse> = {
+  encode(message: EndLoginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endSessionUrl !== "") {
+      writer.uint32(10).string(message.endSessionUrl);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndLoginResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndLoginResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endSessionUrl = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseToken(): Token {
+  return {
+    tokenId: "",
+    name: "",
+    scopes: [],
+    hint: "",
+    createdAt: undefined,
+    expiresAt: undefined,
+    lastUsedAt: undefined,
+  };
+}
+
+export const Token: MessageFns<Token> = {
+  encode(message: Token, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tokenId !== "") {
+      writer.uint32(10).string(message.tokenId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    for (const v of message.scopes) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.hint !== "") {
+      writer.uint32(34).string(message.hint);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(42).fork()).join();
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(50).fork()).join();
+    }
+    if (message.lastUsedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.lastUsedAt), writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Token {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToken();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokenId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.scopes.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.hint = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.lastUsedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateTokenRequest(): CreateTokenRequest {
+  return { name: "", scopes: [], expiresInDays: undefined, idempotencyKey: "" };
+}
+
+export const CreateTokenRequest: MessageFns<CreateTokenRequest> = {
+  encode(message: CreateTokenRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.scopes) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.expiresInDays !== undefined) {
+      writer.uint32(24).int32(message.expiresInDays);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(34).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateTokenRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateTokenRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scopes.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.expiresInDays = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateTokenResponse(): CreateTokenResponse {
+  return { token: undefined, value: "", replayed: false };
+}
+
+export const CreateTokenResponse: MessageFns<CreateTokenResponse> = {
+  encode(message: CreateTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== undefined) {
+      Token.encode(message.token, writer.uint32(10).fork()).join();
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    if (message.replayed !== false) {
+      writer.uint32(24).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateTokenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateTokenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = Token.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTokensRequest(): ListTokensRequest {
+  return { page: undefined };
+}
+
+export const ListTokensRequest: MessageFns<ListTokensRequest> = {
+  encode(message: ListTokensRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTokensRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTokensRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTokensResponse(): ListTokensResponse {
+  return { tokens: [], page: undefined };
+}
+
+export const ListTokensResponse: MessageFns<ListTokensResponse> = {
+  encode(message: ListTokensResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tokens) {
+      Token.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTokensResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTokensResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokens.push(Token.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteTokenRequest(): DeleteTokenRequest {
+  return { tokenId: "" };
+}
+
+export const DeleteTokenRequest: MessageFns<DeleteTokenRequest> = {
+  encode(message: DeleteTokenRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tokenId !== "") {
+      writer.uint32(10).string(message.tokenId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteTokenRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteTokenRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokenId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteTokenResponse(): DeleteTokenResponse {
+  return {};
+}
+
+export const DeleteTokenResponse: MessageFns<DeleteTokenResponse> = {
+  encode(_: DeleteTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteTokenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteTokenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -288,6 +1329,223 @@ export const GetUserResponse: MessageFns<GetUserResponse> = {
   },
 };
 
+function createBaseListUsersRequest(): ListUsersRequest {
+  return { page: undefined, q: "" };
+}
+
+export const ListUsersRequest: MessageFns<ListUsersRequest> = {
+  encode(message: ListUsersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.q !== "") {
+      writer.uint32(18).string(message.q);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListUsersResponse(): ListUsersResponse {
+  return { users: [], page: undefined };
+}
+
+export const ListUsersResponse: MessageFns<ListUsersResponse> = {
+  encode(message: ListUsersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.users) {
+      User.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.users.push(User.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetUserEnabledRequest(): SetUserEnabledRequest {
+  return { userId: "", enabled: false };
+}
+
+export const SetUserEnabledRequest: MessageFns<SetUserEnabledRequest> = {
+  encode(message: SetUserEnabledRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userId !== "") {
+      writer.uint32(10).string(message.userId);
+    }
+    if (message.enabled !== false) {
+      writer.uint32(16).bool(message.enabled);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetUserEnabledRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetUserEnabledRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.enabled = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetUserEnabledResponse(): SetUserEnabledResponse {
+  return { user: undefined };
+}
+
+export const SetUserEnabledResponse: MessageFns<SetUserEnabledResponse> = {
+  encode(message: SetUserEnabledResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetUserEnabledResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetUserEnabledResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Who is calling, and whether they still may. */
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
@@ -295,14 +1553,68 @@ export const AuthServiceDefinition = {
   fullName: "ahs.auth.v1.AuthService",
   methods: {
     /**
-     * Turns what a request carries into a user. In local mode there is nothing to carry, and the
-     * answer is the one local administrator.
+     * Turns what a request carries into a user. In local mode there is nothing to carry, and the answer is the one
+     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED.
      */
     identify: {
       name: "Identify",
       requestType: IdentifyRequest as typeof IdentifyRequest,
       requestStream: false,
       responseType: IdentifyResponse as typeof IdentifyResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** A browser is to log in: where it goes for that. Refused with LOGIN_NOT_AVAILABLE, DEPENDENCY_UNAVAILABLE. */
+    beginLogin: {
+      name: "BeginLogin",
+      requestType: BeginLoginRequest as typeof BeginLoginRequest,
+      requestStream: false,
+      responseType: BeginLoginResponse as typeof BeginLoginResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** A browser comes back from there. An attempt is good for one return. Refused with LOGIN_FAILED. */
+    finishLogin: {
+      name: "FinishLogin",
+      requestType: FinishLoginRequest as typeof FinishLoginRequest,
+      requestStream: false,
+      responseType: FinishLoginResponse as typeof FinishLoginResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The login is worth nothing from the answer on, at any replica. One that has ended is no error. */
+    endLogin: {
+      name: "EndLogin",
+      requestType: EndLoginRequest as typeof EndLoginRequest,
+      requestStream: false,
+      responseType: EndLoginResponse as typeof EndLoginResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** A personal access token of the caller. A token cannot make another one: FORBIDDEN. */
+    createToken: {
+      name: "CreateToken",
+      requestType: CreateTokenRequest as typeof CreateTokenRequest,
+      requestStream: false,
+      responseType: CreateTokenResponse as typeof CreateTokenResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Those of the caller, newest first; also the expired ones, until they are deleted. */
+    listTokens: {
+      name: "ListTokens",
+      requestType: ListTokensRequest as typeof ListTokensRequest,
+      requestStream: false,
+      responseType: ListTokensResponse as typeof ListTokensResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** One of the caller's. Nobody gets in with it from the answer on. Refused with TOKEN_NOT_FOUND. */
+    deleteToken: {
+      name: "DeleteToken",
+      requestType: DeleteTokenRequest as typeof DeleteTokenRequest,
+      requestStream: false,
+      responseType: DeleteTokenResponse as typeof DeleteTokenResponse,
       responseStream: false,
       options: {},
     },
@@ -315,8 +1627,41 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /** Newest first; for administrators. */
+    listUsers: {
+      name: "ListUsers",
+      requestType: ListUsersRequest as typeof ListUsersRequest,
+      requestStream: false,
+      responseType: ListUsersResponse as typeof ListUsersResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * For administrators, about anybody but themselves (RESOURCE_IN_USE). A disabled user is refused everywhere from
+     * the answer on, whatever they carry.
+     */
+    setUserEnabled: {
+      name: "SetUserEnabled",
+      requestType: SetUserEnabledRequest as typeof SetUserEnabledRequest,
+      requestStream: false,
+      responseType: SetUserEnabledResponse as typeof SetUserEnabledResponse,
+      responseStream: false,
+      options: {},
+    },
   },
 } as const;
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = Math.trunc(date.getTime() / 1_000);
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (t.seconds || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

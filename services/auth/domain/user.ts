@@ -1,0 +1,51 @@
+import { type Refusal, refuse } from '../../../lib/errors.ts';
+import type { Scope } from './scopes.ts';
+
+export type Role = 'member' | 'administrator';
+
+export interface User {
+  /** usr_… */
+  userId: string;
+  /** Of the identity provider that knows them; undefined for the user of local mode. */
+  issuer: string | undefined;
+  displayName: string;
+  roles: Role[];
+  enabled: boolean;
+  /** Verified; empty when there is none. */
+  email: string;
+  groups: string[];
+  createdAt: Date;
+  /** To the minute; undefined: never. */
+  lastSeenAt: Date | undefined;
+}
+
+/** In local mode everybody who can reach the loopback interface is this user. */
+export const LOCAL_ADMINISTRATOR = 'usr_00000000000000000000000001';
+
+export function userNotFound(userId: string): Refusal {
+  return refuse('USER_NOT_FOUND', `there is no user ${userId}`);
+}
+
+/** A disabled user is nobody; neither is somebody whom another identity provider knows, or none. */
+export function admit(user: User | undefined, issuer: string | undefined): User {
+  if (!user?.enabled || user.issuer !== issuer) throw refuse('UNAUTHENTICATED', 'this user is disabled');
+  return user;
+}
+
+/** What is left of them with a credential of these scopes. */
+export function narrowed(user: User, scopes: readonly Scope[]): User {
+  if (scopes.includes('admin') || !user.roles.includes('administrator')) return user;
+  return { ...user, roles: user.roles.filter((role) => role !== 'administrator') };
+}
+
+/** Refused with FORBIDDEN. */
+export function checkAdministrator(roles: readonly string[]): void {
+  if (!roles.includes('administrator'))
+    throw refuse('FORBIDDEN', 'only an administrator may have the scope admin');
+}
+
+/** Whoever could end their own rights, or those of local mode, could lock everybody out. */
+export function checkDisabling(userId: string, by: string): void {
+  if (userId === by) throw refuse('RESOURCE_IN_USE', 'administrators do not enable or disable themselves');
+  if (userId === LOCAL_ADMINISTRATOR) throw refuse('RESOURCE_IN_USE', 'local mode needs this user');
+}

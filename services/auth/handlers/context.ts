@@ -1,0 +1,15 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Identities } from '../identity.ts';
+import type { TokenStore } from '../store/tokens.ts';
+import type { UserStore } from '../store/users.ts';
+
+export interface HandlerContext {
+  identities: Identities;
+  users: UserStore;
+  tokens: TokenStore;
+  clock: Clock;
+  ids: Ids;
+  /** Tells every replica that a user (its id) is not what it was, or that a credential (its digest) is worth nothing. */
+  announce: (channel: 'users.changed' | 'credentials.ended', subject: string) => Promise<void>;
+}

@@ -1,0 +1,77 @@
+import { sha256 } from '../../../lib/digest.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Caller, Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
+import {
+  type AuthServiceDefinition,
+  CreateTokenRequest,
+  CreateTokenResponse,
+} from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { checkPage } from '../domain/page.ts';
+import { checkScopes } from '../domain/scopes.ts';
+import {
+  checkMayManageTokens,
+  checkTokenName,
+  expiryAfter,
+  type Token,
+  tokenNotFound,
+} from '../domain/token.ts';
+import { checkAdministrator } from '../domain/user.ts';
+import { hintOf, newTokenValue } from '../token-value.ts';
+import type { HandlerContext } from './context.ts';
+
+type Methods = Pick<Handlers<AuthServiceDefinition>, 'createToken' | 'listTokens' | 'deleteToken'>;
+
+export function tokenHandlers({ tokens, clock, ids, announce }: HandlerContext): Methods {
+  function holderOf(call: Call): Caller {
+    const caller = callerOf(call);
+    checkMayManageTokens(caller.credential);
+    return caller;
+  }
+
+  return {
+    async createToken(request, call) {
+      const { userId, roles } = holderOf(call);
+      const name = checkTokenName(request.name);
+      const scopes = checkScopes(request.scopes);
+      if (scopes.includes('admin')) checkAdministrator(roles);
+      const now = clock.now();
+      const expiresAt = expiryAfter(request.expiresInDays, now);
+      const value = newTokenValue();
+      const token: Token = {
+        tokenId: ids('tok'),
+        name,
+        scopes,
+        hint: hintOf(value),
+        createdAt: now,
+        expiresAt,
+        lastUsedAt: undefined,
+      };
+      const creation = {
+        userId,
+        token,
+        digest: sha256(value),
+        idempotencyKey: request.idempotencyKey,
+        request: CreateTokenRequest.encode({ ...request, idempotencyKey: '' }),
+        answer: CreateTokenResponse.encode({ token, value: '', replayed: false }).finish(),
+      };
+      const { answer, replayed } = await tokens.create(creation, call);
+      if (!replayed) return { token, value, replayed };
+      return { ...CreateTokenResponse.decode(answer), replayed };
+    },
+
+    async listTokens({ page }, call) {
+      const { userId } = holderOf(call);
+      const { rows, nextCursor } = await tokens.list(userId, checkPage(page), call);
+      return { tokens: rows, page: { nextCursor } };
+    },
+
+    async deleteToken({ tokenId }, call) {
+      const { userId } = holderOf(call);
+      const digest = isId('tok', tokenId) ? await tokens.remove(userId, tokenId, call) : undefined;
+      if (digest === undefined) throw tokenNotFound();
+      await announce('credentials.ended', digest);
+      return {};
+    },
+  };
+}

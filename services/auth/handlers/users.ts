@@ -1,0 +1,36 @@
+import { administratorOf } from '../../../lib/grpc/caller.ts';
+import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
+import type { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { checkPage, checkSearch } from '../domain/page.ts';
+import { checkDisabling, userNotFound } from '../domain/user.ts';
+import type { HandlerContext } from './context.ts';
+
+type Methods = Pick<Handlers<AuthServiceDefinition>, 'getUser' | 'listUsers' | 'setUserEnabled'>;
+
+export function userHandlers({ users, announce }: HandlerContext): Methods {
+  return {
+    /** Read anew each time: whoever asks keeps the answer, and must not keep what was old already. */
+    async getUser({ userId }, call) {
+      const user = isId('usr', userId) ? await users.user(userId, call) : undefined;
+      if (!user) throw userNotFound(userId);
+      return { user };
+    },
+
+    async listUsers({ page, q }, call) {
+      const { userId } = administratorOf(call);
+      checkSearch(q);
+      const { rows, nextCursor } = await users.list(userId, q, checkPage(page), call);
+      return { users: rows, page: { nextCursor } };
+    },
+
+    /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
+    async setUserEnabled({ userId, enabled }, call) {
+      checkDisabling(userId, administratorOf(call).userId);
+      const user = isId('usr', userId) ? await users.setEnabled(userId, enabled, call) : undefined;
+      if (!user) throw userNotFound(userId);
+      await announce('users.changed', userId);
+      return { user };
+    },
+  };
+}

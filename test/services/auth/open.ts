@@ -1,0 +1,45 @@
+import { readSettings } from '../../../lib/env.ts';
+import type { Caller, Client } from '../../../lib/grpc/contract.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { settings } from '../../../services/auth/config.ts';
+import { openAuth } from '../../../services/auth/service.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { createDatabase } from '../../support/database.ts';
+
+export interface AuthUnderTest extends AsyncDisposable {
+  as(self: string, secret?: string): Client<AuthServiceDefinition>;
+  edge: Client<AuthServiceDefinition>;
+  databaseUrl: string;
+}
+
+export interface AuthOptions extends Partial<ServiceContext> {
+  /** Settings, by the names of their variables. */
+  env?: Record<string, string>;
+}
+
+/** The service on a database of its own, or on a given one, behind the transport under test. */
+export async function openAuthUnderTest(
+  transport: TransportName,
+  { env = {}, ...overrides }: AuthOptions = {},
+): Promise<AuthUnderTest> {
+  await using opening = new AsyncDisposableStack();
+  const url = overrides.databaseUrl ?? opening.use(await createDatabase()).url;
+  const context = createContext(url, overrides);
+  const config = readSettings(settings, env, []);
+  const auth = opening.adopt(await openAuth(context, config), (service) => service.stop());
+  const { as } = opening.use(await connect(AuthServiceDefinition, auth.endpoint, transport, context));
+  const stack = opening.move();
+  return { as, edge: as('edge'), databaseUrl: url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export const NOTHING = { bearer: '', login: '' };
+
+/** Call options of somebody who has logged in. */
+export function loggedIn(letter: string, roles = ['member']): { caller: Caller } {
+  return { caller: { userId: `usr_${letter.repeat(26)}`, roles, credential: `lgn_${letter.repeat(26)}` } };
+}
+
+export const LOCAL: { caller: Caller } = {
+  caller: { userId: 'usr_00000000000000000000000001', roles: ['administrator'], credential: 'local' },
+};
