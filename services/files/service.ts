@@ -106,7 +106,7 @@ export async function openFiles(
       observe: context.observe,
       tracer: context.tracer,
     }),
-    check: () => db.check(),
+    check: async () => void (await Promise.all([db.check(), blobs.check()])),
     async stop() {
       endKeySweep();
       await Promise.all([scrubber.stop(), sweeper.stop(), deliverer.stop()]);

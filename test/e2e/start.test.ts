@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -201,6 +201,22 @@ describe('kill -9', () => {
     const url = streamOf(place, String(accepted.body.data.session_id));
     const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
     expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
+  });
+});
+
+describe('a directory of files that cannot be used', () => {
+  cleanUpPlaces();
+
+  it('is said by readiness, until it can be', async () => {
+    const place = await createPlace();
+    await place.start();
+    const drafts = join(place.dataDir, 'blobs/drafts');
+    await rename(drafts, `${drafts}.away`);
+    const answer = await fetch(`${place.api.origin}/readyz?verbose`);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('the place where files are kept cannot be reached');
+    await rename(`${drafts}.away`, drafts);
+    expect(await place.isReady()).toBe(true);
   });
 });
 
