@@ -101,8 +101,8 @@ function routeOf({ routeOptions }: FastifyRequest): string | undefined {
 
 /** What a line in the log says of a request, so that it is found by what the client has seen of it. */
 export function factsOf({ id, span, params }: Pick<FastifyRequest, 'id' | 'span' | 'params'>) {
-  const { session_id, turn_id } = (params ?? {}) as Record<string, string | undefined>;
-  return { request_id: id, trace_id: span?.trace.traceId, session_id, turn_id };
+  const { session_id, turn_id, assistant_id } = (params ?? {}) as Record<string, string | undefined>;
+  return { request_id: id, trace_id: span?.trace.traceId, session_id, turn_id, assistant_id };
 }
 
 function attributesOf(request: FastifyRequest) {

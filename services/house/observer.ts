@@ -1,6 +1,7 @@
 import type { Observation } from '../../lib/grpc/transport.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Metrics, SECONDS } from '../../lib/metrics.ts';
+import type { Place } from '../../proto/gen/ahs/files/v1/files.ts';
 
 /** Times every call between services, and writes down those of which an operator must know. */
 export function createObserver(metrics: Metrics, log: Log) {
@@ -41,13 +42,22 @@ const IDS = {
   sessionId: 'session_id',
   turnId: 'turn_id',
   agentId: 'agent_id',
+  assistantId: 'assistant_id',
   deploymentId: 'deployment_id',
+  environmentId: 'environment_id',
+  sandboxId: 'sandbox_id',
 };
 
 /** What a request is about. */
 function idsIn(request: unknown): Record<string, unknown> {
   if (typeof request !== 'object' || request === null) return {};
-  const members: Record<string, unknown> = { ...request };
+  const members: Record<string, unknown> = { ...request, ...('place' in request ? idIn(request.place) : {}) };
   const found = Object.entries(IDS).filter(([member]) => members[member]);
   return Object.fromEntries(found.map(([member, name]) => [name, members[member]]));
+}
+
+/** A place of files is that of a session or of an assistant. */
+function idIn(place: unknown): Record<string, unknown> {
+  const { of } = (place ?? {}) as Partial<Place>;
+  return of ? { [of.$case]: of.value } : {};
 }

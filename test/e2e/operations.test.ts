@@ -71,6 +71,28 @@ describe('the log', () => {
       expect(program.output()).not.toContain(secret);
   });
 
+  it('names whose files a call is about', async () => {
+    const place = await createPlace();
+    const program = await place.start({ SERVICE_LOG_LEVEL: 'debug' });
+    const { session } = await walk(place.api);
+    const made = await place.api.post('/assistants', { name: 'Helper', model: 'rehearsal/echo' });
+    const assistant = String(made.body.data.assistant_id);
+    const linesOfRequest = async (path: string) => {
+      const id = (await place.api.get(path)).headers.get('x-request-id');
+      return until(`the lines of ${path} are there`, () => {
+        const found = linesOf(program.output()).filter((line) => line.request_id === id);
+        const [call, whole] = ['listEntries', 'GET'].map((method) =>
+          found.find((one) => one.method === method),
+        );
+        return call && whole && [call, whole];
+      });
+    };
+    const ofSession = await linesOfRequest(`/sessions/${session}/files`);
+    for (const line of ofSession) expect(line.session_id).toBe(session);
+    const ofAssistant = await linesOfRequest(`/assistants/${assistant}/files`);
+    for (const line of ofAssistant) expect(line.assistant_id).toBe(assistant);
+  });
+
   it('says nothing of requests at level info', async () => {
     const place = await createPlace();
     const program = await place.start({ SERVICE_LOG_LEVEL: 'info' });
