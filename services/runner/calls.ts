@@ -91,7 +91,9 @@ async function carryOutOne(turn: HeldTurn, step: Step, run: Run, options: Surrou
   const wasStopped = turn.stopped !== undefined;
   const startedAt = clock.now().getTime();
   const span = beginTool(tracer, turn, call, attempt);
-  const progress = (text: string) => turn.outbox.progress(call.toolUseId, text, clock.now().getTime());
+  const progress = (text: string) => {
+    if (turn.outbox.progress(call.toolUseId, text, clock.now().getTime())) reporter.hurry(turn);
+  };
   const calling = callingTurn(turn, span.trace, options.environmentId);
   const told = { toolUseId: call.toolUseId, attempt, turn: calling, signal: turn.signal, progress };
   const end = await runTool(tool, input, told, { clock, timeoutSeconds: toolTimeoutSeconds });

@@ -131,12 +131,17 @@ export class Outbox {
     return this.#begun;
   }
 
-  /** A running tool shows something. What is beyond a sensible length is left out. */
-  progress(toolUseId: string, text: string, now: number): void {
-    const shown = this.#progress.get(toolUseId) ?? { preview: new Preview(), left: MAX_PROGRESS };
+  /**
+   * A running tool shows something. What is beyond a sensible length is left out. Returns whether it is the first of
+   * its call, which the next report shows, whenever that is; what follows is gathered for an interval.
+   */
+  progress(toolUseId: string, text: string, now: number): boolean {
+    const known = this.#progress.get(toolUseId);
+    const shown = known ?? { preview: new Preview(), left: MAX_PROGRESS };
     this.#progress.set(toolUseId, shown);
     shown.preview.add(text.slice(0, shown.left), now);
     shown.left -= Math.min(text.length, shown.left);
+    return known === undefined;
   }
 
   /** A call has its result; what its tool has shown before stands before it. */
@@ -195,7 +200,7 @@ export class Outbox {
     if (this.#closed) return undefined;
     if (this.#text.due(now, this.#intervalMs)) this.#cutDelta();
     for (const [id, { preview }] of this.#progress)
-      if (preview.due(now, this.#intervalMs)) this.#showProgress(id);
+      if (preview.deltas === 0 || preview.due(now, this.#intervalMs)) this.#showProgress(id);
     const events: NewEvent[] = [];
     let bytes = REPORT_BYTES;
     for (const { event, bytes: size, groupBytes, open } of this.#events) {

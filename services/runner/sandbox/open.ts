@@ -39,7 +39,11 @@ export async function openProviders(
     log,
     outside: internet,
   });
-  const simulated = simulatedProvider({ ground: new Ground(join(directory, 'simulated')), clock });
+  const simulated = simulatedProvider({
+    ground: new Ground(join(directory, 'simulated')),
+    clock,
+    isExpected: 'reason' in bubblewrap,
+  });
   if ('reason' in bubblewrap) return { has: [simulated], lacks: [{ name: 'bubblewrap', ...bubblewrap }] };
   return { has: [bubblewrap.provider, simulated], lacks: [] };
 }

@@ -14,6 +14,7 @@ export interface Commit {
   /** The version of the workspace with them. */
   version: number;
   conflicts: Conflict[];
+  /** What cannot be kept, as far as nobody has been told yet. */
   skipped: Scan['skipped'];
 }
 
@@ -28,6 +29,8 @@ export class WorkspaceCopy {
   #version: number | undefined;
   /** The lease under which it was used last. */
   #attached = '';
+  /** What could not be kept when it was last looked for, by path, and why. */
+  #skipped: ReadonlyMap<string, string> = new Map();
 
   constructor(workspaceId: string, tree: WorkspaceTree, clock: Clock) {
     this.#workspaceId = workspaceId;
@@ -90,7 +93,13 @@ export class WorkspaceCopy {
     if (isAlone && conflicts.length === 0) this.#version = version;
     // With somebody else's changes in between, the next checkout brings all since the base.
     else if (conflicts.length === 0) this.#version = base;
-    return { version, conflicts, skipped };
+    return { version, conflicts, skipped: this.#news(skipped) };
+  }
+
+  #news(skipped: Scan['skipped']): Scan['skipped'] {
+    const before = this.#skipped;
+    this.#skipped = new Map(skipped.map(({ path, reason }) => [path, reason]));
+    return skipped.filter(({ path, reason }) => before.get(path) !== reason);
   }
 
   /** A command was cut off: what it has changed will not be kept, and is not there when the next one begins. */

@@ -164,6 +164,29 @@ describe('what cannot be kept', () => {
     expect(shell.files.tree(SESSION)).toEqual({ good: '' });
   });
 
+  it('is said once, until it changes', async () => {
+    await using shell = await openShell();
+    const results = await shell.run(
+      SESSION,
+      'touch .ahs-one',
+      'touch f .ahs-two',
+      'rm .ahs-one',
+      'touch .ahs-one',
+      'echo done',
+    );
+    const said = results.map(({ output }) => String(output).match(/\.ahs-\w+(?= is not kept)/g) ?? []);
+    expect(said).toEqual([['.ahs-one'], ['.ahs-two'], [], ['.ahs-one'], []]);
+    expect((await shell.run(SESSION, 'echo done'))[0]?.output).toBe('done\n');
+  });
+
+  it('is not said of everything where there is much', async () => {
+    await using shell = await openShell();
+    const [result] = await shell.run(SESSION, 'for i in $(seq 1 30); do touch .ahs-$i; done');
+    const lines = String(result?.output).split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines.at(-1)).toBe('[The same goes for 10 more.]');
+  });
+
   it('for want of room is said, and the sandbox has what the workspace has', async () => {
     await using shell = await openShell();
     shell.files.upload(SESSION, { kept: 'kept' });

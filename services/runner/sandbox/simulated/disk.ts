@@ -87,6 +87,27 @@ export function makeDirectory(spot: DiskSpot): void {
   step('mkdir', spot, (folder, name) => mkdirSync(folder.at(name)));
 }
 
+/** With those above it, each from the one before: a path may be long. */
+export function makeDirectories(spot: DiskSpot): void {
+  step('mkdir', { ...spot, inner: '' }, (root) => {
+    let folder = root.enter('.');
+    for (const name of spot.inner.split('/')) {
+      using above = folder;
+      makeUnlessThere(above.at(name));
+      folder = above.enter(name);
+    }
+    folder[Symbol.dispose]();
+  });
+}
+
+function makeUnlessThere(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
 export function list(spot: DiskSpot): DirentEntry[] {
   return step('scandir', spot, (folder, name) => {
     using inside = folder.enter(name);

@@ -59,13 +59,11 @@ export class SimulatedFiles implements IFileSystem {
 
   async mkdir(path: string, { recursive = false }: MkdirOptions = {}): Promise<void> {
     const spot = this.#spot(path);
-    const there = await this.exists(spot.path);
-    if (recursive && there && (await this.stat(spot.path)).isDirectory) return;
-    if (there) throw new FsError('EEXIST', 'file already exists, mkdir', path);
+    if (recursive && (await this.#isDirectory(spot))) return;
+    if (await this.exists(spot.path)) throw new FsError('EEXIST', 'file already exists, mkdir', path);
     if (spot.kind === 'system') throw readOnly('mkdir', path);
-    const above = spot.path.slice(0, spot.path.lastIndexOf('/'));
-    if (recursive) await this.mkdir(above, { recursive });
-    disk.makeDirectory(spot);
+    if (recursive) disk.makeDirectories(spot);
+    else disk.makeDirectory(spot);
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -178,6 +176,14 @@ export class SimulatedFiles implements IFileSystem {
     const spot = this.#spot(path, followLast);
     if (spot.kind === 'system') throw readOnly(what, path);
     return spot;
+  }
+
+  async #isDirectory({ path }: Spot): Promise<boolean> {
+    try {
+      return (await this.stat(path)).isDirectory;
+    } catch {
+      return false;
+    }
   }
 
   async #isThere({ path }: Spot): Promise<boolean> {

@@ -62,7 +62,13 @@ function spotOf(mounts: readonly Mount[], path: string): Spot {
   return { kind: 'system', path };
 }
 
+/** What cannot be looked at is no link: whoever works with it hears why, and follows none. */
 function linkAt({ mount, inner }: Extract<Spot, { kind: 'disk' }>): string | undefined {
   const path = join(mount.root, inner);
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  try {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    return isLink ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,12 +1,20 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Ground } from '../place.ts';
 import type { SandboxProvider } from '../sandbox.ts';
-import { SimulatedSandbox } from './sandbox.ts';
+import { MEMORY_MIB, SimulatedSandbox } from './sandbox.ts';
 import { Threads } from './threads.ts';
 
+export interface SimulatedSettings {
+  ground: Ground;
+  clock: Clock;
+  /** It is the one that commands will have unless somebody says otherwise: the first of them need not wait for it. */
+  isExpected?: boolean;
+}
+
 /** A shell that is only simulated, over files that are really there. It starts no program and speaks to nobody. */
-export function simulatedProvider({ ground, clock }: { ground: Ground; clock: Clock }): SandboxProvider {
+export function simulatedProvider({ ground, clock, isExpected = false }: SimulatedSettings): SandboxProvider {
   const threads = new Threads();
+  if (isExpected) threads.prepare(MEMORY_MIB);
   return {
     name: 'simulated',
     async create(spec) {

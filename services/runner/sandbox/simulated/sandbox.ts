@@ -16,7 +16,8 @@ export interface SimulatedOptions {
   clock: Clock;
 }
 
-const MEMORY_MIB = 256;
+/** What commands may use when nobody says otherwise. */
+export const MEMORY_MIB = 256;
 const DISK_MIB = 256;
 const MIB = 1024 * 1024;
 

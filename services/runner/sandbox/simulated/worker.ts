@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { Bash } from 'just-bash';
 import { SimulatedFiles } from './files.ts';
 import type { Mount } from './names.ts';
+import { rm } from './rm.ts';
 import { Space } from './space.ts';
 
 /** One command for a worker. */
@@ -46,6 +47,7 @@ async function run({ fs: system }: Bash, job: Job): Promise<Done> {
     fs: new SimulatedFiles(system, job.mounts, new Space(job.mounts, job.temporaryBytes)),
     env: job.variables,
     cwd: '/workspace',
+    customCommands: [rm],
     executionLimits: { ...ENDLESS, maxOutputSize: job.maxOutputBytes },
   });
   const stdin = Buffer.from(job.stdin ?? []).toString('latin1');

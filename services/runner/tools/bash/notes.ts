@@ -12,8 +12,8 @@ export function notesOf({ end, timeoutSeconds, commit, failure }: Carried): {
   if (exitCode !== null && exitCode !== 0) notes.push(`exit code ${exitCode}`);
   if (exitCode === null) notes.push(endOf(cause, timeoutSeconds));
   if (note) notes.push(note);
-  for (const { path, keptAs } of some(commit?.conflicts)) notes.push(conflict(path, keptAs));
-  for (const { path, reason } of some(commit?.skipped)) notes.push(`${path} is not kept: ${reason}`);
+  notes.push(...some(commit?.conflicts, ({ path, keptAs }) => conflict(path, keptAs)));
+  notes.push(...some(commit?.skipped, ({ path, reason }) => `${path} is not kept: ${reason}`));
   if (failure) notes.push(`What the command has changed in the workspace is not kept: ${failure}`);
   return { notes, isError: exitCode === null || failure !== undefined };
 }
@@ -37,6 +37,7 @@ function conflict(path: string, keptAs: string): string {
 }
 
 /** So many that a model is not drowned in them. */
-function some<T>(all: readonly T[] | undefined): readonly T[] {
-  return (all ?? []).slice(0, SHOWN);
+function some<T>(all: readonly T[] = [], say: (one: T) => string): string[] {
+  const said = all.slice(0, SHOWN).map(say);
+  return all.length > SHOWN ? [...said, `The same goes for ${all.length - SHOWN} more.`] : said;
 }

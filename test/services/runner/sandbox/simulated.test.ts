@@ -65,6 +65,33 @@ describe('the simulated provider', () => {
     expect(stdout).toBe('<>\n/workspace\n');
   });
 
+  it('removes links, wherever they lead', async () => {
+    const { provider, close } = openSimulated();
+    await using _ = { [Symbol.asyncDispose]: close };
+    await using made = new Sandboxes(provider);
+    const sandbox = await made.make();
+    const links = 'mkdir d; touch d/f; ln -s nowhere a; ln -s d b; ln -s nowhere c; ln -s d/f e';
+    expect((await sh(sandbox, `${links}; rm a b; rm -f c; rm -r e; ls; ls d`)).stdout).toBe('d\nf\n');
+    const { stdout, stderr } = await sh(sandbox, 'ln -s nowhere a; rm a gone d; echo $?; ls');
+    expect(stdout).toBe('1\nd\n');
+    expect(stderr).toBe(
+      "rm: cannot remove 'gone': No such file or directory\nrm: cannot remove 'd': Is a directory\n",
+    );
+  });
+
+  it('makes directories in any depth, and none through a file', async () => {
+    const { provider, close } = openSimulated();
+    await using _ = { [Symbol.asyncDispose]: close };
+    await using made = new Sandboxes(provider);
+    const sandbox = await made.make();
+    const deep = Array.from({ length: 100 }, (_, i) => `d${i}`).join('/');
+    const script = `mkdir -p ${deep}; echo x > ${deep}/f; cat ${deep}/f; touch g; ln -s d0 l; mkdir -p l/new; ls d0`;
+    expect((await sh(sandbox, script)).stdout).toBe('x\nd1\nnew\n');
+    const { stderr, end } = await sh(sandbox, 'mkdir -p g/h');
+    expect(stderr).toMatch(/^mkdir: cannot create directory 'g\/h': .*not a directory/i);
+    expect(end.exitCode).toBe(1);
+  });
+
   it('leaves nothing behind', async () => {
     const { provider, base, close } = openSimulated();
     await using _ = { [Symbol.asyncDispose]: close };
