@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import Provider from 'oidc-provider';
+import { CookieJar } from './cookie-jar.ts';
+import { createIdentityStore } from './identity-store.ts';
+
+export interface Account {
+  name?: string;
+  email?: string;
+  emailVerified?: boolean;
+  groups?: string[];
+}
+
+export interface IdentityProviderOptions {
+  /** By subject. May be changed at any time. */
+  accounts?: Record<string, Account>;
+  /** Of the service, as browsers reach it; where it is known only later, see `returnTo`. */
+  origin?: string;
+  /** Undefined: a public client. */
+  clientSecret?: string;
+  /** ID tokens hold no more than the subject: the rest has to be asked for. */
+  thinIdTokens?: boolean;
+}
+
+export interface AccessTokenOptions {
+  /** Default: AUDIENCE. */
+  audience?: string;
+  /** Default: agents:read agents:write. */
+  scope?: string;
+  /** Default: 600. */
+  lifetimeSeconds?: number;
+  /** Default: jwt. */
+  format?: 'jwt' | 'opaque';
+}
+
+export const CLIENT_ID = 'agent-hosting-service';
+export const AUDIENCE = 'https://agents.example.com/api';
+const SCOPES = 'agents:read agents:write agents:admin agents:mcp other:read';
+
+/** A real provider of identities (oidc-provider) on a port of its own. */
+export class IdentityProvider implements AsyncDisposable {
+  readonly accounts: Record<string, Account>;
+  readonly #options: IdentityProviderOptions;
+  readonly #server = createServer((request, response) => this.#answer(request, response));
+  readonly #store = createIdentityStore();
+  #origin: string;
+  #key: JWK | undefined;
+  #provider: Provider | undefined;
+  #listener: RequestListener = () => {};
+  #away = false;
+  /** Paths that were asked for, in order. */
+  readonly requests: string[] = [];
+
+  static async open(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
+    const provider = new IdentityProvider(options);
+    provider.#server.listen(0, '127.0.0.1');
+    await once(provider.#server, 'listening');
+    await provider.rotateKeys();
+    return provider;
+  }
+
+  private constructor(options: IdentityProviderOptions) {
+    this.#options = options;
+    this.accounts = options.accounts ?? {};
+    this.#origin = options.origin ?? 'http://127.0.0.1:1';
+  }
+
+  get issuer(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** From now on it signs with a key that nobody has seen before, and knows no other. */
+  async rotateKeys(): Promise<void> {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+    this.#key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
+    this.#begin();
+  }
+
+  /** From now on browsers come back to this origin. */
+  returnTo(origin: string): void {
+    this.#origin = origin;
+    this.#begin();
+  }
+
+  /** Whether it does not answer at all. */
+  set away(away: boolean) {
+    this.#away = away;
+    if (away) this.#server.closeAllConnections();
+  }
+
+  /** Walks through a login as a browser would. Returns the query with which the browser is sent back. */
+  async login(authorizationUrl: string, subject: string, jar = new CookieJar()): Promise<string> {
+    let url = new URL(authorizationUrl);
+    for (let steps = 0; steps < 10; steps++) {
+      const response = await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie: jar.header(), 'x-account': subject },
+      });
+      jar.keep(response.headers);
+      const location = response.headers.get('location');
+      if (!location) throw new Error(`${url.pathname} answers ${response.status}: ${await response.text()}`);
+      await response.body?.cancel();
+      url = new URL(location, url);
+      if (url.origin === this.#origin) return url.search.slice(1);
+    }
+    throw new Error('the login goes round in circles');
+  }
+
+  /** A token with which the subject may call the service. */
+  async accessToken(subject: string, options: AccessTokenOptions = {}): Promise<string> {
+    const { audience = AUDIENCE, scope = 'agents:read agents:write' } = options;
+    const { lifetimeSeconds = 600, format = 'jwt' } = options;
+    const provider = this.#provider;
+    if (!provider) throw new Error('the provider is not open');
+    const client = await provider.Client.find(CLIENT_ID);
+    const grant = new provider.Grant({ clientId: CLIENT_ID, accountId: subject });
+    grant.addResourceScope(audience, scope);
+    const token = new provider.AccessToken({
+      accountId: subject,
+      client,
+      grantId: await grant.save(),
+      scope,
+      aud: audience,
+      gty: 'authorization_code',
+      expiresIn: lifetimeSeconds,
+    });
+    token.resourceServer = new provider.ResourceServer(audience, {
+      scope: SCOPES,
+      accessTokenFormat: format,
+    });
+    return token.save(lifetimeSeconds);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  #begin(): void {
+    this.#provider = new Provider(this.issuer, this.#configuration());
+    this.#listener = this.#provider.callback();
+  }
+
+  #configuration(): object {
+    const { clientSecret, thinIdTokens = false } = this.#options;
+    const confidential = { client_secret: clientSecret, token_endpoint_auth_method: 'client_secret_basic' };
+    return {
+      adapter: this.#store,
+      jwks: { keys: [this.#key] },
+      cookies: { keys: ['a key for the cookies of the provider'] },
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          redirect_uris: [`${this.#origin}/api/v1/auth/callback`],
+          post_logout_redirect_uris: [`${this.#origin}/`],
+          grant_types: ['authorization_code'],
+          response_types: ['code'],
+          ...(clientSecret ? confidential : { token_endpoint_auth_method: 'none' }),
+        },
+      ],
+      pkce: { required: () => true },
+      claims: { openid: ['sub'], profile: ['name', 'groups'], email: ['email', 'email_verified'] },
+      conformIdTokenClaims: thinIdTokens,
+      findAccount: (_: unknown, subject: string) => this.#account(subject),
+      extraTokenClaims: (_: unknown, { accountId }: { accountId: string }) => {
+        const { groups } = this.accounts[accountId] ?? {};
+        return groups ? { groups } : undefined;
+      },
+      interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+      loadExistingGrant: (ctx: GrantContext) => granted(ctx),
+      ttl: {
+        AccessToken: 600,
+        AuthorizationCode: 60,
+        Grant: 3_600,
+        IdToken: 600,
+        Interaction: 600,
+        Session: 3_600,
+      },
+      features: {
+        devInteractions: { enabled: false },
+        introspection: { enabled: true, allowedPolicy: () => true },
+        rpInitiatedLogout: {
+          enabled: true,
+          logoutSource: (ctx: Page, form: string) => {
+            ctx.body = `<!doctype html><title>Log out</title>${form}<button form="op.logoutForm" name="logout" value="yes">Log out</button>`;
+          },
+          postLogoutSuccessSource: (ctx: Page) => {
+            ctx.body = '<!doctype html><title>Logged out</title>';
+          },
+        },
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: () => ({ scope: SCOPES, accessTokenFormat: 'jwt' }),
+          useGrantedResource: () => true,
+        },
+      },
+      renderError: (ctx: Page, out: object) => {
+        ctx.body = JSON.stringify(out);
+      },
+    };
+  }
+
+  async #account(subject: string) {
+    const account = this.accounts[subject];
+    if (!account) return undefined;
+    const { name, email, emailVerified = true, groups } = account;
+    const address = email === undefined ? {} : { email, email_verified: emailVerified };
+    return { accountId: subject, claims: async () => ({ sub: subject, name, groups, ...address }) };
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname } = new URL(request.url ?? '/', this.issuer);
+    this.requests.push(pathname);
+    if (this.#away) request.socket.destroy();
+    else if (!pathname.startsWith('/interaction/')) this.#listener(request, response);
+    else
+      this.#ask(request, response).catch((error: unknown) => {
+        response.writeHead(500).end(String(error));
+      });
+  }
+
+  /** Who it is says a header of `login`, or a person in a browser. */
+  async #ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { 'x-account': header } = request.headers;
+    const form = request.method === 'POST' ? new URLSearchParams(await text(request)) : undefined;
+    const accountId = form?.get('account') ?? (typeof header === 'string' ? header : undefined);
+    if (accountId !== undefined) {
+      await this.#provider?.interactionFinished(request, response, { login: { accountId } });
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(
+      '<!doctype html><title>Log in</title><form method="post">' +
+        '<label>Account <input name="account" autofocus></label> <button>Log in</button></form>',
+    );
+  }
+}
+
+interface Page {
+  body: string;
+}
+
+interface GrantContext {
+  oidc: {
+    provider: Provider;
+    client: { clientId: string };
+    session: { accountId: string };
+    params: { resource?: string | string[] };
+  };
+}
+
+/** Nobody is asked whether they agree. */
+async function granted({ oidc: { provider, client, session, params } }: GrantContext) {
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope('openid profile email groups');
+  for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, SCOPES);
+  await grant.save();
+  return grant;
+}

@@ -1,0 +1,38 @@
+/** As much of the package as test/support/identity-provider.ts needs; it brings no types itself. */
+declare module 'oidc-provider' {
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+  export interface Interaction {
+    uid: string;
+    params: Record<string, unknown>;
+  }
+
+  interface Saved {
+    save(ttl?: number): Promise<string>;
+  }
+
+  export class Grant implements Saved {
+    constructor(properties: { clientId: string; accountId: string });
+    addOIDCScope(scope: string): void;
+    addResourceScope(resource: string, scope: string): void;
+    save(ttl?: number): Promise<string>;
+  }
+
+  export default class Provider {
+    constructor(issuer: string, configuration: object);
+    proxy: boolean;
+    callback(): RequestListener;
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+    on(event: string, listener: (...about: never[]) => void): this;
+    readonly Grant: typeof Grant;
+    readonly Client: { find(id: string): Promise<object | undefined> };
+    readonly AccessToken: new (
+      properties: object,
+    ) => Saved & { resourceServer?: object };
+    readonly ResourceServer: new (
+      identifier: string,
+      info: object,
+    ) => object;
+  }
+}
