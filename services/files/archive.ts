@@ -8,6 +8,8 @@ import type { Content, Contents } from './store/contents.ts';
 export interface ArchiveOptions {
   /** The directory that is packed; empty for the workspace. */
   path: string;
+  /** What stands there; undefined for the workspace. */
+  top: Node | undefined;
   /** What is in it, in the order of the paths. */
   pages: AsyncIterable<readonly Placed[]>;
   contents: Pick<Contents, 'contents'>;
@@ -57,8 +59,9 @@ export async function* archive(options: ArchiveOptions): AsyncGenerator<Uint8Arr
   }
 }
 
-async function fill(pack: Pack, { path, pages, contents, reader, signal }: ArchiveOptions): Promise<void> {
-  if (path !== '') await add(pack, headerOf(path, path), Buffer.alloc(0));
+async function fill(pack: Pack, options: ArchiveOptions): Promise<void> {
+  const { path, top, pages, contents, reader, signal } = options;
+  if (top) await add(pack, headerOf(path, path, top), Buffer.alloc(0));
   for await (const page of pages) {
     const known = await contents.contents(page.flatMap(({ node }) => node.contentId || []));
     const small = async ({ node }: Placed) => {

@@ -111,5 +111,8 @@ function contentTypeOf({ rawHeaders, headers }: IncomingMessage): string {
   if (more.length > 0) throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the Content-Type must be given once');
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the body must not have a Content-Encoding');
+  // Node undoes the chunks and nothing else: what is compressed below them would be kept like that.
+  if (!/^chunked$/i.test(headers['transfer-encoding'] ?? 'chunked'))
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the body must not have a Transfer-Encoding other than chunked');
   return type;
 }

@@ -65,7 +65,9 @@ export function readingHandlers(context: HandlerContext): Methods {
       if (size > maxBytes) {
         throw refuse('FILE_TOO_LARGE', `the archive would have more than ${maxBytes} bytes`);
       }
-      return messages(archive({ path, pages: await pages(), contents, reader, signal: call.signal }));
+      const top = path === '' ? undefined : await reads.node(snapshot, path, call);
+      const { signal } = call;
+      return messages(archive({ path, top, pages: await pages(), contents, reader, signal }));
     },
 
     async listChanges({ place, afterSeq, page }, call) {

@@ -299,6 +299,11 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     expectRefusal(refused, 'INVALID_REQUEST');
   });
 
+  it('a body that is compressed on its way is refused, and not kept as it came', async () => {
+    const sent = `${head(['Transfer-Encoding: gzip, chunked'])}3\r\nabc\r\n0\r\n\r\n`;
+    expectRefusal(await exchange(stage.url, sent), 'UNSUPPORTED_MEDIA_TYPE');
+  });
+
   it('an upload may take longer than any other request, and the next one on its connection may not', async () => {
     const connection = openRaw(stage.url);
     connection.send(head(['Transfer-Encoding: chunked']));

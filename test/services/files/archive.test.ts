@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { extract } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Place } from '../../../proto/gen/ahs/files/v1/files.ts';
@@ -31,11 +30,12 @@ interface Unpacked {
 async function unpack(archive: Buffer): Promise<Record<string, Unpacked>> {
   const found: Record<string, Unpacked> = {};
   const reader = extract();
-  Readable.from([archive]).pipe(reader as unknown as NodeJS.WritableStream);
+  reader.end(archive);
   for await (const entry of reader) {
-    const { name, type, linkname, mode } = entry.header;
+    const { name, type, linkname, mode, mtime } = entry.header;
     const bytes = Buffer.concat((await Array.fromAsync(entry)) as Buffer[]);
     const text = type === 'symlink' ? linkname : bytes.length > 1_000 ? sha256(bytes) : String(bytes);
+    expect(Date.now() - Number(mtime), `the time of ${name}`).toBeLessThan(600_000);
     found[name] = { type, text, size: bytes.length, mode };
   }
   return found;
