@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/{real,bench,chaos,support}/**'],
     // The one database server of a run; every test file makes databases of its own in it.
-    globalSetup: ['test/support/postgres.ts'],
+    globalSetup: ['test/support/compile-cache.ts', 'test/support/postgres.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -19,7 +19,7 @@ const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 export default defineConfig({
   test: {
     ...common,
-    globalSetup: ['test/support/postgres.ts', 'test/support/object-store.ts'],
+    globalSetup: [...(common.globalSetup ?? []), 'test/support/object-store.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

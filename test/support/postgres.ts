@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../lib/db/embedded.ts';
+import { runOn } from './sql.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -10,11 +11,16 @@ declare module 'vitest' {
   }
 }
 
+/** Nobody cuts its power and looks at what is left; tests that do so start one of their own. */
+const SETTINGS = { max_connections: '400', fsync: 'off', full_page_writes: 'off' };
+
 /** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'ahs-test-postgres-'));
-  const settings = { max_connections: '400' };
-  const server = await startPostgres({ directory, settings, log: () => {} });
+  const server = await startPostgres({ directory, settings: SETTINGS, log: () => {} });
+  const { username, password } = new URL(server.url);
+  // Thousands of times a run, somebody proves to know it; no guesser has to be kept waiting here.
+  await runOn(server.url, `set scram_iterations = 1; alter role ${username} password '${password}'`);
   project.provide('postgresUrl', server.url);
   return async () => {
     await server.stop();

@@ -28,7 +28,12 @@ export function runScript(name: string, env: Record<string, string>): Program {
 }
 
 function observe(command: string, args: string[], env: Record<string, string>): Program {
-  const child: ChildProcess = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // What Node has compiled for others is of use to it, too.
+  const { NODE_COMPILE_CACHE } = process.env;
+  const child: ChildProcess = spawn(command, args, {
+    env: NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE, ...env } : env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'close').then(([code]) => code as number | null);

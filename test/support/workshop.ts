@@ -17,7 +17,7 @@ import { createContext } from './context.ts';
 import { createDatabase } from './database.ts';
 import { fakeService } from './fake-service.ts';
 import { NO_KEYS } from './no-keys.ts';
-import { until } from './wait.ts';
+import { passing } from './wait.ts';
 
 export interface Counted {
   input: { value: number };
@@ -183,11 +183,7 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
       return sessionId;
     },
     async pass(what, holds) {
-      await until(what, async () => {
-        if (await holds()) return true;
-        clock.advance(50);
-        return false;
-      });
+      await passing(what, () => clock.advance(50), holds);
     },
     reaches: (sessionId, status, needsAction = false) =>
       workshop.pass(`the session is ${status}`, async () => {

@@ -3,7 +3,7 @@ import { refuse } from '../../../lib/errors.ts';
 import { createLog } from '../../../lib/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { countOn } from '../../support/sql.ts';
-import { until } from '../../support/wait.ts';
+import { passing, until } from '../../support/wait.ts';
 import {
   change,
   type House,
@@ -69,10 +69,11 @@ describe('what sessions are told of their files', () => {
     expect(await owed(house)).toBe(1);
     isAway = false;
     const here = house;
-    await until('the session has been told', async () => {
-      clock.advance(5_000);
-      return (await owed(here)) === 0;
-    });
+    await passing(
+      'the session has been told',
+      () => clock.advance(5_000),
+      async () => (await owed(here)) === 0,
+    );
     expect(house.neighbours.told(sessionId).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
@@ -101,10 +102,11 @@ describe('what sessions are told of their files', () => {
     house.neighbours.onAppend = () => {};
     await using _next = await openReplica('in process', house.context, house.neighbours, house.blobs);
     const here = house;
-    await until('the session has been told', async () => {
-      clock.advance(5_000);
-      return (await owed(here)) === 0;
-    });
+    await passing(
+      'the session has been told',
+      () => clock.advance(5_000),
+      async () => (await owed(here)) === 0,
+    );
     expect(house.neighbours.told(sessionId)).toHaveLength(1);
   });
 

@@ -6,7 +6,7 @@ import { createLog } from '../../../lib/log.ts';
 import type { FilesConfig } from '../../../services/files/config.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
-import { until } from '../../support/wait.ts';
+import { passing } from '../../support/wait.ts';
 import {
   Copy,
   change,
@@ -83,10 +83,7 @@ describe('what nobody needs', () => {
   }
 
   async function passUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    await until(what, async () => {
-      clock.advance(HOUR_MS);
-      return isSo();
-    });
+    await passing(what, () => clock.advance(HOUR_MS), isSo);
   }
 
   it('goes after a grace: bytes that no change has named', async () => {
@@ -108,10 +105,11 @@ describe('what nobody needs', () => {
     const place = newPlace();
     const [named, again] = await upload(house.edge, place, ['named late', 'uploaded again', 'forgotten']);
     await pass(25 * HOUR_MS);
-    await until('they are doomed', async () => {
-      clock.advance(10_000);
-      return (await count('contents', 'doomed_at is not null')) === 3;
-    });
+    await passing(
+      'they are doomed',
+      () => clock.advance(10_000),
+      async () => (await count('contents', 'doomed_at is not null')) === 3,
+    );
     await change(house.edge, place, [put('a', named!.contentId)]);
     expect(await upload(house.edge, place, ['uploaded again'])).toEqual([again]);
     await passUntil('one is gone', async () => (await count('contents')) === 2);
@@ -156,10 +154,11 @@ describe('what nobody needs', () => {
     await write(house.edge, place, { a: 'three' });
     expect(await readText(house.edge, place, 'a', { version: 1 })).toBe('one');
     await pass(1.5 * DAY_MS);
-    await until('old versions are gone', async () => {
-      clock.advance(10_000);
-      return (await workspace(house.edge, place)).oldestVersion === 2;
-    });
+    await passing(
+      'old versions are gone',
+      () => clock.advance(10_000),
+      async () => (await workspace(house.edge, place)).oldestVersion === 2,
+    );
     await expect(readText(house.edge, place, 'a', { version: 1 })).rejects.toMatchObject({
       code: 'FILE_NOT_FOUND',
     });
@@ -359,10 +358,11 @@ describe('the scrubber', () => {
         `select count(*) from files.contents where scrubbed_at > '${new Date(clock.now().getTime() - DAY_MS).toISOString()}'`,
       );
     clock.advance(8 * DAY_MS);
-    await until('everything has been looked at', async () => {
-      clock.advance(1_000);
-      return (await scrubbed()) === 4;
-    });
+    await passing(
+      'everything has been looked at',
+      () => clock.advance(1_000),
+      async () => (await scrubbed()) === 4,
+    );
     expect(await damaged()).toBe(1);
     const found = lines.filter((line) => line.includes('are damaged'));
     expect(found).toHaveLength(1);
@@ -393,10 +393,11 @@ describe('the scrubber', () => {
     url = house.database.url;
     await write(house.edge, ofSession(house.neighbours.session()), { a: 'one', b: 'two' });
     clock.advance(8 * DAY_MS);
-    await until('both have been looked at', async () => {
-      clock.advance(1_000);
-      return looked === 2;
-    });
+    await passing(
+      'both have been looked at',
+      () => clock.advance(1_000),
+      async () => looked === 2,
+    );
     await house[Symbol.asyncDispose]();
     expect(lines).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { openRunner } from '../../../services/runner/service.ts';
 import type { Tool } from '../../../services/runner/tools/tool.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
-import { until } from '../../support/wait.ts';
+import { passing, until } from '../../support/wait.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
 import { createFileBook, type FileBook } from './files.ts';
 import { createTurnBook, type Journal, type QueuedTurn, type TurnBook } from './sessions.ts';
@@ -111,11 +111,7 @@ export async function open(settings: RunnerSettings = {}): Promise<RunnerUnderTe
       runner = await start();
     },
     async passTime(what, holds, stepMs = 10) {
-      await until(what, () => {
-        if (holds()) return true;
-        clock.advance(stepMs);
-        return false;
-      });
+      await passing(what, () => clock.advance(stepMs), holds);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -4,7 +4,7 @@ import type { Approval } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { brokenInvariants } from '../../support/invariants.ts';
-import { until } from '../../support/wait.ts';
+import { passing } from '../../support/wait.ts';
 import {
   COMPLETED,
   claim,
@@ -194,10 +194,11 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     const { sessionId, approvals } = await waiting('call_1', 'call_2');
     await decide(pending(approvals, 'call_1'), 'allow');
     clock.advance(600_001);
-    const turn = await until('the turn goes on', async () => {
-      clock.advance(300);
-      return (await claim(house, 1))[0];
-    });
+    const turn = await passing(
+      'the turn goes on',
+      () => clock.advance(300),
+      async () => (await claim(house, 1))[0],
+    );
     expect(turn.openCalls.map(({ decision }) => decision?.decision)).toEqual(['allow', 'expired']);
     expect(await approvalsOf(sessionId, 'expired')).toMatchObject([{ decidedBy: '', decision: '' }]);
     const events = await journalOf(house, sessionId);
@@ -271,10 +272,11 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     await report({ events: calling('msg_1', { id: 'call_1' }) });
     await report({ events: [dispatching('call_1', 1, first.fence)] });
     clock.advance(16_000);
-    const second = await until('the turn is taken over', async () => {
-      clock.advance(300);
-      return (await claim(house, 1, 'rnr_2'))[0];
-    });
+    const second = await passing(
+      'the turn is taken over',
+      () => clock.advance(300),
+      async () => (await claim(house, 1, 'rnr_2'))[0],
+    );
     expect(second.openCalls).toEqual([{ toolUseId: 'call_1', dispatches: 1, decision: undefined }]);
     await reporter(house, second)({ outcome: asking({ id: 'call_1', kind: 'outcome_unknown' }) });
     expect(JSON.parse((await sessionOf(sessionId))?.stopReasonJson ?? '')).toMatchObject({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClaimedTurn, Sandbox } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { until } from '../../support/wait.ts';
+import { passing, until } from '../../support/wait.ts';
 import {
   ASSISTANT,
   COMPLETED,
@@ -150,10 +150,11 @@ describe.each(TRANSPORTS)('sandboxes of sessions, %s', (transport) => {
     await report(sandboxId, 'ready', 'rnr_silent');
     await end(turn);
     clock.advance(61_000);
-    await until('the sandbox counts as lost', async () => {
-      clock.advance(250);
-      return (await sessionOf(turn.sessionId))?.environmentStatus === 'lost';
-    });
+    await passing(
+      'the sandbox counts as lost',
+      () => clock.advance(250),
+      async () => (await sessionOf(turn.sessionId))?.environmentStatus === 'lost',
+    );
     await say(house, turn.sessionId, 'go on');
     const next = await claimOne(house);
     expect(await take(next, sandboxId)).toEqual({ granted: false });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { brokenInvariants } from '../../support/invariants.ts';
-import { until } from '../../support/wait.ts';
+import { passing } from '../../support/wait.ts';
 import {
   AGENT,
   COMPLETED,
@@ -155,10 +155,11 @@ describe.each(TRANSPORTS)('sessions, %s', (transport) => {
     const failing = { code: 'model_overloaded', message: 'busy' };
     const retrying = { kind: { $case: 'retry' as const, value: { error: failing, delayMs: 10 } } };
     const wakes = () =>
-      until('the turn is ready again', async () => {
-        clock.advance(300);
-        return (await claim(house, 1))[0];
-      });
+      passing(
+        'the turn is ready again',
+        () => clock.advance(300),
+        async () => (await claim(house, 1))[0],
+      );
 
     it('has all of its tries again', async () => {
       const sessionId = await begin('work');

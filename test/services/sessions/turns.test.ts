@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { until } from '../../support/wait.ts';
+import { passing } from '../../support/wait.ts';
 import {
   AGENT,
   COMPLETED,
@@ -48,10 +48,11 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
   /** Moves time until the sweeper has made the turn claimable again. */
   const claimAfter = (ms: number) => {
     clock.advance(ms);
-    return until('the turn is ready again', async () => {
-      clock.advance(300);
-      return (await claim(house, 1, 'rnr_2'))[0];
-    });
+    return passing(
+      'the turn is ready again',
+      () => clock.advance(300),
+      async () => (await claim(house, 1, 'rnr_2'))[0],
+    );
   };
 
   it('are claimed with their messages, reported and finished once', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileEvent } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { until } from '../../support/wait.ts';
+import { passing } from '../../support/wait.ts';
 import {
   COMPLETED,
   claimOne,
@@ -173,9 +173,10 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
     await append(sessionId, eventOf(1));
     await house.edge.deleteSession({ sessionId }, { caller: OWNER });
     clock.advance(3_601_000);
-    await until('the session is erased', async () => {
-      clock.advance(250);
-      return house.asked.deleted.includes(sessionId);
-    });
+    await passing(
+      'the session is erased',
+      () => clock.advance(250),
+      async () => house.asked.deleted.includes(sessionId),
+    );
   });
 });
