@@ -43,7 +43,7 @@ export async function openHouse(transport: TransportName, options: HouseOptions 
   });
   const context = createContext(url, {
     log,
-    observe: (observation) => log.info({ err: observation.cause, ...observation }),
+    observe: ({ cause, request: _, ...observation }) => log.info({ err: cause, ...observation }),
     ...overrides,
   });
   const neighbours = createNeighbours();
