@@ -67,5 +67,5 @@ export interface Exchange<Query = unknown, Body = unknown> {
 export function route<Query extends TObject = TObject<Record<never, never>>, Body extends TSchema = TSchema>(
   declared: Route<Query, Body>,
 ): Route {
-  return declared as unknown as Route;
+  return declared;
 }

@@ -27,8 +27,14 @@ export interface Operation {
   errors: Map<number, string[]>;
 }
 
+/** An operation as it stands in the document. */
+interface Described extends Omit<Operation, 'method' | 'path' | 'errors' | 'parameters'> {
+  parameters?: Parameter[];
+}
+
 interface Document {
   servers: { url: string }[];
+  /** By method; `servers` stands among them. */
   paths: Record<string, Record<string, unknown>>;
   components: { schemas: Record<string, object> };
 }
@@ -37,7 +43,7 @@ export function operationsOf(document: Document): Operation[] {
   const base = new URL(document.servers[0]?.url ?? '').pathname;
   return Object.entries(document.paths).flatMap(([path, { servers, ...methods }]) =>
     Object.entries(methods).map(([method, described]) => {
-      const operation = { parameters: [], ...(described as object) } as unknown as Operation;
+      const operation = { parameters: [], ...(described as Described) };
       return {
         ...operation,
         method: method.toUpperCase(),
@@ -48,7 +54,7 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-function errorsOf({ responses }: Operation): Map<number, string[]> {
+function errorsOf({ responses }: Described): Map<number, string[]> {
   const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   return new Map(
     failures.map(([status, { content }]) => {

@@ -22,11 +22,11 @@ export function expectHeaders({ headers }: Seen): void {
     expect(headers.get(name) ?? null, name).toBe(null);
 }
 
-/** A success, with all that goes with it. */
-export function expectSuccess(seen: Seen): Envelope {
+/** A success, with all that goes with it. What its data are, the caller knows. */
+export function expectSuccess<Data = Envelope['data']>(seen: Seen): Envelope<Data> {
   expectHeaders(seen);
   expect(seen.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  const body = JSON.parse(seen.text) as Envelope;
+  const body = JSON.parse(seen.text) as Envelope<Data>;
   expect(body).toMatchObject({ code: 'OK', message: 'success' });
   expect(Object.keys(body)).toEqual(
     Array.isArray(body.data) ? ['code', 'message', 'data', 'page'] : ['code', 'message', 'data'],

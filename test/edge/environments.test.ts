@@ -30,7 +30,7 @@ describe(PATH, () => {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     );
-  const dataOf = (seen: Seen) => expectSuccess(seen).data as unknown as Environment;
+  const dataOf = (seen: Seen) => expectSuccess<Environment>(seen).data;
   const create = async (members: object = {}) => {
     made += 1;
     return dataOf(await ask('POST', PATH, { name: `environment-${made}`, ...members }));

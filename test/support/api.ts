@@ -1,11 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** The envelope of every answer. */
-export interface Envelope {
+export interface Envelope<Data = AnyData> {
   code: string;
   message: string;
-  // The tests read members of whatever came back.
-  data: Record<string, unknown> & unknown[];
+  data: Data;
   page?: { next_cursor: string | null; has_more: boolean };
   error?: {
     code: string;
@@ -16,6 +15,9 @@ export interface Envelope {
     user_message: string;
   };
 }
+
+/** The tests read members of whatever came back. */
+type AnyData = Record<string, unknown> & unknown[];
 
 export interface Answer {
   status: number;

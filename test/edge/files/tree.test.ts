@@ -58,7 +58,7 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
       headers: { 'Content-Type': 'application/json', ...headers },
     });
   async function entries(query = '?recursive=true', at = base): Promise<Entry[]> {
-    return expectSuccess(await ask(`${at}${query}`)).data as unknown as Entry[];
+    return expectSuccess<Entry[]>(await ask(`${at}${query}`)).data;
   }
   const paths = async (query?: string, at?: string) => (await entries(query, at)).map(({ path }) => path);
   const content = async (path: string, at = base) =>

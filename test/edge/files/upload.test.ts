@@ -29,7 +29,7 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
   };
   const uploaded = (seen: Awaited<ReturnType<typeof see>>): Uploaded => {
     expect(seen.status, seen.text).toBe(201);
-    return expectSuccess(seen).data as unknown as Uploaded;
+    return expectSuccess<Uploaded>(seen).data;
   };
   /** A request of which the body comes later, or never. */
   const head = (lines: string[], query = '?path=slow.bin') =>

@@ -135,8 +135,8 @@ export function typesOf(journal: Journal): string[] {
 }
 
 /** The data of all events of a type. */
-export function dataOf(journal: Journal, type: string): Record<string, unknown>[] {
-  return journal.events.filter((event) => event.type === type).map(({ data }) => data);
+export function dataOf<Data extends object = Record<string, unknown>>(journal: Journal, type: string) {
+  return journal.events.filter((event) => event.type === type).map(({ data }) => data as Data);
 }
 
 /** The last one. */

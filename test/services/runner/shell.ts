@@ -58,5 +58,5 @@ export async function openShell(settings: RunnerSettings = {}): Promise<ShellUnd
 
 /** What came of the calls of a turn. */
 export function resultsOf(journal: Journal): Result[] {
-  return dataOf(journal, 'agent.tool_result') as unknown as Result[];
+  return dataOf<Result>(journal, 'agent.tool_result');
 }
