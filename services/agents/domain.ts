@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../lib/errors.ts';
+import { type Level, requireLevel } from './domain/access.ts';
 import { environmentDisabled } from './domain/environment.ts';
 import type { Form, Runtime } from './domain/form.ts';
 import type { Kind } from './domain/kind.ts';
@@ -22,6 +23,9 @@ export interface Agent {
   updatedAt: Date;
 }
 
+/** An agent as somebody sees it. */
+export type Seen = Agent & { level: Level };
+
 /** One runtime of an agent. It never changes. */
 export interface AgentVersion {
   agentId: string;
@@ -44,7 +48,7 @@ export function newAgent(form: Form, agentId: string, owner: string, now: Date):
 }
 
 /** The agent after a change: of a new version when its runtime differs, and the very same when nothing does. */
-export function changed(agent: Agent, patch: Partial<Form>, now: Date): Agent {
+export function changed<Given extends Agent>(agent: Given, patch: Partial<Form>, now: Date): Given {
   const form: Form = { ...agent, ...agent.runtime, ...withoutAbsent(patch) };
   const runtime = runtimeOf(form);
   if (!sameRuntime(runtime, agent.runtime)) {
@@ -56,14 +60,16 @@ export function changed(agent: Agent, patch: Partial<Form>, now: Date): Agent {
 /** All that says whether a session may start. */
 export interface Standing {
   version: number;
+  level: Level;
   enabled: boolean;
   /** The environment that it would run in is there and enabled. */
   environmentEnabled: boolean;
 }
 
 /** What a new session would start with. */
-export function runnable({ version, enabled, environmentEnabled }: Standing, { noun }: Kind): number {
-  if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', `the ${noun} is disabled`);
+export function runnable({ version, level, enabled, environmentEnabled }: Standing, kind: Kind): number {
+  requireLevel(level, 'use', kind);
+  if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', `the ${kind.noun} is disabled`);
   if (!environmentEnabled) throw environmentDisabled();
   return version;
 }

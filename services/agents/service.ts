@@ -4,6 +4,7 @@ import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { AgentsConfig } from './config.ts';
 import { AGENT, ASSISTANT } from './domain/kind.ts';
@@ -11,6 +12,7 @@ import { createHandlers } from './handlers.ts';
 import { createDeletionStore } from './store/deletions.ts';
 import { createEnvironmentStore } from './store/environments.ts';
 import { createAgentStore } from './store.ts';
+import { createUsers } from './users.ts';
 import { openWorkspaces } from './workspaces.ts';
 
 const peers: Peers<AgentsServiceDefinition> = {
@@ -23,6 +25,10 @@ const peers: Peers<AgentsServiceDefinition> = {
   getAgentVersion: ['runner', 'sessions'],
   resolveAgent: ['sessions', 'deployments'],
   lookUpAgents: ['deployments'],
+  listManagedAgents: ['deployments'],
+  getAgentAccess: ['edge'],
+  setAgentAccess: ['edge'],
+  getLevel: ['sessions', 'deployments', 'files'],
   createAssistant: ['edge'],
   listAssistants: ['edge'],
   getAssistant: ['edge', 'files'],
@@ -40,6 +46,7 @@ const peers: Peers<AgentsServiceDefinition> = {
 /** The services that this one asks. */
 export interface Clients {
   files: Pick<Client<FilesServiceDefinition>, 'deleteWorkspace'>;
+  auth: Pick<Client<AuthServiceDefinition>, 'getUser'>;
 }
 
 /** Others keep for at most this long whether an agent may start. */
@@ -52,7 +59,7 @@ const KEPT_MS = 1_000;
 export async function openAgents(
   context: ServiceContext,
   config: AgentsConfig,
-  { files }: Clients,
+  { files, auth }: Clients,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
@@ -70,6 +77,7 @@ export async function openAgents(
     agents: createAgentStore(db, AGENT),
     assistants: createAgentStore(db, ASSISTANT),
     environments: createEnvironmentStore(db),
+    users: createUsers(auth),
     clock,
     ids,
     endpoints: Object.keys(config.modelEndpoints ?? {}),

@@ -2,8 +2,9 @@ import type { Database, ReadOptions, Session, WriteOptions } from '../../lib/db/
 import { once } from '../../lib/db/idempotency.ts';
 import { likePattern } from '../../lib/db/like.ts';
 import { isId } from '../../lib/ids.ts';
+import { type Access, type Level, requireLevel, type Viewer } from './domain/access.ts';
 import type { Kind } from './domain/kind.ts';
-import type { Agent, AgentVersion, Standing } from './domain.ts';
+import type { Agent, AgentVersion, Seen, Standing } from './domain.ts';
 import type { Creation } from './store/creation.ts';
 import { requireEnvironment } from './store/environments.ts';
 import {
@@ -30,19 +31,40 @@ import * as sql from './store/statements.ts';
 export type AgentStore = ReturnType<typeof createAgentStore>;
 
 /**
- * Agents, or assistants: whatever the kind says. Every method but `version` and `runtime` sees only what `owner`
- * has created and not deleted.
+ * Agents, or assistants: whatever the kind says. Where a viewer is named, what they may not see is not there; to change
+ * one they have to manage it, and are refused with FORBIDDEN otherwise.
  */
 export function createAgentStore(db: Database, kind: Kind) {
   const { prefix } = kind;
 
-  async function lock(tx: Session, owner: string, agentId: string): Promise<Agent> {
+  /** One that the viewer manages, for as long as the transaction lasts. */
+  async function lock(tx: Session, viewer: Viewer, agentId: string): Promise<Seen> {
     if (!isId(prefix, agentId)) throw kind.notFound();
-    const values = [owner, agentId];
-    const locked = await tx.rows(sql.LOCK, values);
-    const [row] = locked.length > 0 ? await tx.rows<AgentRow>(sql.BY_ID, values) : [];
+    const locked = await tx.rows(sql.LOCK, [agentId]);
+    const [row] =
+      locked.length > 0 ? await tx.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId]) : [];
     if (!row) throw kind.notFound();
+    requireLevel(row.level, 'manage', kind);
     return agentOf(row);
+  }
+
+  async function find(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Seen | undefined> {
+    if (!isId(prefix, agentId)) return undefined;
+    const [row] = await db.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId], options);
+    return row && agentOf(row);
+  }
+
+  async function accessOf(tx: Pick<Session, 'rows'>, { agentId, visibility }: Agent): Promise<Access> {
+    const rows = await tx.rows<{ role: string; principal: string }>(sql.ACCESS, [agentId]);
+    const named = (role: string) => rows.filter((row) => row.role === role).map(({ principal }) => principal);
+    const isGroup = (name: string) => name.startsWith(sql.groupName(''));
+    const users = named('user');
+    return {
+      visibility,
+      managers: named('manager'),
+      users: users.filter((name) => !isGroup(name)),
+      groups: users.filter(isGroup).map((name) => name.slice(sql.groupName('').length)),
+    };
   }
 
   return {
@@ -63,68 +85,104 @@ export function createAgentStore(db: Database, kind: Kind) {
       );
     },
 
-    async agent(owner: string, agentId: string, options?: ReadOptions): Promise<Agent | undefined> {
+    agent: find,
+
+    /** Undefined: for them it is not there. */
+    async level(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Level | undefined> {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<AgentRow>(sql.BY_ID, [owner, agentId], options);
-      return row && agentOf(row);
+      const values = [...sql.viewerValues(viewer), agentId];
+      const [row] = await db.rows<{ level: Level | null }>(sql.LEVEL_OF, values, options);
+      return row?.level ?? undefined;
     },
 
     /** All that a start needs to know. */
-    async standing(owner: string, agentId: string, options?: ReadOptions): Promise<Standing | undefined> {
+    async standing(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Standing | undefined> {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<Standing>(sql.STANDING, [owner, agentId], options);
+      const [row] = await db.rows<Standing>(sql.STANDING, [...sql.viewerValues(viewer), agentId], options);
       return row;
     },
 
-    async list(owner: string, q: string, page: PageRequest, options?: ReadOptions): Promise<PageOf<Agent>> {
-      const scope = [kind.list, owner, q];
+    async list(viewer: Viewer, q: string, page: PageRequest, options?: ReadOptions): Promise<PageOf<Seen>> {
+      const scope = [kind.list, viewer.userId, q];
       const after = placeIn(scope, page, (key) => isId(prefix, key)) ?? sql.endOf(prefix);
-      const values = [owner, after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
-      const rows = await db.rows<AgentRow & PageRow>(sql.LIST, values, options);
+      const chosen = [after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
+      const statement = viewer.isAdministrator ? sql.LIST_ALL : sql.LIST;
+      const values = [...sql.viewerValues(viewer), ...chosen];
+      const rows = await db.rows<AgentRow & PageRow>(statement, values, options);
       return { items: rows.map(agentOf), nextCursor: nextCursor(rows, scope, (row) => row.agentId) };
     },
 
-    /** By name or by id; at most 1,000. */
-    async names(owner: string, ids: string[], name: string, options?: ReadOptions) {
-      if (name === '') {
-        const values = [owner, ids.filter((id) => isId(prefix, id))];
-        return db.rows<Pick<Agent, 'agentId' | 'name'>>(sql.NAMES_BY_ID, values, options);
-      }
-      const values = [owner, likePattern(name), sql.startOf(prefix), sql.endOf(prefix)];
-      return db.rows<Pick<Agent, 'agentId' | 'name'>>(sql.NAMES_BY_NAME, values, options);
+    /** By id those that they see, by name those that they manage; at most 1,000. */
+    async names(viewer: Viewer, ids: string[], name: string, options?: ReadOptions) {
+      const values = sql.viewerValues(viewer);
+      const [statement, asked] =
+        name === ''
+          ? [sql.NAMES_BY_ID, [ids.filter((id) => isId(prefix, id))]]
+          : [sql.NAMES_BY_NAME, [likePattern(name), sql.startOf(prefix), sql.endOf(prefix)]];
+      return db.rows<Pick<Agent, 'agentId' | 'name'>>(statement, [...values, ...asked], options);
+    },
+
+    /** Those that they manage; at most 10,000. */
+    async managed(viewer: Viewer, options?: ReadOptions): Promise<string[]> {
+      const values = [...sql.viewerValues(viewer), sql.startOf(prefix), sql.endOf(prefix)];
+      const rows = await db.rows<Pick<Agent, 'agentId'>>(sql.MANAGED_IDS, values, options);
+      return rows.map(({ agentId }) => agentId);
     },
 
     /**
      * Changes it while nobody else does. `change` returns the same agent to leave it as it is. An environment that
      * is new to it has to be there.
      */
-    async change(owner: string, agentId: string, change: (agent: Agent) => Agent, options?: WriteOptions) {
+    async change(viewer: Viewer, agentId: string, change: (agent: Seen) => Seen, options?: WriteOptions) {
       return db.transaction(async (tx) => {
-        const before = await lock(tx, owner, agentId);
+        const before = await lock(tx, viewer, agentId);
         const after = change(before);
         const { environmentId } = after.runtime;
         if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
-        if (after.version !== before.version) await insertVersion(tx, after);
+        if (after.version !== before.version) await insertVersion(tx, after, viewer);
         if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
         return { before, after };
       }, options);
     },
 
-    /** Whether it was there. */
-    async delete(owner: string, agentId: string, now: Date, options?: WriteOptions): Promise<boolean> {
-      if (!isId(prefix, agentId)) return false;
-      return (await db.change(sql.DELETE, [owner, agentId, now, kind.hasWorkspace], options)) > 0;
+    async delete(viewer: Viewer, agentId: string, now: Date, options?: WriteOptions): Promise<void> {
+      await db.transaction(async (tx) => {
+        await lock(tx, viewer, agentId);
+        await tx.change(sql.DELETE, [agentId, now, kind.hasWorkspace]);
+      }, options);
+    },
+
+    async access(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Access> {
+      const agent = await find(viewer, agentId, options);
+      if (!agent) throw kind.notFound();
+      requireLevel(agent.level, 'manage', kind);
+      return accessOf(db, agent);
+    },
+
+    /** Replaces all of it. Returns what it is now. */
+    async setAccess(viewer: Viewer, agentId: string, access: Access, now: Date, options?: WriteOptions) {
+      return db.transaction(async (tx) => {
+        const agent = await lock(tx, viewer, agentId);
+        const { visibility, managers, users, groups } = access;
+        const named = [...users, ...groups.map(sql.groupName)];
+        const roles = [...managers.map(() => 'manager'), ...named.map(() => 'user')];
+        await tx.change(sql.CLEAR_ACCESS, [agentId]);
+        await tx.change(sql.INSERT_ACCESS, [agentId, roles, [...managers, ...named]]);
+        const after = { ...agent, visibility, updatedAt: now };
+        await tx.change(sql.UPDATE, updateValues(after));
+        return accessOf(tx, after);
+      }, options);
     },
 
     async versions(
-      owner: string,
+      viewer: Viewer,
       agentId: string,
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<PageOf<AgentVersion>> {
-      const scope = ['ListAgentVersions', owner, agentId];
+      const scope = ['ListAgentVersions', viewer.userId, agentId];
       const after = placeIn(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
-      const values = [owner, agentId, after, page.limit, PAGE_BYTES];
+      const values = [...sql.viewerValues(viewer), agentId, after, page.limit, PAGE_BYTES];
       const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, options);
       return {
         items: rows.map(versionOf),
@@ -132,22 +190,22 @@ export function createAgentStore(db: Database, kind: Kind) {
       };
     },
 
-    /** A version of whoever's, deleted or not, unless an owner is named. */
-    async version(owner: string | undefined, agentId: string, version: number, options?: ReadOptions) {
+    /** A version of whoever's, deleted or not. */
+    async version(agentId: string, version: number, options?: ReadOptions) {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<VersionRow>(sql.VERSION, [agentId, version, owner ?? null], options);
+      const [row] = await db.rows<VersionRow>(sql.VERSION, [agentId, version], options);
       return row && versionOf(row);
     },
 
-    /** The newest version of whoever's, as long as it is there, unless an owner is named. */
-    async runtime(owner: string | undefined, agentId: string, options?: ReadOptions) {
+    /** The newest version of whoever's, as long as it is there. */
+    async runtime(agentId: string, options?: ReadOptions) {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<VersionRow>(sql.RUNTIME, [agentId, owner ?? null], options);
+      const [row] = await db.rows<VersionRow>(sql.RUNTIME, [agentId], options);
       return row && versionOf(row);
     },
   };
 }
 
-async function insertVersion(tx: Session, agent: Agent): Promise<void> {
-  await tx.change(sql.INSERT_VERSION, versionValues(agent));
+async function insertVersion(tx: Session, agent: Agent, by?: Viewer): Promise<void> {
+  await tx.change(sql.INSERT_VERSION, versionValues(agent, by?.userId ?? agent.createdBy));
 }

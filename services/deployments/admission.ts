@@ -3,7 +3,7 @@ import type { Bus } from '../../lib/bus/bus.ts';
 import { createCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Refusal } from '../../lib/errors.ts';
-import type { Call, Client } from '../../lib/grpc/contract.ts';
+import type { Call, Caller, Client } from '../../lib/grpc/contract.ts';
 import type { Sealer } from '../../lib/sealing.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
@@ -22,6 +22,9 @@ export interface Webhook {
 
 /** The version a session would start with now, or why none can. */
 export type Standing = { agentVersion: number } | { obstacle: Obstacle };
+
+/** On whose behalf a session would begin, or why none can. */
+type Owner = { caller: Caller } | { obstacle: Obstacle };
 
 /** What is known for longer than this is asked for again. */
 export const MAX_AGE_MS = 1_000;
@@ -47,13 +50,13 @@ export type Admission = ReturnType<typeof createAdmission>;
 /** Who may begin sessions through webhooks, read through caches that hints of changes empty at once. */
 export function createAdmission({ store, sealer, agents, auth, bus, clock }: AdmissionContext) {
   const webhooks = createCache<Webhook | undefined>(clock, MAX_AGE_MS, MAX_WEBHOOKS);
-  const owners = createCache<Obstacle | undefined>(clock, MAX_AGE_MS);
+  const owners = createCache<Owner>(clock, MAX_AGE_MS);
   const versions = createCache<Standing>(clock, MAX_AGE_MS);
   const subscriptions = [
     bus.subscribe('deployments.changed', (deploymentId) => webhooks.drop(deploymentId)),
     bus.subscribe('users.changed', (userId) => owners.drop(userId)),
-    bus.subscribe('agents.changed', (agentId) => versions.drop(agentId)),
-    // Whose environment it is, only the agents know.
+    // Of which owners something is known, and whose environment it is, nobody remembers.
+    bus.subscribe('agents.changed', () => versions.clear()),
     bus.subscribe('environments.changed', () => versions.clear()),
   ];
 
@@ -74,18 +77,20 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     deadline: clock.now().getTime() + LOAD_MS,
   });
 
-  async function loadOwner(userId: string, call: Call): Promise<Obstacle | undefined> {
+  async function loadOwner(userId: string, call: Call): Promise<Owner> {
     try {
       const { user } = await auth.getUser({ userId }, loading(call));
-      return user?.enabled ? undefined : 'owner_disabled';
+      if (!user?.enabled) return { obstacle: 'owner_disabled' };
+      const { roles, groups } = user;
+      return { caller: { userId, roles, groups } };
     } catch (error) {
-      return obstacleIn(error);
+      return { obstacle: obstacleIn(error) };
     }
   }
 
-  async function loadVersion(agentId: string, userId: string, call: Call): Promise<Standing> {
+  /** As of the owner: whoever may not use the agent any more starts nothing with it this way either. */
+  async function loadVersion(agentId: string, caller: Caller, call: Call): Promise<Standing> {
     try {
-      const caller = { userId, roles: [] };
       const { version } = await agents.resolveAgent({ agentId }, { ...loading(call), caller });
       return { agentVersion: version };
     } catch (error) {
@@ -99,11 +104,9 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
       webhooks.get(deploymentId, () => loadWebhook(deploymentId, call)),
 
     async standing({ ownerId, agentId }: Webhook, call: Call): Promise<Standing> {
-      const [obstacle, version] = await Promise.all([
-        owners.get(ownerId, () => loadOwner(ownerId, call)),
-        versions.get(agentId, () => loadVersion(agentId, ownerId, call)),
-      ]);
-      return obstacle ? { obstacle } : version;
+      const owner = await owners.get(ownerId, () => loadOwner(ownerId, call));
+      if ('obstacle' in owner) return owner;
+      return versions.get(`${agentId} ${ownerId}`, () => loadVersion(agentId, owner.caller, call));
     },
 
     close(): void {

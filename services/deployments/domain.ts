@@ -18,9 +18,8 @@ export interface Deployment {
   updatedAt: Date;
 }
 
-/** How one deployment is asked for: by whom, of which agent (empty: of any), which. */
+/** How one deployment is asked for: of which agent (empty: of any), which. */
 export interface Address {
-  caller: string;
   agentId: string;
   deploymentId: string;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { refuse } from '../../lib/errors.ts';
 import { callerOf } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
@@ -21,7 +22,7 @@ import {
   webhookType,
 } from './domain.ts';
 import { acceptedBy } from './invocations.ts';
-import type { DeploymentStore } from './store/deployments.ts';
+import type { DeploymentStore, Reach } from './store/deployments.ts';
 import type { RefusalStore } from './store/refusals.ts';
 
 export interface HandlersContext {
@@ -40,10 +41,13 @@ export interface HandlersContext {
 
 type Methods = Omit<Handlers<DeploymentsServiceDefinition>, 'trigger'>;
 
+/** The id of no agent. */
+const NO_AGENT = `agt_${'0'.repeat(26)}`;
+
 /** What a request names, for those it belongs to. */
 type Named = { agentId: string; deploymentId: string };
 
-/** Deployments are seen and changed by their creator; anybody else's look like none. */
+/** Deployments are seen and changed by who has made them and by who manages their agent; to others they are not there. */
 export function createHandlers(context: HandlersContext): Methods {
   const { store, agents, sessions, clock, ids, newSecret, publicUrl, announce } = context;
 
@@ -71,21 +75,31 @@ export function createHandlers(context: HandlersContext): Methods {
     return { deployment: shown };
   }
 
-  function addressOf({ agentId, deploymentId }: Named, call: Call) {
-    const address = { caller: callerOf(call).userId, agentId, deploymentId };
+  async function find({ agentId, deploymentId }: Named, call: Call): Promise<Deployment> {
+    const { userId } = callerOf(call);
+    const address = { agentId, deploymentId };
     if (!isAddress(address)) throw deploymentNotFound();
-    return address;
+    const deployment = await store.find(address, call);
+    if (deployment?.createdBy === userId) return deployment;
+    // Asked also when there is none: one that they may not see takes as long as one that is not there.
+    const { level } = await agents.getLevel({ agentId: deployment?.agentId ?? NO_AGENT }, call);
+    if (!deployment || level !== 'manage') throw deploymentNotFound();
+    return deployment;
   }
 
-  async function find(named: Named, call: Call): Promise<Deployment> {
-    const deployment = await store.find(addressOf(named, call), call);
-    if (!deployment) throw deploymentNotFound();
-    return deployment;
+  /** Whose deployments a list shows. */
+  async function reachOf(agentId: string, call: Call): Promise<Reach> {
+    const { userId, roles } = callerOf(call);
+    if (roles.includes('administrator')) return 'all';
+    const { agentIds } = agentId ? { agentIds: [agentId] } : await agents.listManagedAgents({}, call);
+    if (agentId && (await agents.getLevel({ agentId }, call)).level !== 'manage') agentIds.pop();
+    return { createdBy: userId, agentIds };
   }
 
   /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
   async function changeStatus(named: Named, status: Status, call: Call) {
-    const changed = await store.setStatus(addressOf(named, call), status, clock.now(), call);
+    await find(named, call);
+    const changed = await store.setStatus(named, status, clock.now(), call);
     if (!changed) throw deploymentNotFound();
     await announce(changed.deploymentId);
     return showOne(changed, call);
@@ -97,6 +111,7 @@ export function createHandlers(context: HandlersContext): Methods {
       const type = webhookType(request.type);
       const prefix = promptPrefix(request.promptPrefix);
       const { agent } = await agents.getAgent({ agentId: request.agentId }, call);
+      if (agent?.level !== 'manage') throw refuse('FORBIDDEN', 'only who manages the agent may deploy it');
       const now = clock.now();
       const deployment: Deployment = {
         deploymentId: ids('dep'),
@@ -124,8 +139,9 @@ export function createHandlers(context: HandlersContext): Methods {
 
     async listDeployments({ page, agentId, q, type, status }, call) {
       const { limit, cursor } = checkedPage(page);
-      const filter = { caller: callerOf(call).userId, agentId, q, type, status };
       if (agentId && !isId('agt', agentId)) await agents.getAgent({ agentId }, call);
+      const reach = await reachOf(agentId, call);
+      const filter = { caller: callerOf(call).userId, reach, agentId, q, type, status };
       const named = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
       const namedAgents = named.map((agent) => agent.agentId);
       const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, call);
@@ -148,16 +164,16 @@ export function createHandlers(context: HandlersContext): Methods {
     disableDeployment: (request, call) => changeStatus(request, 'disabled', call),
 
     async deleteDeployment(request, call) {
-      const address = addressOf(request, call);
-      if (!(await store.remove(address, call))) throw deploymentNotFound();
-      await announce(address.deploymentId);
+      await find(request, call);
+      if (!(await store.remove(request, call))) throw deploymentNotFound();
+      await announce(request.deploymentId);
       return {};
     },
 
     async listInvocations(request, call) {
       const { limit, cursor } = checkedPage(request.page);
-      const { deploymentId, createdBy } = await find(request, call);
-      const page = { caller: createdBy, deploymentId, limit, cursor };
+      const { deploymentId } = await find(request, call);
+      const page = { caller: callerOf(call).userId, deploymentId, limit, cursor };
       const { rows, nextCursor } = await store.invocations(
         page,
         acceptedBy(sessions, deploymentId, call),

@@ -29,7 +29,8 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
 
     async agents() {
       const context = ground.contextOf('agents');
-      const clients = { files: neighbours.of('agents', context).files() };
+      const { files, auth } = neighbours.of('agents', context);
+      const clients = { files: files(), auth: auth() };
       await neighbours.serve('agents', openAgents(context, withEndpoints(plan, plan.agents), clients));
     },
 

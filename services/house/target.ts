@@ -10,7 +10,7 @@ export type ServiceName = 'auth' | 'agents' | 'sessions' | 'files' | 'deployment
 
 export const ASKS: Record<ModuleName, readonly ServiceName[]> = {
   auth: [],
-  agents: ['files'],
+  agents: ['files', 'auth'],
   sessions: ['agents', 'files'],
   files: ['sessions', 'agents'],
   deployments: ['agents', 'sessions', 'auth'],

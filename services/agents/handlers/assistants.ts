@@ -1,4 +1,3 @@
-import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import {
   type AgentsServiceDefinition,
@@ -8,9 +7,10 @@ import {
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
 import { ASSISTANT } from '../domain/kind.ts';
-import { type Agent, changed, found, newAgent } from '../domain.ts';
+import { type Agent, changed, found, newAgent, type Seen } from '../domain.ts';
 import { formOf, patchOf } from '../requests.ts';
 import type { HandlerContext } from './context.ts';
+import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
   Handlers<AgentsServiceDefinition>,
@@ -22,7 +22,7 @@ export function assistantHandlers(context: HandlerContext): Methods {
   const { assistants, clock, ids, endpoints, hint, settle, forget } = context;
   return {
     async createAssistant(request, call) {
-      const { userId } = callerOf(call);
+      const { userId } = viewerOf(call);
       const form = tidy(formOf(request));
       check(form, endpoints);
       const agent = newAgent(form, ids('ast'), userId, clock.now());
@@ -36,23 +36,21 @@ export function assistantHandlers(context: HandlerContext): Methods {
     },
 
     async listAssistants({ page, q }, call) {
-      const { userId } = callerOf(call);
       checkSearch(q);
-      const { items, nextCursor } = await assistants.list(userId, q, checkPage(page), call);
+      const { items, nextCursor } = await assistants.list(viewerOf(call), q, checkPage(page), call);
       return { assistants: items.map(shown), page: { nextCursor } };
     },
 
     async getAssistant({ assistantId }, call) {
-      const agent = await assistants.agent(callerOf(call).userId, assistantId, call);
+      const agent = await assistants.agent(viewerOf(call), assistantId, call);
       return { assistant: shown(found(agent, ASSISTANT)) };
     },
 
     async updateAssistant(request, call) {
-      const { userId } = callerOf(call);
       const patch = tidy(patchOf(request));
       check(patch, endpoints);
-      const change = (agent: Agent) => changed(agent, patch, clock.now());
-      const { before, after } = await assistants.change(userId, request.assistantId, change, call);
+      const change = (agent: Seen) => changed(agent, patch, clock.now());
+      const { before, after } = await assistants.change(viewerOf(call), request.assistantId, change, call);
       if (after !== before) hint('agents.changed', after.agentId);
       // Also when it was so before: whoever was not answered the first time asks again.
       if (request.enabled !== undefined) await settle();
@@ -60,8 +58,7 @@ export function assistantHandlers(context: HandlerContext): Methods {
     },
 
     async deleteAssistant({ assistantId }, call) {
-      const { userId } = callerOf(call);
-      if (!(await assistants.delete(userId, assistantId, clock.now(), call))) throw ASSISTANT.notFound();
+      await assistants.delete(viewerOf(call), assistantId, clock.now(), call);
       hint('agents.changed', assistantId);
       forget();
       await settle();
@@ -70,6 +67,11 @@ export function assistantHandlers(context: HandlerContext): Methods {
   };
 }
 
-function shown({ agentId, visibility: _, version: __, ...agent }: Agent): Assistant {
-  return { assistantId: agentId, ...agent };
+function shown({ agentId, ...agent }: Agent): Assistant {
+  const { name, description, runtime, metadata, enabled, createdBy, createdAt, updatedAt } = agent;
+  return {
+    assistantId: agentId,
+    ...{ name, description, runtime, metadata, enabled },
+    ...{ createdBy, createdAt, updatedAt },
+  };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
+import type { CallOptions } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { EnvironmentStore } from '../store/environments.ts';
 import type { AgentStore } from '../store.ts';
@@ -7,6 +8,10 @@ export interface HandlerContext {
   agents: AgentStore;
   assistants: AgentStore;
   environments: EnvironmentStore;
+  users: {
+    /** Whether somebody of that id has ever logged in. */
+    isThere(userId: string, options: CallOptions): Promise<boolean>;
+  };
   clock: Clock;
   ids: Ids;
   /** Names of the OpenAI-compatible endpoints whose models agents may have. */

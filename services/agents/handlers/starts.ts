@@ -1,4 +1,3 @@
-import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -6,36 +5,37 @@ import { DEFAULT_ENVIRONMENT, usable } from '../domain/environment.ts';
 import { checkSearch } from '../domain/form.ts';
 import { found, runnable, versionNotFound } from '../domain.ts';
 import type { HandlerContext } from './context.ts';
+import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
   Handlers<AgentsServiceDefinition>,
-  'getAgentVersion' | 'resolveAgent' | 'resolveEnvironment' | 'lookUpAgents'
+  'getAgentVersion' | 'resolveAgent' | 'resolveEnvironment' | 'lookUpAgents' | 'listManagedAgents'
 >;
 
 /** What others ask before they start something, and while it runs. */
 export function startHandlers({ agents, assistants, environments }: HandlerContext): Methods {
   return {
     async getAgentVersion({ agentId, version }, call) {
-      const owner = call.caller?.userId;
-      if (isId('ast', agentId)) {
+      const store = isId('ast', agentId) ? assistants : agents;
+      // For a user it is as little there as its agent.
+      const isHidden = call.caller && !(await store.level(viewerOf(call), agentId, call));
+      if (isHidden) throw versionNotFound(version);
+      if (store === assistants) {
         // Nothing more starts with an assistant that is deleted, in whatever session.
-        const newest = version === 0 ? await assistants.runtime(owner, agentId, call) : undefined;
+        const newest = version === 0 ? await assistants.runtime(agentId, call) : undefined;
         if (!newest) throw versionNotFound(version);
         return { version: { ...newest, version: 0 } };
       }
       const known =
-        version === 0
-          ? await agents.runtime(owner, agentId, call)
-          : await agents.version(owner, agentId, version, call);
+        version === 0 ? await agents.runtime(agentId, call) : await agents.version(agentId, version, call);
       if (!known) throw versionNotFound(version);
       return { version: known };
     },
 
     async resolveAgent({ agentId }, call) {
-      const { userId } = callerOf(call);
       const isAssistant = isId('ast', agentId);
       const { kind, standing } = isAssistant ? assistants : agents;
-      const version = runnable(found(await standing(userId, agentId, call), kind), kind);
+      const version = runnable(found(await standing(viewerOf(call), agentId, call), kind), kind);
       return { agentId, version: isAssistant ? 0 : version };
     },
 
@@ -44,10 +44,13 @@ export function startHandlers({ agents, assistants, environments }: HandlerConte
       return { environment: usable(environment) };
     },
 
+    async listManagedAgents(_, call) {
+      return { agentIds: await agents.managed(viewerOf(call), call) };
+    },
+
     async lookUpAgents({ agentIds, nameContains }, call) {
-      const { userId } = callerOf(call);
       checkSearch(nameContains);
-      return { agents: await agents.names(userId, agentIds, nameContains, call) };
+      return { agents: await agents.names(viewerOf(call), agentIds, nameContains, call) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Runtime, Tool } from '../domain/form.ts';
-import type { Agent, AgentVersion } from '../domain.ts';
+import type { Agent, AgentVersion, Seen } from '../domain.ts';
 
 /** The columns of a version that make up its runtime, under the names of the domain. */
 interface RuntimeRow {
@@ -13,10 +13,10 @@ interface RuntimeRow {
   maxTurnSeconds: number | null;
 }
 
-export type AgentRow = Omit<Agent, 'runtime'> & RuntimeRow;
+export type AgentRow = Omit<Seen, 'runtime'> & RuntimeRow;
 export type VersionRow = Omit<AgentVersion, 'runtime'> & RuntimeRow;
 
-export function agentOf(row: AgentRow): Agent {
+export function agentOf(row: AgentRow): Seen {
   const {
     agentId,
     name,
@@ -28,6 +28,7 @@ export function agentOf(row: AgentRow): Agent {
     createdBy,
     createdAt,
     updatedAt,
+    level,
   } = row;
   return {
     agentId,
@@ -41,6 +42,7 @@ export function agentOf(row: AgentRow): Agent {
     createdBy,
     createdAt,
     updatedAt,
+    level,
   };
 }
 
@@ -70,8 +72,8 @@ function labelValues(agent: Agent): unknown[] {
   return [name, description, JSON.stringify(metadata), enabled, visibility, version, updatedAt];
 }
 
-/** In the order of INSERT_VERSION: the newest version of the agent. */
-export function versionValues({ agentId, version, runtime, createdBy, updatedAt }: Agent): unknown[] {
+/** In the order of INSERT_VERSION: the newest version of the agent, and who has made it. */
+export function versionValues({ agentId, version, runtime, updatedAt }: Agent, by: string): unknown[] {
   return [
     agentId,
     version,
@@ -84,7 +86,7 @@ export function versionValues({ agentId, version, runtime, createdBy, updatedAt 
     runtime.budget.maxTokens ?? null,
     runtime.budget.maxTurnSeconds ?? null,
     Buffer.byteLength(runtime.modelOptionsJson) + Buffer.byteLength(runtime.system),
-    createdBy,
+    by,
     updatedAt,
   ];
 }

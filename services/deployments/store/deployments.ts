@@ -33,9 +33,14 @@ export interface Creation {
   answer: Uint8Array;
 }
 
+/** Whose deployments a list shows: everybody's, or those that a user has made and those of agents that they manage. */
+export type Reach = 'all' | { createdBy: string; agentIds: readonly string[] };
+
 /** Empty filters are not applied. */
 export interface DeploymentFilter {
+  /** Who asks: a cursor is good for nobody else. */
   caller: string;
+  reach: Reach;
   agentId: string;
   type: string;
   status: string;
@@ -56,8 +61,8 @@ const COLUMNS = `
   deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", type, status,
   prompt_prefix as "promptPrefix", created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** A row of its owner; with an agent only when it is that agent's. */
-const ADDRESSED = `created_by = $1 and ($2 = '' or agent_id = $2) and deployment_id = $3`;
+/** With an agent only when it is that agent's. */
+const ADDRESSED = `($1 = '' or agent_id = $1) and deployment_id = $2`;
 
 const INSERT = statement(
   'deployments.insert',
@@ -81,7 +86,7 @@ const BY_ADDRESS = statement(
 const SET_STATUS = statement(
   'deployments.set_status',
   `update deployments
-   set status = $4, updated_at = case when status = $4 then updated_at else greatest(updated_at, $5) end
+   set status = $3, updated_at = case when status = $3 then updated_at else greatest(updated_at, $4) end
    where ${ADDRESSED} returning ${COLUMNS}`,
 );
 
@@ -96,8 +101,9 @@ const SEALED = statement(
 
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
 function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: string | undefined) {
-  const values: unknown[] = [filter.caller, limit + 1];
-  const lines = ['created_by = $1'];
+  const { reach } = filter;
+  const values: unknown[] = [limit + 1];
+  const lines: string[] = [];
   const names: string[] = [];
   const add = (name: string, value: unknown, line: (place: string) => string) => {
     values.push(value);
@@ -117,9 +123,21 @@ function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: s
     );
   }
   if (before !== undefined) add('before', before, (place) => `deployment_id < ${place}`);
+  const newest = (whose: string[]) => {
+    const where = [...whose, ...lines];
+    return `select * from deployments ${where.length > 0 ? `where ${where.join(' and ')}` : ''}
+            order by deployment_id desc limit $1`;
+  };
+  let found = newest([]);
+  if (reach !== 'all') {
+    // Each is found by an index of its own, whatever there is of others.
+    const place = values.push(reach.createdBy, reach.agentIds);
+    found = `(${newest([`created_by = $${place - 1}`])}) union (${newest([`agent_id = any($${place})`])})`;
+    names.push('reached');
+  }
   const query: Statement = statement(
     `deployments.list_${names.join('_')}`,
-    `select ${COLUMNS} from deployments where ${lines.join(' and ')} order by deployment_id desc limit $2`,
+    `select ${COLUMNS} from (${found}) found order by deployment_id desc limit $1`,
   );
   return { query, values };
 }
@@ -181,21 +199,21 @@ export function createDeploymentStore(db: Database) {
       return pageOf(rows, page.limit, scope, (row) => row.deploymentId);
     },
 
-    async find({ caller, agentId, deploymentId }: Address, options?: ReadOptions) {
-      const [row] = await db.rows<Row>(BY_ADDRESS, [caller, agentId, deploymentId], options);
+    async find({ agentId, deploymentId }: Address, options?: ReadOptions) {
+      const [row] = await db.rows<Row>(BY_ADDRESS, [agentId, deploymentId], options);
       return row && deploymentOf(row);
     },
 
     async setStatus(address: Address, status: Status, now: Date, { trace }: WriteOptions = {}) {
-      const { caller, agentId, deploymentId } = address;
-      const values = [caller, agentId, deploymentId, status, now];
+      const { agentId, deploymentId } = address;
+      const values = [agentId, deploymentId, status, now];
       const [row] = await db.rows<Row>(SET_STATUS, values, { trace });
       return row && deploymentOf(row);
     },
 
     /** False when it is not there. Its refused calls go with it. */
-    async remove({ caller, agentId, deploymentId }: Address, options?: WriteOptions): Promise<boolean> {
-      return (await db.change(DELETE, [caller, agentId, deploymentId], options)) > 0;
+    async remove({ agentId, deploymentId }: Address, options?: WriteOptions): Promise<boolean> {
+      return (await db.change(DELETE, [agentId, deploymentId], options)) > 0;
     },
 
     /** Many calls at the same time share a statement. */

@@ -16,6 +16,7 @@ import {
   root,
 } from './open.ts';
 
+const EVERYBODY = { visibility: 'public', managers: [], users: [], groups: [] };
 const HOUR_MS = 60 * 60 * 1000;
 
 describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
@@ -41,6 +42,10 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     getAgentVersion: { agentId: '', version: 1 },
     resolveAgent: { agentId: '' },
     lookUpAgents: { agentIds: [], nameContains: '' },
+    listManagedAgents: {},
+    getAgentAccess: { agentId: '' },
+    setAgentAccess: { agentId: '', access: undefined },
+    getLevel: { agentId: '' },
     createAssistant: assistantRequest(),
     listAssistants: { q: '', page },
     getAssistant: { assistantId: '' },
@@ -79,13 +84,14 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
         'updateAssistant',
         'deleteAssistant',
       ] as const),
+      ...(['getAgentAccess', 'setAgentAccess'] as const),
       ...(['createEnvironment', 'listEnvironments', 'getEnvironment', 'updateEnvironment'] as const),
       ...(['deleteEnvironment', 'listEnvironmentVersions'] as const),
     ],
-    sessions: ['resolveAgent', 'getAgentVersion'],
-    deployments: ['resolveAgent', 'lookUpAgents', 'getAgent'],
+    sessions: ['resolveAgent', 'getAgentVersion', 'getLevel'],
+    deployments: ['resolveAgent', 'lookUpAgents', 'getAgent', 'getLevel', 'listManagedAgents'],
     runner: ['getAgentVersion', 'resolveEnvironment'],
-    files: ['getAssistant'],
+    files: ['getAssistant', 'getLevel'],
     auth: [],
     stranger: [],
   };
@@ -115,7 +121,7 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
   it("answers for somebody else's agent exactly as for one that is not there", async () => {
     const refusalOf = (work: Promise<unknown>) =>
       work.then(
-        () => 'no refusal',
+        (answer) => ({ answer }),
         ({ code, message, details }) => ({ code, message, details }),
       );
     const absent = agentId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
@@ -127,6 +133,9 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
       (id: string) => agents.as('deployments').resolveAgent({ agentId: id }, bob),
       (id: string) => agents.as('deployments').getAgent({ agentId: id }, bob),
       (id: string) => agents.as('runner').getAgentVersion({ agentId: id, version: 1 }, bob),
+      (id: string) => agents.edge.getAgentAccess({ agentId: id }, bob),
+      (id: string) => agents.edge.setAgentAccess({ agentId: id, access: EVERYBODY }, bob),
+      (id: string) => agents.as('sessions').getLevel({ agentId: id }, bob),
     ]) {
       expect(await refusalOf(ask(agentId))).toEqual(await refusalOf(ask(absent)));
     }

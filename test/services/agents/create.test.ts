@@ -44,6 +44,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       createdBy: alice.caller.userId,
       createdAt: expect.any(Date),
       updatedAt: agent?.createdAt,
+      level: 'manage',
     });
     expect(await agents.edge.getAgent({ agentId: agent!.agentId }, alice)).toEqual({ agent });
   });

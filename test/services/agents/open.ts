@@ -1,6 +1,8 @@
+import { refuse } from '../../../lib/errors.ts';
 import type { Caller, Client } from '../../../lib/grpc/contract.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AgentsServiceDefinition, type CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
 import { FilesServiceDefinition, type Place } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { openAgents } from '../../../services/agents/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
@@ -16,6 +18,8 @@ export interface AgentsUnderTest extends AsyncDisposable {
 export interface AgentsOptions extends Partial<ServiceContext> {
   /** What the files service does when it is asked to delete a workspace. */
   deleteWorkspace?: (place: Place | undefined) => Promise<void>;
+  /** Which users auth knows. */
+  isThere?: (userId: string) => boolean;
   /** Open on the database of another one. */
   databaseUrl?: string;
 }
@@ -26,7 +30,7 @@ export async function openAgentsUnderTest(
   options: AgentsOptions = {},
 ): Promise<AgentsUnderTest> {
   await using opening = new AsyncDisposableStack();
-  const { deleteWorkspace = async () => {}, databaseUrl, ...overrides } = options;
+  const { deleteWorkspace = async () => {}, isThere = () => true, databaseUrl, ...overrides } = options;
   const url = databaseUrl ?? opening.use(await createDatabase()).url;
   const context = createContext(url, overrides);
   const files = fakeService(
@@ -40,8 +44,22 @@ export async function openAgentsUnderTest(
     'agents',
     context,
   );
+  const auth = fakeService(
+    AuthServiceDefinition,
+    {
+      async getUser({ userId }) {
+        if (!isThere(userId)) throw refuse('USER_NOT_FOUND', `there is no user ${userId}`);
+        const user = { userId, displayName: 'Somebody', roles: [], enabled: true, email: '', groups: [] };
+        return { user: { ...user, createdAt: undefined, lastSeenAt: undefined } };
+      },
+    },
+    'agents',
+    context,
+  );
   const config = { pool: 4, modelEndpoints: { local: 'http://127.0.0.1:1/v1' } };
-  const agents = opening.adopt(await openAgents(context, config, { files }), (service) => service.stop());
+  const agents = opening.adopt(await openAgents(context, config, { files, auth }), (service) =>
+    service.stop(),
+  );
   const { as } = opening.use(await connect(AgentsServiceDefinition, agents.endpoint, transport, context));
   const stack = opening.move();
   return {

@@ -320,7 +320,7 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
         'Order desk',
       ]);
       expect(page).toEqual({ nextCursor: '' });
-      expect(Object.fromEntries(house.neighbours.calls)).toEqual({ lookUpAgents: 1 });
+      expect(Object.fromEntries(house.neighbours.calls)).toEqual({ listManagedAgents: 1, lookUpAgents: 1 });
     });
 
     it('pages without gap or repetition', async () => {

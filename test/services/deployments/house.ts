@@ -13,7 +13,7 @@ import { connect, createContext, type TransportName } from '../../support/contex
 import { createDatabase } from '../../support/database.ts';
 import { connectNeighbours, createNeighbours } from './neighbours.ts';
 
-export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['administrator'] };
+export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
 export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
 export const AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVA';
 export const OTHER_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVB';

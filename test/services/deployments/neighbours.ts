@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
-import type { Contract, Handlers, Peers } from '../../../lib/grpc/contract.ts';
+import type { Caller, Contract, Handlers, Peers } from '../../../lib/grpc/contract.ts';
 import { guard } from '../../../lib/grpc/guard.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -15,6 +15,10 @@ import { identity } from '../../support/identity.ts';
 export interface AgentEntry {
   name: string;
   ownerId: string;
+  /** Others who manage it. */
+  managers?: string[];
+  /** Others who use it. */
+  users?: string[];
   enabled: boolean;
   /** The environment it runs in is disabled. */
   homeless?: boolean;
@@ -75,27 +79,43 @@ export async function connectNeighbours(
     await held?.until;
   }
 
-  function agentOf(agentId: string, userId: string | undefined): AgentEntry {
+  function levelOf(agentId: string, caller: Caller | undefined): 'none' | 'use' | 'manage' {
     const agent = known.agents.get(agentId);
-    if (agent?.ownerId !== userId || !agent) throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+    if (!agent || !caller) return 'none';
+    const { userId, roles } = caller;
+    const isManager = agent.ownerId === userId || agent.managers?.includes(userId);
+    if (isManager || roles.includes('administrator')) return 'manage';
+    return agent.users?.includes(userId) ? 'use' : 'none';
+  }
+
+  function agentOf(agentId: string, caller: Caller | undefined): AgentEntry {
+    const agent = known.agents.get(agentId);
+    if (!agent || levelOf(agentId, caller) === 'none')
+      throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
     return agent;
   }
 
   const [agents, sessions, auth] = await Promise.all([
     open(AgentsServiceDefinition, {
       async getAgent({ agentId }, { caller }) {
-        const agent = agentOf(agentId, caller?.userId);
-        return { agent: { ...BLANK_AGENT, ...agent, agentId } };
+        const agent = agentOf(agentId, caller);
+        return { agent: { ...BLANK_AGENT, ...agent, agentId, level: levelOf(agentId, caller) } };
       },
       async resolveAgent({ agentId }, { caller }) {
-        const { enabled, homeless, version } = agentOf(agentId, caller?.userId);
+        const { enabled, homeless, version } = agentOf(agentId, caller);
         await hold('resolveAgent');
         if (!enabled) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
         if (homeless) throw refuse('ENVIRONMENT_DISABLED', 'the environment is disabled');
         return { agentId, version };
       },
+      async getLevel({ agentId }, { caller }) {
+        return { level: levelOf(agentId, caller) };
+      },
+      async listManagedAgents(_, { caller }) {
+        return { agentIds: [...known.agents.keys()].filter((one) => levelOf(one, caller) === 'manage') };
+      },
       async lookUpAgents({ agentIds, nameContains }, { caller }) {
-        const mine = [...known.agents].filter(([, { ownerId }]) => ownerId === caller?.userId);
+        const mine = [...known.agents].filter(([agentId]) => levelOf(agentId, caller) !== 'none');
         const found = mine.filter(([agentId, { name }]) =>
           nameContains === ''
             ? agentIds.includes(agentId)

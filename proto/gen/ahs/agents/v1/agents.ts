@@ -60,7 +60,11 @@ export interface Agent {
   /** usr_… */
   createdBy: string;
   createdAt: Date | undefined;
-  updatedAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** What the caller may do with it: use, which is to begin conversations, or manage, which is everything. */
+  level: string;
 }
 
 export interface Agent_MetadataEntry {
@@ -216,9 +220,56 @@ export interface LookUpAgentsResponse {
   agents: AgentName[];
 }
 
+export interface ListManagedAgentsRequest {
+}
+
+export interface ListManagedAgentsResponse {
+  /** Newest first; at most 10,000. */
+  agentIds: string[];
+}
+
 export interface AgentName {
   agentId: string;
   name: string;
+}
+
+/** Whoever has created an agent manages it, and so do administrators. */
+export interface Access {
+  /** private: for who manages it; allowlist: for the users and groups here, too; public: for everybody. */
+  visibility: string;
+  /** usr_…: they change the agent and everything of it. */
+  managers: string[];
+  /** usr_…: they begin conversations. */
+  users: string[];
+  /** Names of groups at the identity provider, whose members begin conversations. */
+  groups: string[];
+}
+
+export interface GetAgentAccessRequest {
+  agentId: string;
+}
+
+export interface GetAgentAccessResponse {
+  access: Access | undefined;
+}
+
+export interface SetAgentAccessRequest {
+  agentId: string;
+  access: Access | undefined;
+}
+
+export interface SetAgentAccessResponse {
+  access: Access | undefined;
+}
+
+export interface GetLevelRequest {
+  /** agt_… or ast_… */
+  agentId: string;
+}
+
+export interface GetLevelResponse {
+  /** none | see | use | manage: each includes those before it. An administrator sees the assistants of others. */
+  level: string;
 }
 
 export interface Assistant {
@@ -709,6 +760,7 @@ function createBaseAgent(): Agent {
     createdBy: "",
     createdAt: undefined,
     updatedAt: undefined,
+    level: "",
   };
 }
 
@@ -746,6 +798,9 @@ export const Agent: MessageFns<Agent> = {
     }
     if (message.updatedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(90).fork()).join();
+    }
+    if (message.level !== "") {
+      writer.uint32(98).string(message.level);
     }
     return writer;
   },
@@ -852,6 +907,14 @@ export const Agent: MessageFns<Agent> = {
             }
 
             message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.level = reader.string();
             continue;
           }
         }
@@ -2363,6 +2426,87 @@ export const LookUpAgentsResponse: MessageFns<LookUpAgentsResponse> = {
   },
 };
 
+function createBaseListManagedAgentsRequest(): ListManagedAgentsRequest {
+  return {};
+}
+
+export const ListManagedAgentsRequest: MessageFns<ListManagedAgentsRequest> = {
+  encode(_: ListManagedAgentsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListManagedAgentsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListManagedAgentsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListManagedAgentsResponse(): ListManagedAgentsResponse {
+  return { agentIds: [] };
+}
+
+export const ListManagedAgentsResponse: MessageFns<ListManagedAgentsResponse> = {
+  encode(message: ListManagedAgentsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.agentIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListManagedAgentsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListManagedAgentsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseAgentName(): AgentName {
   return { agentId: "", name: "" };
 }
@@ -2405,6 +2549,372 @@ export const AgentName: MessageFns<AgentName> = {
             }
 
             message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAccess(): Access {
+  return { visibility: "", managers: [], users: [], groups: [] };
+}
+
+export const Access: MessageFns<Access> = {
+  encode(message: Access, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.visibility !== "") {
+      writer.uint32(10).string(message.visibility);
+    }
+    for (const v of message.managers) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.users) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.groups) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Access {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAccess();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.visibility = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.managers.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.users.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.groups.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAgentAccessRequest(): GetAgentAccessRequest {
+  return { agentId: "" };
+}
+
+export const GetAgentAccessRequest: MessageFns<GetAgentAccessRequest> = {
+  encode(message: GetAgentAccessRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAgentAccessRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAgentAccessRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAgentAccessResponse(): GetAgentAccessResponse {
+  return { access: undefined };
+}
+
+export const GetAgentAccessResponse: MessageFns<GetAgentAccessResponse> = {
+  encode(message: GetAgentAccessResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.access !== undefined) {
+      Access.encode(message.access, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAgentAccessResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAgentAccessResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.access = Access.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAgentAccessRequest(): SetAgentAccessRequest {
+  return { agentId: "", access: undefined };
+}
+
+export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
+  encode(message: SetAgentAccessRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.access !== undefined) {
+      Access.encode(message.access, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAgentAccessRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAgentAccessRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.access = Access.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetAgentAccessResponse(): SetAgentAccessResponse {
+  return { access: undefined };
+}
+
+export const SetAgentAccessResponse: MessageFns<SetAgentAccessResponse> = {
+  encode(message: SetAgentAccessResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.access !== undefined) {
+      Access.encode(message.access, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetAgentAccessResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetAgentAccessResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.access = Access.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetLevelRequest(): GetLevelRequest {
+  return { agentId: "" };
+}
+
+export const GetLevelRequest: MessageFns<GetLevelRequest> = {
+  encode(message: GetLevelRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetLevelRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetLevelRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetLevelResponse(): GetLevelResponse {
+  return { level: "" };
+}
+
+export const GetLevelResponse: MessageFns<GetLevelResponse> = {
+  encode(message: GetLevelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.level !== "") {
+      writer.uint32(10).string(message.level);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetLevelResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetLevelResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.level = reader.string();
             continue;
           }
         }
@@ -4867,12 +5377,54 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The caller's agents by id or by a part of their name, for lists that show or search an agent's name. */
+    /**
+     * Agents by id, those that the caller sees, or by a part of their name, those that they manage: for lists that show
+     * or search an agent's name.
+     */
     lookUpAgents: {
       name: "LookUpAgents",
       requestType: LookUpAgentsRequest as typeof LookUpAgentsRequest,
       requestStream: false,
       responseType: LookUpAgentsResponse as typeof LookUpAgentsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The ids of the agents that the caller manages, for lists of what belongs to agents. */
+    listManagedAgents: {
+      name: "ListManagedAgents",
+      requestType: ListManagedAgentsRequest as typeof ListManagedAgentsRequest,
+      requestStream: false,
+      responseType: ListManagedAgentsResponse as typeof ListManagedAgentsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Who else may do what with an agent; for who manages it. Refused with FORBIDDEN. */
+    getAgentAccess: {
+      name: "GetAgentAccess",
+      requestType: GetAgentAccessRequest as typeof GetAgentAccessRequest,
+      requestStream: false,
+      responseType: GetAgentAccessResponse as typeof GetAgentAccessResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Replaces all of it. Somebody who is not there is refused with INVALID_REQUEST. */
+    setAgentAccess: {
+      name: "SetAgentAccess",
+      requestType: SetAgentAccessRequest as typeof SetAgentAccessRequest,
+      requestStream: false,
+      responseType: SetAgentAccessResponse as typeof SetAgentAccessResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * What the caller may do with an agent or assistant, for services that keep what belongs to it. Never refused: what
+     * is not there, or not theirs, is none.
+     */
+    getLevel: {
+      name: "GetLevel",
+      requestType: GetLevelRequest as typeof GetLevelRequest,
+      requestStream: false,
+      responseType: GetLevelResponse as typeof GetLevelResponse,
       responseStream: false,
       options: {},
     },

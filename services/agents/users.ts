@@ -1,0 +1,18 @@
+import { Refusal } from '../../lib/errors.ts';
+import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
+import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
+
+/** Whom auth knows. */
+export function createUsers(auth: Pick<Client<AuthServiceDefinition>, 'getUser'>) {
+  return {
+    async isThere(userId: string, options: CallOptions): Promise<boolean> {
+      try {
+        await auth.getUser({ userId }, options);
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'USER_NOT_FOUND') return false;
+        throw error;
+      }
+    },
+  };
+}
