@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { conforms, type Opened } from '../services/runner/sandbox/conformance.ts';
 import { Runner } from '../services/runner/sandbox/remote.ts';
+import { Sandboxes, sh } from '../services/runner/sandbox/shell.ts';
 import { isRoot, NOBODY, ordinaryUser } from '../support/ordinary.ts';
 
 async function open(before: (directory: string) => string[]): Promise<Opened> {
@@ -32,6 +33,29 @@ if (isRoot) conforms('bubblewrap under a service that is root', () => open(() =>
 conforms('bubblewrap under a service of an ordinary user', () =>
   open((directory) => ordinaryUser(NOBODY, directory)),
 );
+
+describe('a sandbox of bubblewrap that is suspended', () => {
+  it('has no process, unless it has temporary files', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'ahs-suspended-'));
+    await using runner = await Runner.start([]);
+    try {
+      await using made = new Sandboxes(await runner.openProvider(join(directory, 'data')));
+      const processes = () => readFileSync(`/proc/${runner.pid}/task/${runner.pid}/children`, 'utf8').trim();
+      const sandbox = await made.make();
+      await sh(sandbox, 'echo > file; echo > /tmp/file');
+      await sandbox.suspend();
+      expect(processes()).not.toBe('');
+      await sh(sandbox, 'rm /tmp/file');
+      await sandbox.suspend();
+      expect(processes()).toBe('');
+      await expect(sh(sandbox, 'true')).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+      await sandbox.resume();
+      expect((await sh(sandbox, 'ls')).stdout).toBe('file\n');
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
 
 if (isRoot) {
   describe('bubblewrap where it does not work', () => {

@@ -6,7 +6,11 @@ export interface SandboxProvider {
   readonly name: ProviderName;
   /** Makes an empty sandbox. Refused with SANDBOX_UNAVAILABLE when it cannot be had. */
   create(spec: SandboxSpec): Promise<Sandbox>;
-  /** Finds one that an earlier process of this runner left behind; undefined when it is not there any more. */
+  /**
+   * Finds one that an earlier process of this runner left behind; undefined when it is not there any more. For
+   * sandboxes that outlive their runner, as containers and pods do: what the providers of this release find again is
+   * the workspaces, which are kept elsewhere, so that their runner releases them when it stops and begins without any.
+   */
   attach(spec: SandboxSpec): Promise<Sandbox | undefined>;
   /** Removes everything that an earlier process left behind, but these. */
   sweep(keptSandboxIds: readonly string[]): Promise<void>;
@@ -55,7 +59,10 @@ export interface Sandbox {
   workspace(workspaceId: string): Promise<WorkspaceTree>;
   /** Runs one command to its end. Never fails but for SANDBOX_UNAVAILABLE; nothing of it runs on when this settles. */
   run(command: Command): Promise<CommandEnd>;
-  /** Gives back what it costs to be ready, and keeps its files. */
+  /**
+   * Gives back what it costs to be ready, as far as no file is lost by it: a container is paused, a pod that has a
+   * volume is deleted. No command may run in it until it was resumed.
+   */
   suspend(): Promise<void>;
   resume(): Promise<void>;
   /** Ends what runs in it and removes everything. */

@@ -14,7 +14,7 @@ import type { Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts';
 import { keep } from './limits.ts';
 import type { Programs } from './programs.ts';
 import { Room } from './room.ts';
-import { BubblewrapSandbox } from './sandbox.ts';
+import { BubblewrapSandbox, type OpenRoom } from './sandbox.ts';
 import type { System } from './system.ts';
 import type { Uids } from './uids.ts';
 
@@ -51,6 +51,7 @@ export class BubblewrapProvider implements SandboxProvider {
     try {
       return await this.#open(spec, place, owner);
     } catch (error) {
+      await this.#endLeftovers(spec.sandboxId);
       await ground.remove(spec.sandboxId);
       if (owner) uids?.giveBack(owner);
       throw refuse('SANDBOX_UNAVAILABLE', 'A sandbox cannot be made on this runner.', { cause: error });
@@ -87,27 +88,31 @@ export class BubblewrapProvider implements SandboxProvider {
     const hasNetwork = spec.network.mode !== 'none';
     const scratchBytes = wanted.diskMib * MIB;
     const { workspaces } = place;
-    await using opened = new AsyncDisposableStack();
-    const room = opened.use(
-      await Room.open({ clock, programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
-    );
-    if (hasNetwork) opened.use(await this.#openNetwork(spec, room));
+    const openRoom = async (): Promise<OpenRoom> => {
+      await using opened = new AsyncDisposableStack();
+      const room = opened.use(
+        await Room.open({ clock, programs, system, sandboxId, workspaces, scratchBytes, owner, hasNetwork }),
+      );
+      if (hasNetwork) opened.use(await this.#openNetwork(spec, room));
+      const held = opened.move();
+      return { room, close: () => held.disposeAsync() };
+    };
     const group = branches.length > 0 ? ControlGroup.make(branches, sandboxId, wanted, clock) : undefined;
-    const held = opened.move();
-    return new BubblewrapSandbox({
+    const sandbox = new BubblewrapSandbox({
       ...this.#parts,
       spec,
       place,
-      room,
+      openRoom,
       group,
       rlimits,
       limits: inForce,
       networkVariables: hasNetwork ? PROXY_VARIABLES : {},
-      async onEnd() {
-        await held.disposeAsync();
+      onEnd() {
         if (owner) uids?.giveBack(owner);
       },
     });
+    await sandbox.resume();
+    return sandbox;
   }
 
   async #openNetwork({ sandboxId, network }: SandboxSpec, room: Room): Promise<Disposable> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, opendirSync, openSync } from 'node:fs';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Ownership } from '../directory/writing.ts';
 import { Pipes } from './pipes.ts';
@@ -28,7 +28,9 @@ export const SCRATCH = '/scratch';
 export const workspacesIn = (sandboxId: string): string => `/sandbox/${sandboxId}`;
 
 const NAMESPACES = ['mnt', 'user', 'net', 'pid'] as const;
-type Held = Record<(typeof NAMESPACES)[number] | 'pipes', number>;
+type Held = Record<(typeof NAMESPACES)[number] | 'scratch', number>;
+/** What commands find as /tmp, their home and /dev/shm. */
+const KEPT = ['tmp', 'home', 'shm'];
 
 /**
  * What the commands of a sandbox share: a view of the file system in which there is nothing but the system, the
@@ -48,7 +50,7 @@ export class Room implements AsyncDisposable {
     this.#around = around;
     this.#keeper = keeper;
     this.#held = hold(keeper.pid);
-    this.pipes = new Pipes(pathOf(this.#held.pipes), options.programs.mkfifo);
+    this.pipes = new Pipes(`${this.#scratch}/pipes`, options.programs.mkfifo);
     // Without bubblewrap around it, nobody would hear of its end.
     around.once('exit', () => keeper.end());
   }
@@ -56,8 +58,8 @@ export class Room implements AsyncDisposable {
   /** Throws an Error with what bubblewrap said. */
   static async open(options: RoomOptions): Promise<Room> {
     const { programs, owner } = options;
-    const own = owner ? `chown ${owner.uid}:${owner.gid} tmp home shm && ` : '';
-    const furnish = `cd ${SCRATCH} && mkdir -m 700 tmp home shm pipes && ${own}echo ready && read`;
+    const own = owner ? `chown ${owner.uid}:${owner.gid} ${KEPT.join(' ')} && ` : '';
+    const furnish = `cd ${SCRATCH} && mkdir -m 700 ${KEPT.join(' ')} pipes && ${own}echo ready && read`;
     const around = spawn(programs.bwrap, [...argumentsOf(options), programs.bash, '--norc', '-c', furnish], {
       cwd: '/',
       env: {},
@@ -84,6 +86,16 @@ export class Room implements AsyncDisposable {
     return this.#around.exitCode === null && this.#around.signalCode === null;
   }
 
+  /** Whether its end would lose nothing: there is nothing on its disk in memory. */
+  get isEmpty(): boolean {
+    try {
+      return KEPT.every((name) => hasNothing(`${this.#scratch}/${name}`));
+    } catch {
+      // Its owner has locked what is there.
+      return false;
+    }
+  }
+
   /** What has to stand before a program so that it begins in here, as somebody who is nobody outside. */
   get entrance(): [program: string, ...args: string[]] {
     const { programs, owner, hasNetwork } = this.#options;
@@ -106,6 +118,10 @@ export class Room implements AsyncDisposable {
     await this.#keeper.gone(this.#options.clock);
   }
 
+  get #scratch(): string {
+    return pathOf(this.#held.scratch);
+  }
+
   get #network(): string {
     return `--net=${pathOf(this.#held.net)}`;
   }
@@ -118,12 +134,18 @@ export class Room implements AsyncDisposable {
 /** As other processes of the same user can name it, too. */
 const pathOf = (fd: number): string => `/proc/${process.pid}/fd/${fd}`;
 
+/** However much there is, one name says enough. */
+function hasNothing(path: string): boolean {
+  using directory = opendirSync(path);
+  return directory.readSync() === null;
+}
+
 function hold(pid: number): Held {
   const [mnt = -1, user = -1, net = -1, own = -1] = NAMESPACES.map((name) =>
     openSync(`/proc/${pid}/ns/${name}`, constants.O_RDONLY),
   );
   const directory = constants.O_RDONLY | constants.O_DIRECTORY;
-  return { mnt, user, net, pid: own, pipes: openSync(`/proc/${pid}/root${SCRATCH}/pipes`, directory) };
+  return { mnt, user, net, pid: own, scratch: openSync(`/proc/${pid}/root${SCRATCH}`, directory) };
 }
 
 function argumentsOf({

@@ -23,6 +23,12 @@ export interface Group {
   remove(): Promise<void>;
 }
 
+/** A room, with the network that belongs to it. */
+export interface OpenRoom {
+  room: Room;
+  close(): Promise<void>;
+}
+
 export interface BubblewrapOptions {
   spec: SandboxSpec;
   place: Place;
@@ -31,15 +37,15 @@ export interface BubblewrapOptions {
   programs: Programs;
   system: System;
   filter: string;
-  room: Room;
+  openRoom(): Promise<OpenRoom>;
   /** Undefined when no limit is kept by one. */
   group: Group | undefined;
   rlimits: Rlimits;
   limits: LimitsInForce;
   /** Variables of every command by which it finds the network that it may use. */
   networkVariables: Readonly<Record<string, string>>;
-  /** Nothing of it runs any more, and its files are gone. */
-  onEnd(): Promise<void>;
+  /** Nothing of it runs any more. */
+  onEnd(): void;
 }
 
 /** Commands that are programs of this machine, each in namespaces of its own, all in the room of the sandbox. */
@@ -50,6 +56,8 @@ export class BubblewrapSandbox implements Sandbox {
   readonly #options: BubblewrapOptions;
   readonly #ending = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
+  /** Absent while it is suspended, as it is at first. */
+  #open: OpenRoom | undefined;
 
   constructor(options: BubblewrapOptions) {
     this.#options = options;
@@ -63,10 +71,11 @@ export class BubblewrapSandbox implements Sandbox {
 
   async run(command: Command): Promise<CommandEnd> {
     if (this.#ending.signal.aborted) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has been removed.');
-    const { place, room } = this.#options;
-    if (!room.isThere) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has ended.');
+    const { place } = this.#options;
+    const room = this.#open?.room;
+    if (!room?.isThere) throw refuse('SANDBOX_UNAVAILABLE', 'The sandbox has ended, or is suspended.');
     if (!place.has(command.workspaceId)) place.workspace(command.workspaceId);
-    const running = this.#carryOut(command);
+    const running = this.#carryOut(room, command);
     this.#running.add(running);
     try {
       return await running;
@@ -75,10 +84,15 @@ export class BubblewrapSandbox implements Sandbox {
     }
   }
 
-  /** Its room costs nothing but what is in it. */
-  async suspend(): Promise<void> {}
+  /** Gives back its room, with all processes. One with temporary files stays: they are in memory, and nowhere else. */
+  async suspend(): Promise<void> {
+    if (this.#running.size > 0 || !this.#open?.room.isEmpty) return;
+    await this.#leaveRoom();
+  }
 
-  async resume(): Promise<void> {}
+  async resume(): Promise<void> {
+    this.#open ??= await this.#options.openRoom();
+  }
 
   async destroy(): Promise<void> {
     if (this.#ending.signal.aborted) return;
@@ -86,12 +100,19 @@ export class BubblewrapSandbox implements Sandbox {
     await Promise.allSettled(this.#running);
     const { group, ground, onEnd } = this.#options;
     await group?.remove();
-    await onEnd();
+    await this.#leaveRoom();
+    onEnd();
     await ground.remove(this.sandboxId);
   }
 
-  async #carryOut(command: Command): Promise<CommandEnd> {
-    const { clock, room, group, place } = this.#options;
+  async #leaveRoom(): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    await open?.close();
+  }
+
+  async #carryOut(room: Room, command: Command): Promise<CommandEnd> {
+    const { clock, group, place } = this.#options;
     const signal = AbortSignal.any([command.signal, this.#ending.signal]);
     if (signal.aborted) return { exitCode: null, cause: 'stopped' };
     using pipes = await room.pipes.take(PIPES);
@@ -101,7 +122,7 @@ export class BubblewrapSandbox implements Sandbox {
       void running.end();
     };
     const output = new Output(command);
-    const running = this.#start(command, pipes, (bytes, stream) => {
+    const running = this.#start(room, command, pipes, (bytes, stream) => {
       if (cause === undefined && !output.take(bytes, stream)) stop('output');
     });
     const cancel = clock.after(command.timeoutMs, () => stop('timeout'));
@@ -136,8 +157,8 @@ export class BubblewrapSandbox implements Sandbox {
     return { ...this.#options.networkVariables, ...variablesOf(this.#options.spec, command) };
   }
 
-  #start(command: Command, pipes: PipeSet, output: Command['output']): Running {
-    const { system, programs, room, clock, filter, rlimits, spec } = this.#options;
+  #start(room: Room, command: Command, pipes: PipeSet, output: Command['output']): Running {
+    const { system, programs, clock, filter, rlimits, spec } = this.#options;
     const { sandboxId } = this;
     const isCutOff = spec.network.mode === 'none';
     const around = walls({ system, sandboxId, workspaceId: command.workspaceId, isCutOff });

@@ -105,6 +105,20 @@ export function conforms(name: string, open: () => Promise<Opened>): void {
       expect((await sh(sandbox, 'cat /tmp/file ~/file')).stdout).toBe('tmp\nhome\n');
     });
 
+    it('goes on after it was suspended, with its workspaces', async () => {
+      await using made = begin();
+      const sandbox = await made.make({ variables: { GREETING: 'hello' } });
+      await sh(sandbox, 'echo kept > file');
+      for (let times = 0; times < 2; times++) {
+        await sandbox.suspend();
+        await sandbox.suspend();
+        await sandbox.resume();
+        const { stdout } = await sh(sandbox, 'cat file; pwd; echo $GREETING; ls ~ /tmp | grep -v :');
+        expect(stdout.trim().split('\n')).toEqual(['kept', '/workspace', 'hello']);
+      }
+      await sandbox.suspend();
+    });
+
     it('has a limit for temporary files, which is an error of the command', async () => {
       await using made = begin();
       const sandbox = await made.make({ limits: { diskMib: 1 } });
