@@ -22,7 +22,9 @@ export function checkKept(sandbox: SandboxSpec, network: NetworkSpec, problems: 
   }
   const candidates = provider === 'auto' ? AVAILABLE : KINDS.filter(([name]) => name === provider);
   const wishes = { image, network: network.mode, limits: limitsOf(sandbox) };
+  // Of several that fall short alike, the strongest is spoken of: it has the most to choose from.
   const [best] = candidates
+    .toReversed()
     .map(([name, kind]) => ({ name, found: shortcomings(kind, wishes) }))
     .sort((one, other) => one.found.length - other.found.length);
   for (const { member, reason } of best?.found ?? []) {

@@ -28,6 +28,18 @@ describe('CreateEnvironment', () => {
   });
   const variables = (entries: Record<string, string>) => ({ spec: { ...SPEC, variables: entries } });
 
+  it('says what the strongest provider cannot keep, where all fall short', async () => {
+    const asked = create({ spec: specWith({ network: { mode: 'unrestricted', allowedHosts: [] } }) });
+    await expect(asked).rejects.toMatchObject({
+      details: [
+        {
+          pointer: '/network/mode',
+          message: 'cannot be kept: the provider bubblewrap has no such network, only none, limited',
+        },
+      ],
+    });
+  });
+
   it('takes everything at its largest and at its least', async () => {
     const sandbox = { cpuMillis: 1_000_000, memoryMib: 4_194_304, pids: 1_000_000, diskMib: 4_194_304 };
     expect(
