@@ -40,7 +40,12 @@ interface Filters {
   archived?: boolean;
 }
 
-async function listSessions({ clients, call }: Exchange, query: Filters, agentId: string) {
+async function listSessions(
+  { clients, call }: Exchange,
+  query: Filters,
+  agentId: string,
+  reach?: 'agent' | 'all',
+) {
   const { sessions, page } = await clients.sessions.listSessions(
     {
       page: pageRequest(query),
@@ -50,6 +55,7 @@ async function listSessions({ clients, call }: Exchange, query: Filters, agentId
       needsAction: query.needs_action,
       q: query.q ?? '',
       archived: query.archived,
+      reach,
     },
     call,
   );
@@ -63,14 +69,14 @@ export const sessionRoutes = [
     operationId: 'listAgentSessions',
     tag: 'Sessions',
     summary: 'List the sessions of an agent',
-    description: 'Newest first.',
+    description: 'Newest first. Who manages the agent sees those of everybody; others see their own.',
     query: closed({ ...paging, ...filters }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['AGENT_NOT_FOUND', 'INVALID_CURSOR'],
     async answer(exchange) {
       const agentId = exchange.param('agent_id');
       await exchange.clients.agents.getAgent({ agentId }, exchange.call);
-      return listSessions(exchange, exchange.query, agentId);
+      return listSessions(exchange, exchange.query, agentId, 'agent');
     },
   }),
 

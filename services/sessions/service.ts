@@ -12,6 +12,7 @@ import { createFollower } from './follow.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
 import { beginningHandlers } from './handlers/beginnings.ts';
 import type { HandlerContext } from './handlers/context.ts';
+import { createReach } from './handlers/reach.ts';
 import { readingHandlers } from './handlers/reading.ts';
 import { runningHandlers } from './handlers/running.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
@@ -105,6 +106,7 @@ export async function openSessions(
   const endKeySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys were not deleted'),
   );
+  const lists = createLists(db);
   const handlers: HandlerContext = {
     clock,
     ids,
@@ -117,7 +119,8 @@ export async function openSessions(
     approvals,
     forks: createForks(db, ids),
     creations: createCreations(store),
-    lists: createLists(db),
+    lists,
+    reach: createReach({ lists, agents: clients.agents }),
     events,
     follower,
     limits,

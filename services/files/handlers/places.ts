@@ -20,15 +20,17 @@ export function createLocate({ sessions, agents }: LocateClients): Locate {
     if (!isId('ses', sessionId)) throw refuse('SESSION_NOT_FOUND', 'there is no such session');
     if (lease && lease.sessionId !== sessionId)
       throw refuse('INVALID_REQUEST', 'the lease is one of another session');
-    const { ownerId, assistantId, readOnly } = await sessions.locateWorkspace({ sessionId, lease }, call);
-    return { workspaceId: workspaceOf(assistantId || sessionId), ownerId, sessionId, readOnly };
+    const { assistantId, ...whose } = await sessions.locateWorkspace({ sessionId, lease }, call);
+    return { ...whose, workspaceId: workspaceOf(assistantId || sessionId), sessionId };
   }
 
   async function ofAssistant(assistantId: string, call: Call): Promise<Located> {
     if (!isId('ast', assistantId)) throw refuse('ASSISTANT_NOT_FOUND', 'there is no such assistant');
     const { userId } = callerOf(call);
-    await agents.getAssistant({ assistantId }, call);
-    return { workspaceId: workspaceOf(assistantId), ownerId: userId, sessionId: '', readOnly: false };
+    const { assistant } = await agents.getAssistant({ assistantId }, call);
+    const ownerId = assistant?.createdBy ?? '';
+    const foreign = ownerId !== userId;
+    return { workspaceId: workspaceOf(assistantId), ownerId, sessionId: '', readOnly: false, foreign };
   }
 
   return async (place, lease, call) => {
@@ -39,7 +41,7 @@ export function createLocate({ sessions, agents }: LocateClients): Locate {
   };
 }
 
-/** The same, where something is to be changed. Refused with SESSION_ARCHIVED besides. */
+/** The same, where something is to be changed. Refused with FORBIDDEN, SESSION_ARCHIVED besides. */
 export async function locateToChange(
   locate: Locate,
   place: Place | undefined,
@@ -47,6 +49,7 @@ export async function locateToChange(
   call: Call,
 ): Promise<Located> {
   const located = await locate(place, lease, call);
+  if (located.foreign) throw refuse('FORBIDDEN', 'the files are somebody else’s and can only be read');
   if (located.readOnly) throw refuse('SESSION_ARCHIVED', 'the session can only be read');
   return located;
 }

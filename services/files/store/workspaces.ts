@@ -32,6 +32,8 @@ export interface Located {
   /** ses_…; empty for an assistant's workspace that its owner changes. */
   sessionId: string;
   readOnly: boolean;
+  /** It is somebody else's: the caller may only read it. */
+  foreign: boolean;
 }
 
 /** A workspace that is deleted, or was somebody else's, looks like one that is not there. */

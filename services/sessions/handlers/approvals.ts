@@ -8,7 +8,7 @@ import { type Answer, alreadyDecided, decide, decisionProblem } from '../domain/
 import type { ApprovalRow } from '../store/approvals.ts';
 import type { Decide } from '../store/changes.ts';
 import { actorOf } from './actor.ts';
-import { type HandlerContext, ownedRow } from './context.ts';
+import type { HandlerContext } from './context.ts';
 import { parseLine } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listApprovals' | 'decideApproval'>;
@@ -17,7 +17,7 @@ const STATUSES: readonly string[] = ['', 'pending', 'decided', 'expired', 'cance
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** The questions that turns wait for. */
-export function approvalHandlers({ approvals, changes, lists }: HandlerContext): Methods {
+export function approvalHandlers({ approvals, changes, reach }: HandlerContext): Methods {
   async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalRow> {
     const row = await approvals.one(sessionId, approvalId, call);
     if (!row) throw refuse('APPROVAL_NOT_FOUND', `the session has no approval ${approvalId}`);
@@ -27,13 +27,13 @@ export function approvalHandlers({ approvals, changes, lists }: HandlerContext):
   return {
     async listApprovals({ sessionId, page, status }, call) {
       if (!STATUSES.includes(status)) throw refuse('INVALID_REQUEST', `there is no status ${status}`);
-      await ownedRow(lists, sessionId, call);
+      await reach.readable(sessionId, call);
       const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, call);
       return { approvals: rows.map(approvalOf), page: { nextCursor } };
     },
 
     async decideApproval({ sessionId, approvalId, ...said }, call) {
-      await ownedRow(lists, sessionId, call);
+      await reach.own(sessionId, call);
       const row = await read(sessionId, approvalId, call);
       const answer: Answer = { ...said, ...edit(said.editedInputJson), approvalId, actor: actorOf(call) };
       decisionProblem(row.kind, answer);

@@ -1,10 +1,8 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
-import type { Call, Client } from '../../../lib/grpc/contract.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
-import { sessionNotFound } from '../domain/access.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Follower } from '../follow.ts';
 import type { Approvals } from '../store/approvals.ts';
@@ -13,8 +11,9 @@ import type { Claims } from '../store/claims.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
 import type { Forks } from '../store/forks.ts';
-import type { Lists, SessionRow } from '../store/lists.ts';
+import type { Lists } from '../store/lists.ts';
 import type { Sandboxes } from '../store/sandboxes.ts';
+import type { Reach } from './reach.ts';
 
 /** What the handlers work with. */
 export interface HandlerContext {
@@ -31,17 +30,11 @@ export interface HandlerContext {
   sandboxes: Sandboxes;
   events: EventStore;
   follower: Follower;
+  reach: Reach;
   limits: RunLimits;
   /** Tells runners that a sandbox is to end. */
   ended: (sandboxId: string) => void;
   leaseMs: number;
   /** How long somebody has for an approval. */
   approvalTtlMs: number;
-}
-
-/** A session of the caller. Somebody else's looks like one that is not there. */
-export async function ownedRow(lists: Lists, sessionId: string, call: Call): Promise<SessionRow> {
-  const row = await lists.session(sessionId, call);
-  if (!row || row.owner_id !== callerOf(call).userId) throw sessionNotFound(sessionId);
-  return row;
 }

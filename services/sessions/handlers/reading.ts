@@ -1,12 +1,15 @@
 import { refuse } from '../../../lib/errors.ts';
 import { isEventType } from '../../../lib/events.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { administratorOf, callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
-import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type {
+  ListSessionsRequest,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Chunk } from '../follow.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
-import { type HandlerContext, ownedRow } from './context.ts';
+import type { HandlerContext } from './context.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -21,32 +24,45 @@ type Methods = Pick<
   | 'listDeploymentSessions'
 >;
 
+const REACHES: readonly string[] = ['agent', 'all'];
 const AFTER_ALL_INVOCATIONS = 'ses_~';
 
 /** What can be read of sessions. */
-export function readingHandlers({ lists, events, follower }: HandlerContext): Methods {
-  const owned = (sessionId: string, call: Call) => ownedRow(lists, sessionId, call);
+export function readingHandlers({ agents, lists, events, follower, reach }: HandlerContext): Methods {
+  const { readable } = reach;
+
+  /** Undefined: of everybody. */
+  async function ownerIn({ reach: wanted, agentId }: ListSessionsRequest, call: Call) {
+    const { userId } = callerOf(call);
+    if (wanted === 'all') administratorOf(call);
+    else if (wanted !== 'agent' || (await agents.getLevel({ agentId }, call)).level !== 'manage')
+      return userId;
+    return undefined;
+  }
 
   return {
-    async listSessions({ page, ...filter }, call) {
-      const ownerId = callerOf(call).userId;
-      const { rows, nextCursor } = await lists.sessions({ ...filter, ownerId }, page ?? FIRST_PAGE, call);
+    async listSessions(request, call) {
+      if (request.reach !== undefined && !REACHES.includes(request.reach))
+        throw refuse('INVALID_REQUEST', 'reach is one of agent, all');
+      const { page, ...filter } = request;
+      const whose = { callerId: callerOf(call).userId, ownerId: await ownerIn(request, call) };
+      const { rows, nextCursor } = await lists.sessions({ ...filter, ...whose }, page ?? FIRST_PAGE, call);
       return { sessions: rows.map(sessionOf), page: { nextCursor } };
     },
 
     async getSession({ sessionId }, call) {
-      return { session: sessionOf(await owned(sessionId, call)) };
+      return { session: sessionOf(await readable(sessionId, call)) };
     },
 
     async listTurns({ sessionId, page, unfinished }, call) {
-      const { owner_id: ownerId } = await owned(sessionId, call);
+      const { owner_id: ownerId } = await readable(sessionId, call);
       const only = unfinished ? ownerId : undefined;
       const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, only, call);
       return { turns: rows.map(turnShapeOf), page: { nextCursor } };
     },
 
     async getTurn({ sessionId, turnId }, call) {
-      await owned(sessionId, call);
+      await readable(sessionId, call);
       const turn = await lists.turn(sessionId, turnId, call);
       if (!turn) throw refuse('TURN_NOT_FOUND', `the session has no turn ${turnId}`);
       return { turn: turnShapeOf(turn) };
@@ -55,7 +71,7 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
     async listMessages({ sessionId, page }, call) {
       // The runner reads the history of whatever session it works on; everybody else the messages of their own.
       const forModel = call.peer === 'runner';
-      if (!forModel) await owned(sessionId, call);
+      if (!forModel) await readable(sessionId, call);
       const wanted = forModel ? HISTORY : MESSAGES;
       const { events: found, nextCursor } = await events.history(sessionId, wanted, page ?? FIRST_PAGE, call);
       return { events: found, page: { nextCursor } };
@@ -63,7 +79,7 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
 
     async listEvents({ sessionId, page, afterSeq, types }, call) {
       knownTypes(types);
-      const { last_seq: lastSeq } = await owned(sessionId, call);
+      const { last_seq: lastSeq } = await readable(sessionId, call);
       const range = { afterSeq, lastSeq, types };
       const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, call);
       return { events: found, page: { nextCursor } };
@@ -71,7 +87,7 @@ export function readingHandlers({ lists, events, follower }: HandlerContext): Me
 
     async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
       knownTypes(types);
-      const { last_seq: lastSeq } = await owned(sessionId, call);
+      const { last_seq: lastSeq } = await readable(sessionId, call);
       if (afterSeq > lastSeq) {
         throw refuse(
           'INVALID_CURSOR',

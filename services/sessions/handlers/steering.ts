@@ -16,7 +16,7 @@ import type { Decide, DecideStop } from '../store/changes.ts';
 import type { SessionRow } from '../store/lists.ts';
 import { pinning } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
-import { type HandlerContext, ownedRow } from './context.ts';
+import type { HandlerContext } from './context.ts';
 import { newSession, sessionOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -35,6 +35,7 @@ export function steeringHandlers({
   changes,
   forks,
   lists,
+  reach,
 }: HandlerContext): Methods {
   /** Before the session, so that it is never without. The sessions of an assistant have one workspace. */
   async function forkWorkspace(
@@ -66,12 +67,12 @@ export function steeringHandlers({
       const decide: DecideStop = (state, seen) => ({
         change: interrupt(owned(state, sessionId, caller), seen, actorOf(call), clock.now()),
       });
-      await changes.stop(sessionId, SMALL, decide, call);
-      return { session: sessionOf(await ownedRow(lists, sessionId, call)) };
+      await reach.asOwner(sessionId, call, () => changes.stop(sessionId, SMALL, decide, call));
+      return { session: sessionOf(await reach.own(sessionId, call)) };
     },
 
     async forkSession(request, call) {
-      const row = await ownedRow(lists, request.sessionId, call);
+      const row = await reach.own(request.sessionId, call);
       if (request.afterSeq > row.last_seq) {
         throw refuseField('/after_seq', `lies beyond the session's newest event, which is ${row.last_seq}`);
       }
@@ -113,7 +114,7 @@ export function steeringHandlers({
 
     async setAgentVersion({ sessionId, version }, call) {
       const caller = callerOf(call).userId;
-      const row = await ownedRow(lists, sessionId, call);
+      const row = await reach.own(sessionId, call);
       if (isId('ast', row.agent_id)) throw refuse('INVALID_REQUEST', 'an assistant has no versions');
       if (version < 1) throw refuseField('/version', 'must be 1 or more');
       await agents.getAgentVersion({ agentId: row.agent_id, version }, call);

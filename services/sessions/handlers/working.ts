@@ -14,11 +14,11 @@ import { amend, remove } from '../domain/leave.ts';
 import { type BusyPolicy, send } from '../domain/send.ts';
 import { titleOf } from '../domain/title.ts';
 import type { Decided } from '../store/apply.ts';
-import type { Decide, DecideStop } from '../store/changes.ts';
+import type { Decide, DecideAlone, DecideStop } from '../store/changes.ts';
 import { markDeleted, queuedTurns } from '../store/removal.ts';
 import { amendment, archival, titling } from '../store/writes.ts';
 import { actorOf } from './actor.ts';
-import { type HandlerContext, ownedRow } from './context.ts';
+import type { HandlerContext } from './context.ts';
 import { parseLine, textIn } from './json.ts';
 import { sessionOf } from './shapes.ts';
 
@@ -31,7 +31,15 @@ const SMALL = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
 /** What a user does with a session of theirs. */
-export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes }: HandlerContext): Methods {
+export function workingHandlers({
+  clock,
+  ids,
+  agents,
+  changes,
+  lists,
+  reach,
+  sandboxes,
+}: HandlerContext): Methods {
   async function read(sessionId: string, call: Call) {
     const row = await lists.session(sessionId, call);
     if (!row) throw sessionNotFound(sessionId);
@@ -51,7 +59,7 @@ export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes 
       return await send(false);
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'ASSISTANT_NOT_FOUND') throw error;
-      const { agent_id: agentId } = await ownedRow(lists, sessionId, call);
+      const { agent_id: agentId } = await reach.own(sessionId, call);
       await agents.resolveAgent({ agentId }, call);
       return send(true);
     }
@@ -108,7 +116,8 @@ export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes 
 
   return {
     async sendMessage(request, call) {
-      return asking(request.sessionId, call, (isThere) => sendOnce(request, isThere, call));
+      const send = (isThere: boolean) => sendOnce(request, isThere, call);
+      return reach.asOwner(request.sessionId, call, () => asking(request.sessionId, call, send));
     },
 
     async updateSession({ sessionId, title, metadata }, call) {
@@ -127,7 +136,7 @@ export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes 
           update: amendment(sessionId, nextTitle, nextMetadata),
         };
       };
-      await changes.change(sessionId, SMALL, decide, call);
+      await reach.asOwner(sessionId, call, () => changes.change(sessionId, SMALL, decide, call));
       return read(sessionId, call);
     },
 
@@ -138,24 +147,21 @@ export function workingHandlers({ clock, ids, agents, changes, lists, sandboxes 
         const change = amend(session, session.archived ? [] : ['archived_at'], actorOf(call));
         return session.archived ? { change } : { change, update: archival(sessionId, clock.now()) };
       };
-      await changes.change(sessionId, SMALL, decide, call);
+      await reach.asOwner(sessionId, call, () => changes.change(sessionId, SMALL, decide, call));
       return read(sessionId, call);
     },
 
     async deleteSession({ sessionId }, call) {
       const caller = callerOf(call).userId;
-      await changes.alone(
-        sessionId,
-        async (found, tx) => {
-          const now = clock.now();
-          const state = owned(found, sessionId, caller);
-          const queued = await queuedTurns(tx, state);
-          await markDeleted(tx, state, now);
-          await sandboxes.endOf(tx, sessionId, 'its session is deleted', now);
-          return remove(state, queued, actorOf(call), now);
-        },
-        call,
-      );
+      const decide: DecideAlone = async (found, tx) => {
+        const now = clock.now();
+        const state = owned(found, sessionId, caller);
+        const queued = await queuedTurns(tx, state);
+        await markDeleted(tx, state, now);
+        await sandboxes.endOf(tx, sessionId, 'its session is deleted', now);
+        return remove(state, queued, actorOf(call), now);
+      };
+      await reach.asOwner(sessionId, call, () => changes.alone(sessionId, decide, call));
       return {};
     },
   };

@@ -1,4 +1,5 @@
 import { refuse } from '../../../lib/errors.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type {
@@ -7,7 +8,7 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { type FileEvent, tell } from '../domain/environment.ts';
 import { environments } from '../store/sandboxes.ts';
-import { type HandlerContext, ownedRow } from './context.ts';
+import type { HandlerContext } from './context.ts';
 import { oneLine } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'locateWorkspace' | 'appendFileEvents'>;
@@ -15,17 +16,19 @@ type Methods = Pick<Handlers<SessionsServiceDefinition>, 'locateWorkspace' | 'ap
 const TYPES = ['file.created', 'file.modified', 'file.deleted'] as const;
 
 /** What the keeper of files asks and tells. */
-export function workspaceHandlers({ changes, lists, claims }: HandlerContext): Methods {
+export function workspaceHandlers({ changes, claims, reach }: HandlerContext): Methods {
   return {
     async locateWorkspace({ sessionId, lease }, call) {
       if (lease) {
         const turn = await claims.heldTurn({ ...lease, sessionId }, call);
         if (!turn) throw refuse('LEASE_LOST', 'the turn is no longer held under this fence');
-        return { ownerId: turn.owner_id, assistantId: assistantOf(turn.agent_id), readOnly: false };
+        const assistantId = assistantOf(turn.agent_id);
+        return { ownerId: turn.owner_id, assistantId, readOnly: false, foreign: false };
       }
-      const row = await ownedRow(lists, sessionId, call);
+      const row = await reach.readable(sessionId, call);
       const readOnly = row.archived_at !== null || row.status === 'terminated';
-      return { ownerId: row.owner_id, assistantId: assistantOf(row.agent_id), readOnly };
+      const foreign = row.owner_id !== callerOf(call).userId;
+      return { ownerId: row.owner_id, assistantId: assistantOf(row.agent_id), readOnly, foreign };
     },
 
     async appendFileEvents({ sessionId, events }) {

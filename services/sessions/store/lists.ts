@@ -31,7 +31,10 @@ export interface SessionRow {
 }
 
 export interface SessionFilter {
-  ownerId: string;
+  /** Who asks: a cursor is good for nobody else. */
+  callerId: string;
+  /** Undefined: of everybody. */
+  ownerId: string | undefined;
   agentId: string;
   deploymentId: string;
   status: string;
@@ -67,7 +70,8 @@ const BY_ID = statement(
 const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'pending'))`;
 
 /** Sessions with anything to do are found by what they have to do: there are fewer of them. */
-const AT_WORK = `s.session_id in (select session_id from turns where owner_id = $1 and finished_at is null)`;
+const atWork = (whose: string) =>
+  `s.session_id in (select session_id from turns where ${whose} finished_at is null)`;
 const WORKING = new Set(['pending', 'running', 'rescheduling']);
 
 /** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
@@ -76,20 +80,21 @@ function listStatement(
   before: string | undefined,
   limit: number,
 ): { query: Statement; values: unknown[] } {
-  const values: unknown[] = [filter.ownerId, limit];
-  const lines = ['s.owner_id = $1', 's.deleted_at is null'];
+  const values: unknown[] = [limit];
+  const lines = ['s.deleted_at is null'];
   const names: string[] = [];
   const add = (name: string, value: unknown, line: (place: string) => string) => {
     values.push(value);
     names.push(name);
     lines.push(line(`$${values.length}`));
   };
+  if (filter.ownerId !== undefined) add('owner', filter.ownerId, (place) => `s.owner_id = ${place}`);
   if (filter.agentId) add('agent', filter.agentId, (place) => `s.agent_id = ${place}`);
   if (filter.deploymentId) add('deployment', filter.deploymentId, (place) => `s.deployment_id = ${place}`);
   if (filter.status) add('status', filter.status, (place) => `h.status = ${place}`);
   if (WORKING.has(filter.status) || filter.needsAction) {
     names.push('at_work');
-    lines.push(AT_WORK);
+    lines.push(atWork(filter.ownerId === undefined ? '' : 'owner_id = $2 and'));
   }
   if (filter.needsAction !== undefined)
     add('action', filter.needsAction, (place) => `${NEEDS_ACTION} = ${place}`);
@@ -105,7 +110,7 @@ function listStatement(
       // First which, then what of them: what is read of each must not weigh in how they are found.
       `select ${SESSION_COLUMNS} from (
          select s.* from sessions s ${byHead ? HEAD_OF_EACH : ''}
-         where ${lines.join(' and ')} order by s.session_id desc limit $2
+         where ${lines.join(' and ')} order by s.session_id desc limit $1
        ) s ${HEAD_OF_EACH} order by s.session_id desc`,
     ),
     values,
@@ -160,8 +165,8 @@ export function createLists(db: Database) {
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<Page<SessionRow>> {
-      const { ownerId, agentId, deploymentId, status, needsAction, q, archived } = filter;
-      const scope = ['sessions', ownerId, agentId, deploymentId, status, needsAction, q, archived];
+      const { callerId, ownerId, agentId, deploymentId, status, needsAction, q, archived } = filter;
+      const scope = ['sessions', callerId, ownerId, agentId, deploymentId, status, needsAction, q, archived];
       const before = decodeCursor(scope, page.cursor);
       const { query, values } = listStatement(filter, before, page.limit + 1);
       const rows = await db.rows<SessionRow>(query, values, options);

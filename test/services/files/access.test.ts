@@ -71,6 +71,23 @@ describe('whose workspaces are', () => {
     }
   });
 
+  it.each(['session', 'assistant'] as const)(
+    'who sees the %s of somebody else reads, and changes nothing',
+    async (kind) => {
+      const id = house.neighbours[kind]();
+      const place = kind === 'session' ? ofSession(id) : ofAssistant(id);
+      await write(house.edge, place, { a: 'mine' });
+      house.neighbours.show(id, STRANGER);
+      const changes = new Set(['WriteContents', 'ChangeWorkspace']);
+      for (const [name, call] of callsOn(house.edge, place, { caller: STRANGER })) {
+        if (changes.has(name)) await expect(call(), name).rejects.toMatchObject({ code: 'FORBIDDEN' });
+        else await call();
+      }
+      expect(await readText(house.edge, place, 'a', { call: { caller: STRANGER } })).toBe('mine');
+      expect(await treeOf(house.edge, place)).toEqual({ a: 'mine' });
+    },
+  );
+
   it.each(['', 'x', 'ses_', 'ast_00000000000000000000000000', "ses_' or 1=1"])(
     'the session %j is not there',
     async (id) => {

@@ -48,11 +48,29 @@ const CONFIG: FilesConfig = {
   scrubMibPerSecond: 0,
 };
 
+const ASSISTANT = {
+  name: 'Helper',
+  description: '',
+  runtime: undefined,
+  metadata: {},
+  enabled: true,
+  createdAt: undefined,
+  updatedAt: undefined,
+};
+
+interface Whose {
+  ownerId: string;
+  assistantId: string;
+  readOnly: boolean;
+}
+
 /** What the neighbours of the service know. */
 export class Neighbours {
-  readonly #sessions = new Map<string, { ownerId: string; assistantId: string; readOnly: boolean }>();
+  readonly #sessions = new Map<string, Whose>();
   readonly #leases = new Map<string, Lease>();
   readonly #assistants = new Map<string, string>();
+  /** By session or assistant: others who see it. */
+  readonly #readers = new Map<string, string[]>();
   readonly #told = new Map<string, FileEvent[]>();
   readonly #context: Pick<ServiceContext, 'ids' | 'serviceSecret' | 'clock'>;
   /** Asked before an append: it may fail, or take its time. */
@@ -73,6 +91,11 @@ export class Neighbours {
     const assistantId = this.#context.ids('ast');
     this.#assistants.set(assistantId, owner.userId);
     return assistantId;
+  }
+
+  /** Somebody else sees the session, or the assistant, from now on. */
+  show(id: string, reader: Caller): void {
+    this.#readers.set(id, [...(this.#readers.get(id) ?? []), reader.userId]);
   }
 
   archive(sessionId: string): void {
@@ -104,17 +127,20 @@ export class Neighbours {
   }
 
   clients() {
+    const isReader = (id: string, { caller }: Call) =>
+      this.#readers.get(id)?.includes(caller?.userId ?? '') === true;
     const locate = async ({ sessionId, lease }: { sessionId: string; lease?: Lease }, call: Call) => {
       const session = this.#sessions.get(sessionId);
       if (lease) {
         const held = this.#leases.get(sessionId);
         if (!session || held?.fence !== lease.fence || held.turnId !== lease.turnId)
           throw refuse('LEASE_LOST', 'the turn is held by somebody else');
-        return session;
+        return { ...session, foreign: false };
       }
-      if (!session || session.ownerId !== call.caller?.userId)
+      const foreign = session?.ownerId !== call.caller?.userId;
+      if (!session || (foreign && !isReader(sessionId, call)))
         throw refuse('SESSION_NOT_FOUND', 'there is no such session');
-      return session;
+      return { ...session, foreign };
     };
     return {
       sessions: fakeService(
@@ -137,9 +163,10 @@ export class Neighbours {
         AgentsServiceDefinition,
         {
           getAssistant: async ({ assistantId }, call) => {
-            if (this.#assistants.get(assistantId) !== call.caller?.userId)
+            const createdBy = this.#assistants.get(assistantId);
+            if (!createdBy || (createdBy !== call.caller?.userId && !isReader(assistantId, call)))
               throw refuse('ASSISTANT_NOT_FOUND', 'there is no such assistant');
-            return { assistant: undefined };
+            return { assistant: { ...ASSISTANT, assistantId, createdBy } };
           },
         },
         'files',

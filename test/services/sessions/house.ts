@@ -14,7 +14,10 @@ import { connect, createContext, type TransportName } from '../../support/contex
 import { createDatabase } from '../../support/database.ts';
 import { fakeService } from '../../support/fake-service.ts';
 
-export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['administrator'] };
+export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
+export const ADMINISTRATOR = { userId: 'usr_0000000000000000000000000A', roles: ['administrator'] };
+/** Of the agent; the sessions with it are others'. */
+export const MANAGER = { userId: 'usr_0000000000000000000000000M', roles: ['member'] };
 export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
 export const AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVA';
 export const ASSISTANT = 'ast_01M7XYC91CC5TE06JQWDWRTJVC';
@@ -48,7 +51,7 @@ export async function openReplica(
   config: Partial<typeof CONFIG> = {},
 ) {
   const stack = new AsyncDisposableStack();
-  const asked: Asked = { forked: [], deleted: [] };
+  const asked: Asked = { forked: [], deleted: [], levels: [] };
   const service = stack.adopt(
     await openSessions(
       context,
@@ -81,6 +84,10 @@ function agentsFor(context: ServiceContext, asked: Asked): Client<AgentsServiceD
         if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
         return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
       },
+      async getLevel({ agentId }, { caller }) {
+        asked.levels.push(agentId);
+        return { level: agentId === AGENT && caller?.userId === MANAGER.userId ? 'manage' : 'none' };
+      },
       async resolveAgent({ agentId }) {
         if (agentId === AGENT) return { agentId, version: 3 };
         if (agentId === ASSISTANT && !asked.assistantIsGone) return { agentId, version: 0 };
@@ -99,6 +106,8 @@ export interface Asked {
   forked: ForkWorkspaceRequest[];
   /** ses_…: whose workspaces were deleted. */
   deleted: string[];
+  /** agt_… or ast_…: what callers may do with them. */
+  levels: string[];
   /** Says from now on that there is no assistant. */
   assistantIsGone?: boolean;
 }
@@ -126,9 +135,9 @@ export function content(text: string): string {
 }
 
 /** A conversation of the owner's; with a message its first turn is queued. */
-export async function converse(house: House, text?: string): Promise<string> {
+export async function converse(house: House, text?: string, agentId = AGENT): Promise<string> {
   const request = {
-    agentId: AGENT,
+    agentId,
     contentJson: text === undefined ? '' : content(text),
     title: '',
     metadata: {},

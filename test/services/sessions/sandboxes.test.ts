@@ -4,6 +4,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { passing, until } from '../../support/wait.ts';
 import {
+  ADMINISTRATOR,
   ASSISTANT,
   COMPLETED,
   claim,
@@ -174,17 +175,17 @@ describe.each(TRANSPORTS)('sandboxes of sessions, %s', (transport) => {
       code: 'FORBIDDEN',
     });
     const page = { limit: 100, cursor: '' };
-    const listed = await house.edge.listSandboxes({ page, status: '' }, { caller: OWNER });
+    const listed = await house.edge.listSandboxes({ page, status: '' }, { caller: ADMINISTRATOR });
     expect(listed.sandboxes.map((one) => one.sandboxId)).toContain(sandboxId);
-    const { sandbox } = await house.edge.terminateSandbox(asked, { caller: OWNER });
+    const { sandbox } = await house.edge.terminateSandbox(asked, { caller: ADMINISTRATOR });
     expect(sandbox).toMatchObject({ status: 'ready', tenantId: turn.sessionId, ownerId: OWNER.userId });
     expect(await report(sandboxId, 'ready')).toEqual({ endSandboxIds: [sandboxId] });
     await report(sandboxId, 'released', 'rnr_1', 'terminated');
-    expect((await house.edge.getSandbox(asked, { caller: OWNER })).sandbox).toMatchObject({
+    expect((await house.edge.getSandbox(asked, { caller: ADMINISTRATOR })).sandbox).toMatchObject({
       status: 'released',
     });
     expect((await sessionOf(turn.sessionId))?.environmentStatus).toBe('released');
-    const ended = await house.edge.listSandboxes({ page, status: 'ended' }, { caller: OWNER });
+    const ended = await house.edge.listSandboxes({ page, status: 'ended' }, { caller: ADMINISTRATOR });
     expect(ended.sandboxes.map((one) => one.sandboxId)).toContain(sandboxId);
   });
 
@@ -200,7 +201,7 @@ describe.each(TRANSPORTS)('sandboxes of sessions, %s', (transport) => {
   it('unknown ones are to be ended', async () => {
     const sandboxId = newId();
     expect(await report(sandboxId, 'ready')).toEqual({ endSandboxIds: [sandboxId] });
-    const asked = house.edge.getSandbox({ sandboxId }, { caller: OWNER });
+    const asked = house.edge.getSandbox({ sandboxId }, { caller: ADMINISTRATOR });
     await expect(asked).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' });
   });
 

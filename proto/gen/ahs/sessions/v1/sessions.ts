@@ -191,7 +191,14 @@ export interface ListSessionsRequest {
   /** A part of the title, or an id. */
   q: string;
   /** Absent: those that are not archived. */
-  archived?: boolean | undefined;
+  archived?:
+    | boolean
+    | undefined;
+  /**
+   * Absent: those of the caller. agent: of everybody, as far as the caller manages agent_id, and otherwise their own;
+   * all: of everybody, for administrators.
+   */
+  reach?: string | undefined;
 }
 
 export interface ListSessionsResponse {
@@ -605,6 +612,8 @@ export interface LocateWorkspaceResponse {
   assistantId: string;
   /** Of an archived session: it can only be read. */
   readOnly: boolean;
+  /** The caller may only read it: it is somebody else's. */
+  foreign: boolean;
 }
 
 export interface AppendFileEventsRequest {
@@ -2038,6 +2047,7 @@ function createBaseListSessionsRequest(): ListSessionsRequest {
     needsAction: undefined,
     q: "",
     archived: undefined,
+    reach: undefined,
   };
 }
 
@@ -2063,6 +2073,9 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
     }
     if (message.archived !== undefined) {
       writer.uint32(56).bool(message.archived);
+    }
+    if (message.reach !== undefined) {
+      writer.uint32(66).string(message.reach);
     }
     return writer;
   },
@@ -2134,6 +2147,14 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
             }
 
             message.archived = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.reach = reader.string();
             continue;
           }
         }
@@ -5747,7 +5768,7 @@ export const LocateWorkspaceRequest: MessageFns<LocateWorkspaceRequest> = {
 };
 
 function createBaseLocateWorkspaceResponse(): LocateWorkspaceResponse {
-  return { ownerId: "", assistantId: "", readOnly: false };
+  return { ownerId: "", assistantId: "", readOnly: false, foreign: false };
 }
 
 export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
@@ -5760,6 +5781,9 @@ export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
     }
     if (message.readOnly !== false) {
       writer.uint32(24).bool(message.readOnly);
+    }
+    if (message.foreign !== false) {
+      writer.uint32(32).bool(message.foreign);
     }
     return writer;
   },
@@ -5799,6 +5823,14 @@ export const LocateWorkspaceResponse: MessageFns<LocateWorkspaceResponse> = {
             }
 
             message.readOnly = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.foreign = reader.bool();
             continue;
           }
         }

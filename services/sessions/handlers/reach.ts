@@ -1,0 +1,64 @@
+import { Refusal, refuse } from '../../../lib/errors.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Client } from '../../../lib/grpc/contract.ts';
+import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { sessionNotFound } from '../domain/access.ts';
+import type { Lists, SessionRow } from '../store/lists.ts';
+
+/** The id of no agent. */
+const NO_AGENT = `agt_${'0'.repeat(26)}`;
+
+/**
+ * Who gets at which session: it belongs to its owner; who manages its agent, and administrators, read it. To everybody
+ * else it is not there.
+ */
+export interface Reach {
+  /** Refused with SESSION_NOT_FOUND. */
+  readable(sessionId: string, call: Call): Promise<SessionRow>;
+  /** The same, as its owner. Refused with FORBIDDEN when they only read it. */
+  own(sessionId: string, call: Call): Promise<SessionRow>;
+  /** Work that refuses what is not the caller's with SESSION_NOT_FOUND: who reads it hears FORBIDDEN instead. */
+  asOwner<Result>(sessionId: string, call: Call, work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface ReachContext {
+  lists: Pick<Lists, 'session'>;
+  agents: Pick<Client<AgentsServiceDefinition>, 'getLevel'>;
+}
+
+export function createReach({ lists, agents }: ReachContext): Reach {
+  async function readable(sessionId: string, call: Call): Promise<SessionRow> {
+    const { userId, roles } = callerOf(call);
+    const row = await lists.session(sessionId, call);
+    if (row?.owner_id === userId) return row;
+    // Asked also when there is none: one that they may not see takes as long as one that is not there.
+    const { level } = await agents.getLevel({ agentId: row?.agent_id ?? NO_AGENT }, call);
+    const isReader = level === 'manage' || roles.includes('administrator');
+    if (!row || !isReader) throw sessionNotFound(sessionId);
+    return row;
+  }
+
+  return {
+    readable,
+
+    async own(sessionId, call) {
+      const row = await readable(sessionId, call);
+      if (row.owner_id !== callerOf(call).userId) throw notTheirs();
+      return row;
+    },
+
+    async asOwner(sessionId, call, work) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'SESSION_NOT_FOUND') throw error;
+        await readable(sessionId, call);
+        throw notTheirs();
+      }
+    },
+  };
+}
+
+function notTheirs(): Refusal {
+  return refuse('FORBIDDEN', 'only who has begun the session may do this');
+}
