@@ -2,6 +2,7 @@ import type { Blobs } from '../../lib/blobs/blobs.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { startRounds } from '../../lib/rounds.ts';
 import { eachOf } from './each.ts';
 import type { Garbage } from './store/garbage.ts';
 import type { History } from './store/history.ts';
@@ -35,43 +36,27 @@ export function startSweeper(context: SweeperContext) {
     labels: ['why'],
   });
   let straysAt = clock.now().getTime() + STRAYS_EVERY_MS;
-  let stopped = false;
-  let failing = false;
-  let running: Promise<void> = Promise.resolve();
-  let cancel = clock.after(TICK_MS, tick);
-
-  function tick(): void {
-    running = sweep()
-      .then(
-        () => {
-          failing = false;
-        },
-        (error: unknown) => {
-          if (!failing && !stopped)
-            log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds');
-          failing = true;
-        },
-      )
-      .finally(() => {
-        if (!stopped) cancel = clock.after(TICK_MS, tick);
-      });
-  }
+  const rounds = startRounds({
+    clock,
+    everyMs: TICK_MS,
+    work: sweep,
+    onFailure: (error) => log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds'),
+  });
 
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
 
-  async function sweep(): Promise<void> {
+  async function sweep(signal: AbortSignal): Promise<void> {
+    const whileMore = async (work: () => Promise<boolean>) => {
+      while (!signal.aborted && (await work()));
+    };
     await whileMore(() => history.forget(ago(historyMs)));
     await whileMore(() => history.trim(clock.now()));
     await whileMore(() => history.purge(ago(graceMs), clock.now()));
     await whileMore(async () => (await garbage.check(clock.now(), graceMs)) > 0);
     await whileMore(deleteObjects);
     if (clock.now().getTime() < straysAt) return;
-    await removeStrays();
+    await removeStrays(signal);
     straysAt = clock.now().getTime() + STRAYS_EVERY_MS;
-  }
-
-  async function whileMore(work: () => Promise<boolean>): Promise<void> {
-    while (!stopped && (await work()));
   }
 
   async function deleteObjects(): Promise<boolean> {
@@ -83,7 +68,7 @@ export function startSweeper(context: SweeperContext) {
   }
 
   /** What a process left behind that ended between writing an object and saying whose it is. */
-  async function removeStrays(): Promise<void> {
+  async function removeStrays(signal: AbortSignal): Promise<void> {
     const before = ago(graceMs);
     let strays = 0;
     let keys: string[] = [];
@@ -95,7 +80,7 @@ export function startSweeper(context: SweeperContext) {
       strays += going.length;
     };
     for await (const { key, writtenAt } of blobs.list()) {
-      if (stopped) return;
+      if (signal.aborted) return;
       if (writtenAt < before) keys.push(key);
       if (keys.length === BATCH) await look();
     }
@@ -106,11 +91,5 @@ export function startSweeper(context: SweeperContext) {
       log.info({ strays, unfinished }, 'objects were removed that belonged to nothing');
   }
 
-  return {
-    async stop(): Promise<void> {
-      stopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return rounds;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import { isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { startRounds } from '../../lib/rounds.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { unchanged } from './domain/change.ts';
 import { expire } from './domain/decide.ts';
@@ -44,27 +45,12 @@ export interface SweeperContext {
 export function startSweeper(context: SweeperContext) {
   const { eraser, approvals, changes, claims, sandboxes, files, clock, log, limits, purgeAfterMs } = context;
   let ticks = 0;
-  let stopped = false;
-  /** One line for an outage, however long it lasts. */
-  let failing = false;
-  let running: Promise<void> = Promise.resolve();
-  let cancel = clock.after(TICK_MS, tick);
-
-  function tick(): void {
-    running = sweep()
-      .then(
-        () => {
-          failing = false;
-        },
-        (error: unknown) => {
-          if (!failing) log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds');
-          failing = true;
-        },
-      )
-      .finally(() => {
-        if (!stopped) cancel = clock.after(TICK_MS, tick);
-      });
-  }
+  const rounds = startRounds({
+    clock,
+    everyMs: TICK_MS,
+    work: sweep,
+    onFailure: (error) => log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds'),
+  });
 
   async function sweep(): Promise<void> {
     await claims.wake(BATCH);
@@ -129,11 +115,5 @@ export function startSweeper(context: SweeperContext) {
     if (freed > 0) log.error({ turns: freed }, 'turns stood in the queue without anything before them');
   }
 
-  return {
-    async stop(): Promise<void> {
-      stopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return rounds;
 }

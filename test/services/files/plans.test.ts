@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredStatements } from '../../../lib/db/database.ts';
-import { rowsOn, runOn } from '../../support/sql.ts';
+import { plansOf } from '../../support/plans.ts';
+import { runOn } from '../../support/sql.ts';
 import { type House, list, OWNER, ofSession, openHouse, pathsOf, write } from './house.ts';
 
 /*
@@ -58,18 +58,6 @@ const fill = (workspaceId: string) => `
   insert into fences select 'wsp_' || i, 'ses_' || i, 1 from generate_series(1, ${OTHERS}) i;
   analyze;`;
 
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  Plans?: Node[];
-}
-
-function nodesOf(node: Node): Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
-
 describe('the plans of files’ statements', () => {
   let house: House;
   let sessionId = '';
@@ -81,34 +69,14 @@ describe('the plans of files’ statements', () => {
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
-  async function planOf(text: string): Promise<Node[]> {
-    const url = `${house.database.url}?options=${encodeURIComponent('-c search_path=files -c enable_bitmapscan=off')}`;
-    const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Node }[] }>(
-      url,
-      `explain (generic_plan, format json) ${text}`,
-    );
-    const plan = row?.['QUERY PLAN'][0]?.Plan;
-    return plan ? nodesOf(plan) : [];
-  }
-
   it('read by index', async () => {
-    const own = declaredStatements().filter(({ name }) => name.startsWith('files.'));
-    expect(own.length).toBeGreaterThan(45);
-    const scans: string[] = [];
-    for (const { name, text } of own) {
-      for (const node of await planOf(text)) {
-        const table = node['Relation Name'] ?? '';
-        const index = node['Index Name'];
-        const whole = index
-          ? !node['Index Cond'] && !SHORT.includes(index)
-          : node['Node Type'] === 'Seq Scan';
-        if (whole && TABLES.includes(table)) scans.push(`${name}: ${index ?? table}`);
-      }
-    }
-    expect(scans).toEqual([]);
+    const plans = plansOf(house.database.url, 'files');
+    expect(plans.statements().length).toBeGreaterThan(45);
+    expect(await plans.wholeScans(TABLES, SHORT)).toEqual([]);
   });
 
   it('lists any page of a large workspace, or of a fork of it, by reading little more than that page', async () => {
+    const { blocksOf } = plansOf(house.database.url, 'files');
     const forkId = house.neighbours.session();
     const request = { fromSessionId: sessionId, version: undefined, toSessionId: forkId };
     await house.sessions.forkWorkspace(request, { caller: OWNER });
@@ -139,17 +107,4 @@ describe('the plans of files’ statements', () => {
     expect(inFork).toHaveLength(FILES / 1_000 + 1);
     expect(inFork.at(-1)).toBe('d500/new');
   });
-
-  /** Pages of the database that a statement reads with these values. */
-  async function blocksOf(name: string, values: string[]): Promise<number> {
-    const text = declaredStatements().find((one) => one.name === name)?.text ?? '';
-    const filled = values.reduceRight((sql, value, index) => sql.replaceAll(`$${index + 1}`, value), text);
-    const url = `${house.database.url}?options=${encodeURIComponent('-c search_path=files -c enable_bitmapscan=off')}`;
-    const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
-      url,
-      `explain (analyze, buffers, format json) ${filled}`,
-    );
-    const plan = row?.['QUERY PLAN'][0]?.Plan ?? {};
-    return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
-  }
 });

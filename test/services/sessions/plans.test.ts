@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredStatements } from '../../../lib/db/database.ts';
-import { rowsOn, runOn } from '../../support/sql.ts';
+import { plansOf } from '../../support/plans.ts';
+import { runOn } from '../../support/sql.ts';
 import { converse, OWNER, openHouse } from './house.ts';
 
 /*
@@ -55,18 +55,6 @@ const FILL = `
     select tenant_id, 'ready', sandbox_id, provider from sandboxes;
   analyze;`;
 
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  Plans?: Node[];
-}
-
-function nodesOf(node: Node): Node[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
-
 describe('the plans of sessions’ statements', () => {
   let house: Awaited<ReturnType<typeof openHouse>>;
   beforeAll(async () => {
@@ -94,30 +82,9 @@ describe('the plans of sessions’ statements', () => {
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
-  async function planOf(text: string): Promise<Node[]> {
-    const url = `${house.database.url}?options=${encodeURIComponent('-c search_path=sessions -c enable_bitmapscan=off')}`;
-    const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Node }[] }>(
-      url,
-      `explain (generic_plan, format json) ${text}`,
-    );
-    const plan = row?.['QUERY PLAN'][0]?.Plan;
-    return plan ? nodesOf(plan) : [];
-  }
-
   it('read by index', async () => {
-    const own = declaredStatements().filter(({ name }) => name.startsWith('sessions.'));
-    expect(own.length).toBeGreaterThan(40);
-    const scans: string[] = [];
-    for (const { name, text } of own) {
-      for (const node of await planOf(text)) {
-        const table = node['Relation Name'] ?? '';
-        const index = node['Index Name'];
-        const whole = index
-          ? !node['Index Cond'] && !SHORT.includes(index)
-          : node['Node Type'] === 'Seq Scan';
-        if (whole && TABLES.includes(table)) scans.push(`${name}: ${index ?? table}`);
-      }
-    }
-    expect(scans).toEqual([]);
+    const plans = plansOf(house.database.url, 'sessions');
+    expect(plans.statements().length).toBeGreaterThan(40);
+    expect(await plans.wholeScans(TABLES, SHORT)).toEqual([]);
   });
 });
