@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi, signed } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
 import { cleanUpPlaces, createPlace } from '../support/programs.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
@@ -30,8 +31,9 @@ describe('the log', () => {
   cleanUpPlaces();
 
   it('has a line of every request and call at level debug, found by what the client has seen', async () => {
+    await using database = await createDatabase();
     const place = await createPlace();
-    const program = await place.start({ SERVICE_LOG_LEVEL: 'debug' });
+    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'debug' });
     const { webhook, session, requestId, accepted } = await walk(place.api);
     const missing = await place.api.get('/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
     const ours = await until('the lines are there', () => {
@@ -72,8 +74,9 @@ describe('the log', () => {
   });
 
   it('names whose files a call is about', async () => {
+    await using database = await createDatabase();
     const place = await createPlace();
-    const program = await place.start({ SERVICE_LOG_LEVEL: 'debug' });
+    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'debug' });
     const { session } = await walk(place.api);
     const made = await place.api.post('/assistants', { name: 'Helper', model: 'rehearsal/echo' });
     const assistant = String(made.body.data.assistant_id);
@@ -94,8 +97,9 @@ describe('the log', () => {
   });
 
   it('says nothing of requests at level info', async () => {
+    await using database = await createDatabase();
     const place = await createPlace();
-    const program = await place.start({ SERVICE_LOG_LEVEL: 'info' });
+    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'info' });
     await walk(place.api);
     expect(linesOf(program.output())).toEqual([]);
   });
@@ -105,9 +109,11 @@ describe('a collector that is away', () => {
   cleanUpPlaces();
 
   it('costs one line, no request and no second of the stop', async () => {
+    await using database = await createDatabase();
     const place = await createPlace();
     const endpoint = `http://hidden:password@127.0.0.1:${await freePort()}`;
     const program = await place.start({
+      SERVICE_DATABASE_URL: database.url,
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hidden',
     });

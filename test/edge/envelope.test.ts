@@ -126,7 +126,7 @@ describe('every answer of the edge', () => {
     expectSuccess(await wire(['GET /livez HTTP/1.1', 'Expect: the-unexpected']));
   });
 
-  it.each(['POST /api/v1/agents', 'POST /api/v1/deployments/dep_1/trigger', 'POST /nowhere'])(
+  it.concurrent.each(['POST /api/v1/agents', 'POST /api/v1/deployments/dep_1/trigger', 'POST /nowhere'])(
     'a body that only drips in is not waited for: %s',
     async (line) => {
       const connection = openRaw(system.url);
@@ -140,7 +140,7 @@ describe('every answer of the edge', () => {
     },
   );
 
-  it('headers that only drip in are not waited for', async () => {
+  it.concurrent('headers that only drip in are not waited for', async () => {
     const connection = openRaw(system.url);
     connection.send('GET /livez HTTP/1.1\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);

@@ -1,0 +1,187 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startPostgres } from '../../lib/db/embedded.ts';
+import { createDatabase } from '../support/database.ts';
+import { cleanUpPlaces, createPlace } from '../support/programs.ts';
+import { entriesOf } from '../support/screen.ts';
+import { runOn } from '../support/sql.ts';
+
+describe('a start that cannot succeed', () => {
+  cleanUpPlaces();
+
+  it('names the process that holds the data directory', async () => {
+    await using database = await createDatabase();
+    const place = await createPlace();
+    const first = await place.start({ SERVICE_DATABASE_URL: database.url });
+    const second = place.run({ SERVICE_PORT: '0' });
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain('SERVICE_DATA_DIR');
+    expect(second.output()).toContain(`process ${first.pid} `);
+    expect(await place.isReady()).toBe(true);
+  });
+
+  it('lists everything that is wrong on one screen, each with what was expected and how to mend it', async () => {
+    const place = await createPlace();
+    const file = join(place.dataDir, 'file');
+    await writeFile(file, '');
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(place.port, '127.0.0.1', resolve));
+    const program = place.run({
+      SERVICE_DATA_DIR: file,
+      SERVICE_LOG_LEVEL: 'loud',
+      SERVICE_RUNNER_SLOTS: '-1',
+      SERVICE_PUBLIC_URL: 'agents.example.com',
+      SERVICE_SECRET: 'short',
+      SERVICE_PROT: '8080',
+      SERVICE_ALLOWED_HOSTS: 'a/b',
+      SERVICE_DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none',
+    });
+    expect(await program.exited).toBe(1);
+    await new Promise((resolve) => holder.close(resolve));
+    const entries = entriesOf(program.output());
+    expect(entries.map(({ title }) => title.split(/[ :]/)[0]).sort()).toEqual([
+      'SERVICE_ALLOWED_HOSTS',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_DATA_DIR',
+      'SERVICE_LOG_LEVEL',
+      'SERVICE_PORT',
+      'SERVICE_PROT',
+      'SERVICE_PUBLIC_URL',
+      'SERVICE_RUNNER_SLOTS',
+      'SERVICE_SECRET',
+    ]);
+    for (const { expected, fix } of entries) expect([expected, fix]).not.toContain('');
+    expect(program.output()).not.toContain('short');
+    expect(program.output()).not.toContain('secret@');
+  });
+
+  it('names the setting of a directory for sandboxes that is none', async () => {
+    await using database = await createDatabase();
+    const place = await createPlace();
+    const file = join(place.dataDir, 'file');
+    await writeFile(file, '');
+    const program = place.run({ SERVICE_DATABASE_URL: database.url, SERVICE_SANDBOX_DIRECTORY: file });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toMatch(/^SERVICE_SANDBOX_DIRECTORY: .* is not a directory$/s);
+  });
+
+  it('names the keys that the object store does not know', async () => {
+    const store = createServer((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'));
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+    const { port } = store.address() as AddressInfo;
+    await using database = await createDatabase();
+    const place = await createPlace();
+    const program = place.run({
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      SERVICE_S3_ACCESS_KEY: 'somebody',
+      SERVICE_S3_SECRET_KEY: 'only-between-us',
+    });
+    expect(await program.exited).toBe(1);
+    await new Promise((resolve) => store.close(resolve));
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toMatch(/^SERVICE_S3_ACCESS_KEY: the object store does not let this user/);
+    expect(program.output()).not.toContain('only-between-us');
+  });
+
+  it.each([
+    [['--target=nonsense'], /--target \("nonsense"\) names no module\n +expected: .*all, auth/],
+    [['--target'], /--target names no module/],
+    [['--port=1'], /--port=1 is not an option/],
+  ])('explains %j', async (args, explanation) => {
+    const place = await createPlace();
+    const program = place.run({}, args);
+    expect(await program.exited).toBe(1);
+    expect(program.output()).toMatch(explanation);
+  });
+
+  const needs = {
+    auth: ['SERVICE_DATABASE_URL'],
+    agents: ['SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
+    sessions: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
+    deployments: [
+      'SERVICE_AGENTS_ADDRESS',
+      'SERVICE_AUTH_ADDRESS',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_PUBLIC_URL',
+      'SERVICE_SEALING_KEY',
+      'SERVICE_SESSIONS_ADDRESS',
+    ],
+    files: [
+      'SERVICE_AGENTS_ADDRESS',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_S3_ENDPOINT',
+      'SERVICE_SESSIONS_ADDRESS',
+    ],
+    runner: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_FILES_ADDRESS', 'SERVICE_SESSIONS_ADDRESS'],
+    edge: [
+      'SERVICE_AGENTS_ADDRESS',
+      'SERVICE_AUTH_ADDRESS',
+      'SERVICE_DEPLOYMENTS_ADDRESS',
+      'SERVICE_FILES_ADDRESS',
+      'SERVICE_SESSIONS_ADDRESS',
+    ],
+  };
+  it.each(Object.entries(needs))(
+    'lists all that %s needs in a process of its own',
+    async (target, variables) => {
+      const place = await createPlace();
+      const program = place.run({ SERVICE_GRPC_LISTEN: '127.0.0.1:0' }, [`--target=${target}`]);
+      expect(await program.exited).toBe(1);
+      const entries = entriesOf(program.output());
+      const missing = entries.map(({ title }) => title.split(' ')[0]);
+      expect(missing.sort()).toEqual([...variables, 'SERVICE_REDIS_URL', 'SERVICE_SECRET'].sort());
+      for (const { title, fix } of entries) {
+        const [, service] = /^SERVICE_(\w+)_ADDRESS/.exec(title) ?? [];
+        if (service) expect(fix).toContain(`npm start -- --target=${service.toLowerCase()} `);
+        if (/^SERVICE_(SECRET|SEALING_KEY)/.test(title))
+          expect(fix).toBe('make one with: openssl rand -base64 32');
+      }
+    },
+  );
+});
+
+describe('a PostgreSQL of the operator', () => {
+  cleanUpPlaces();
+
+  it('serves with a login that is no superuser, as long as it may create schemas and roles', async () => {
+    // Roles belong to a whole server, and those of the shared one have been made by a superuser.
+    const directory = await mkdtemp(join(tmpdir(), 'ahs-start-'));
+    await using removal = new AsyncDisposableStack();
+    removal.defer(() => rm(directory, { recursive: true, force: true }));
+    await using server = await startPostgres({ directory, log: () => {} });
+    await runOn(
+      server.url,
+      `create role modest login createrole password 'words'; grant create on database postgres to modest`,
+    );
+    const url = Object.assign(new URL(server.url), { username: 'modest', password: 'words' });
+    const place = await createPlace();
+    const program = await place.start({ SERVICE_DATABASE_URL: url.href });
+    await place.api.createAgent();
+    program.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it.each([
+    ['another password', { password: 'wrong' }, 'the server refuses the login'],
+    ['an absent database', { pathname: '/absent' }, 'database "absent" does not exist'],
+    ['nobody there', { port: '1' }, 'the server cannot be reached'],
+  ])('is explained when it does not let us in: %s', async (_, change, explanation) => {
+    await using database = await createDatabase();
+    const place = await createPlace();
+    const url = Object.assign(new URL(database.url), change);
+    const program = place.run({ SERVICE_DATABASE_URL: url.href });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toContain('SERVICE_DATABASE_URL');
+    expect(entry?.title).toContain(explanation);
+    expect(program.output()).not.toContain(url.password);
+  });
+});
