@@ -14,6 +14,15 @@ export interface KeptOptions {
   onIdle(kept: KeptSandbox): void;
 }
 
+interface Workplace {
+  turns: Places;
+  /** Absent until it is worked on, and after others have needed its room. */
+  copy: WorkspaceCopy | undefined;
+}
+
+/** Those who share a sandbox have so many workspaces in it; another one is brought in anew when it is needed again. */
+const MOST_COPIES = 64;
+
 /** A sandbox of this runner, and who is in it. */
 export class KeptSandbox {
   readonly sandbox: Sandbox;
@@ -27,7 +36,9 @@ export class KeptSandbox {
   #cancelIdle = () => {};
   readonly #ending = new AbortController();
   /** Each workspace that was worked on here, for one at a time. */
-  readonly #desks = new Map<string, { turns: Places; copy: WorkspaceCopy | undefined }>();
+  readonly #workplaces = new Map<string, Workplace>();
+  /** Those with a copy, the one that was used last at the end. */
+  readonly #used = new Set<Workplace>();
   /** It is woken and put to sleep one after the other. */
   readonly #switching = new Places(1);
   /** The newest fence of each session that has taken it. */
@@ -105,20 +116,33 @@ export class KeptSandbox {
 
   /** The work on one of its workspaces, as soon as those before are done. */
   async inWorkspace<T>(workspaceId: string, work: (copy: WorkspaceCopy) => Promise<T>): Promise<T> {
-    let desk = this.#desks.get(workspaceId);
-    if (!desk) {
-      desk = { turns: new Places(1), copy: undefined };
-      this.#desks.set(workspaceId, desk);
+    let place = this.#workplaces.get(workspaceId);
+    if (!place) {
+      place = { turns: new Places(1), copy: undefined };
+      this.#workplaces.set(workspaceId, place);
     }
-    const { turns } = desk;
-    return turns.take(async () => {
-      desk.copy ??= new WorkspaceCopy(
-        workspaceId,
-        await this.sandbox.workspace(workspaceId),
-        this.#options.clock,
-      );
-      return work(desk.copy);
+    const { clock } = this.#options;
+    return place.turns.take(async () => {
+      place.copy ??= new WorkspaceCopy(workspaceId, await this.sandbox.workspace(workspaceId), clock);
+      this.#used.delete(place);
+      this.#used.add(place);
+      const [oldest] = this.#used;
+      if (oldest && this.#used.size > MOST_COPIES) void this.#empty(oldest);
+      return work(place.copy);
     });
+  }
+
+  /** What fails here is mended by the next who needs the workspace: everything is brought in anew. */
+  async #empty(place: Workplace): Promise<void> {
+    this.#used.delete(place);
+    this.enter();
+    await place.turns.take(async () => {
+      const { copy } = place;
+      place.copy = undefined;
+      this.#used.delete(place);
+      await copy?.tree.clear().catch(() => {});
+    });
+    this.leave();
   }
 
   /** Whoever is in it is told to leave; resolves when it is gone. */

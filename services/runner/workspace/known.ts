@@ -16,9 +16,12 @@ type FileChange = Extract<TreeChange, { kind: 'file' }>;
  */
 export class Known {
   readonly #files = new Map<string, Fact>();
+  /** What is directly in a directory, as far as there are files in it; by its path, which is empty for the first. */
+  readonly #inside = new Map<string, Set<string>>();
 
   clear(): void {
     this.#files.clear();
+    this.#inside.clear();
   }
 
   /** A file that has to be there; undefined when there is none. */
@@ -29,15 +32,14 @@ export class Known {
 
   /** Something stands at a path. */
   put({ path, kind, size, sha256, executable }: Entry): void {
-    if (kind === 'file') this.#files.set(path, { size, sha256, executable });
+    if (kind === 'file') this.#put(path, { size, sha256, executable });
     else this.#files.delete(path);
   }
 
   /** A path is gone, with all below it. */
   remove(path: string): void {
-    if (this.#files.delete(path)) return;
-    const below = `${path}/`;
-    for (const known of this.#files.keys()) if (known.startsWith(below)) this.#files.delete(known);
+    this.#inside.get(above(path))?.delete(path);
+    this.#drop(path);
   }
 
   /** Changes were kept, with these contents of their files, in their order. */
@@ -50,8 +52,24 @@ export class Known {
         continue;
       }
       const { size, executable } = change;
-      this.#files.set(path, { size, executable, sha256: contents[files++]?.sha256 ?? '' });
+      this.#put(path, { size, executable, sha256: contents[files++]?.sha256 ?? '' });
     }
+  }
+
+  #put(path: string, fact: Fact): void {
+    this.#files.set(path, fact);
+    for (let name = path; name !== ''; name = above(name)) {
+      const siblings = this.#inside.get(above(name));
+      if (siblings?.has(name)) return;
+      if (siblings) siblings.add(name);
+      else this.#inside.set(above(name), new Set([name]));
+    }
+  }
+
+  #drop(path: string): void {
+    this.#files.delete(path);
+    for (const name of this.#inside.get(path) ?? []) this.#drop(name);
+    this.#inside.delete(path);
   }
 
   /** The changes without those that are none. */
@@ -75,3 +93,5 @@ export class Known {
     return hash.digest('hex') === known.sha256;
   }
 }
+
+const above = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));

@@ -74,6 +74,16 @@ describe('bash', () => {
     expect(shell.files.entry(SESSION, 'run')).toMatchObject({ executable: true });
   });
 
+  it('keeps a directory that was removed and has come again', async () => {
+    await using shell = await openShell();
+    const make = 'mkdir -p d/e; echo x > d/e/f; echo y > d/g';
+    const results = await shell.run(SESSION, make, 'rm -r d/e', `rm -r d; ${make}`, 'rm -r d', make);
+    expect(results.map((one) => one.workspace_version)).toEqual([1, 2, 3, 4, 5]);
+    expect(shell.files.tree(SESSION)).toEqual({ d: null, 'd/e': null, 'd/e/f': 'x\n', 'd/g': 'y\n' });
+    shell.files.upload(SESSION, { 'd/e': null });
+    expect((await shell.run(SESSION, make))[0]).toMatchObject({ workspace_version: 7 });
+  });
+
   it('makes one version of many files', async () => {
     await using shell = await openShell();
     const [result] = await shell.run(

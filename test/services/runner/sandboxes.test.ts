@@ -311,6 +311,18 @@ describe('a shared sandbox', () => {
     expect((await shell.run(TWO, 'echo still'))[0]?.output).toBe('still\n');
   });
 
+  it('of an agent holds the workspaces that were used last, and brings the others in again', async () => {
+    await using shell = await openShell();
+    shell.agents.environment({ tenancy: 'agent' });
+    const sessions = Array.from({ length: 65 }, (_, i) => `ses_${String(i).padStart(26, '0')}`);
+    for (const session of sessions) await shell.run(session, 'touch kept');
+    const marks = () => shell.filesOnDisk().filter((path) => path.endsWith('/kept'));
+    await until('the first one has made room', () => marks().length === 64);
+    expect((await shell.run(sessions[0] ?? '', 'ls'))[0]?.output).toBe('kept\n');
+    expect(takenBy(shell)).toHaveLength(1);
+    expect(shell.files.checkouts.whole).toBe(66);
+  });
+
   it('of an agent is not shared between owners', async () => {
     await using shell = await openShell();
     shell.agents.environment({ tenancy: 'agent' });

@@ -24,38 +24,17 @@ export function walls({ system, sandboxId, workspaceId, isCutOff }: Walls): stri
   const namespaces = ['user', 'pid', 'ipc', 'uts', 'cgroup-try', ...(isCutOff ? ['net'] : [])];
   return [
     ...namespaces.map((name) => `--unshare-${name}`),
-    ...['--disable-userns', '--uid', `${AGENT}`, '--gid', `${AGENT}`, '--cap-drop', 'ALL'],
-    ...['--new-session', '--hostname', 'sandbox'],
-    ...['--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
+    ...words(`--disable-userns --uid ${AGENT} --gid ${AGENT} --cap-drop ALL`),
+    ...words('--new-session --hostname sandbox --clearenv --setenv PATH /usr/bin:/bin'),
     ...system.command,
-    ...['--proc', '/proc', '--dev', '/dev', '--bind', `${SCRATCH}/shm`, '/dev/shm', '--remount-ro', '/dev'],
-    ...[
-      '--bind',
-      `${SCRATCH}/tmp`,
-      '/tmp',
-      '--perms',
-      '0755',
-      '--dir',
-      '/var',
-      '--symlink',
-      '../tmp',
-      '/var/tmp',
-    ],
-    ...[
-      '--perms',
-      '0755',
-      '--dir',
-      '/home',
-      '--bind',
-      `${SCRATCH}/home`,
-      HOME,
-      '--perms',
-      '0755',
-      '--dir',
-      '/run',
-    ],
-    ...['--bind', `${workspacesIn(sandboxId)}/${workspaceId}`, WORKSPACE, '--chdir', WORKSPACE],
-    ...['--remount-ro', '/'],
-    ...['--info-fd', `${INFO_FD}`, '--block-fd', `${BLOCK_FD}`, '--seccomp', `${SECCOMP_FD}`, '--'],
+    ...words(`--proc /proc --dev /dev --bind ${SCRATCH}/shm /dev/shm --remount-ro /dev`),
+    ...words(`--bind ${SCRATCH}/tmp /tmp --perms 0755 --dir /var --symlink ../tmp /var/tmp`),
+    ...words(`--perms 0755 --dir /home --bind ${SCRATCH}/home ${HOME} --perms 0755 --dir /run`),
+    ...words(`--bind ${workspacesIn(sandboxId)}/${workspaceId} ${WORKSPACE} --chdir ${WORKSPACE}`),
+    ...words('--remount-ro /'),
+    ...words(`--info-fd ${INFO_FD} --block-fd ${BLOCK_FD} --seccomp ${SECCOMP_FD} --`),
   ];
 }
+
+/** None of them has a blank in it. */
+const words = (line: string): string[] => line.split(' ');

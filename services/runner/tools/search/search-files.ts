@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../../../../lib/clock.ts';
+import { Refusal } from '../../../../lib/errors.ts';
 import { Places } from '../../places.ts';
 import { Desk, type FilesClient } from '../../workspace/desk.ts';
 import { looksBinary } from '../files/lines.ts';
@@ -119,7 +120,11 @@ async function* chosen(desk: Desk, path: string, searcher: Searcher): AsyncGener
 async function load(desk: Desk, { path, size }: Candidate): Promise<{ path: string; bytes?: Uint8Array }> {
   if (size > MAX_BYTES) return { path };
   const chunks: Uint8Array[] = [];
-  if (size > 0) for await (const chunk of desk.read(path)) chunks.push(chunk);
+  try {
+    if (size > 0) for await (const chunk of desk.read(path)) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'FILE_NOT_FOUND')) throw error;
+  }
   return { path, bytes: Buffer.concat(chunks) };
 }
 
