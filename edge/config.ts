@@ -15,7 +15,7 @@ export const settings = {
   allowedHosts: setting.list('SERVICE_ALLOWED_HOSTS', 'host names without port, separated by commas', {
     fallback: [],
     about:
-      'Further names the service answers to, besides localhost, 127.0.0.1, [::1] and the host of SERVICE_PUBLIC_URL. ' +
+      'In local mode: further names the service answers to, besides localhost, 127.0.0.1, [::1] and the host of SERVICE_PUBLIC_URL. ' +
       'Requests for any other name are refused, which is what stops a web page that rebinds its own name to this address.',
   }),
   publishedOnLoopback: setting.flag('SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK', {
@@ -36,7 +36,13 @@ export const settings = {
   ),
 };
 
-export type EdgeConfig = Settings<typeof settings>;
+/** local: whoever reaches the service is its administrator. oidc: who has logged in, or has a token. */
+export type AuthMode = 'local' | 'oidc';
+
+export interface EdgeConfig extends Settings<typeof settings> {
+  /** The same in every process, so it is not a setting of the edge alone. */
+  authMode: AuthMode;
+}
 
 const LOOPBACK = /^(localhost|::1|127(\.\d{1,3}){3})$/;
 const HOST_NAME = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)$/i;
@@ -44,16 +50,7 @@ const HOST_NAME = /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)$/i;
 /** What no single setting can know: whether the combination is safe. Empty when it is. */
 export function checkConfig(config: EdgeConfig): SettingProblem[] {
   const problems: SettingProblem[] = [];
-  if (!LOOPBACK.test(config.host) && !config.publishedOnLoopback) {
-    problems.push({
-      variable: 'SERVICE_HOST',
-      problem: `("${config.host}") can be reached from other machines, and in local mode nobody has to log in`,
-      expected: 'a loopback address',
-      fix:
-        'set SERVICE_HOST to 127.0.0.1; in a container whose port is published on loopback alone, ' +
-        'set SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK to true',
-    });
-  }
+  if (!LOOPBACK.test(config.host)) problems.push(...exposed(config));
   for (const name of config.allowedHosts.filter((one) => !HOST_NAME.test(one))) {
     problems.push({
       variable: 'SERVICE_ALLOWED_HOSTS',
@@ -71,6 +68,32 @@ export function checkConfig(config: EdgeConfig): SettingProblem[] {
     });
   }
   return problems;
+}
+
+/** What it takes to listen where other machines can come. */
+function exposed({ host, authMode, publishedOnLoopback, publicUrl }: EdgeConfig): SettingProblem[] {
+  if (authMode === 'oidc') {
+    if (publicUrl !== undefined) return [];
+    return [
+      {
+        variable: 'SERVICE_PUBLIC_URL',
+        problem: `is not set, and SERVICE_HOST ("${host}") can be reached from other machines`,
+        expected: 'the origin under which browsers reach the service; after a login they come back there',
+        fix: 'set it, for example to https://agents.example.com',
+      },
+    ];
+  }
+  if (publishedOnLoopback) return [];
+  return [
+    {
+      variable: 'SERVICE_HOST',
+      problem: `("${host}") can be reached from other machines, and in local mode nobody has to log in`,
+      expected: 'a loopback address',
+      fix:
+        'set SERVICE_HOST to 127.0.0.1, or SERVICE_AUTH_MODE to oidc; in a container whose port is published on ' +
+        'loopback alone, set SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK to true',
+    },
+  ];
 }
 
 function isOrigin(url: string): boolean {

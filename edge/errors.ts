@@ -50,8 +50,12 @@ export function errorHeaders(refusal: Refusal): Record<string, string> {
   return scheme ? { 'www-authenticate': scheme } : {};
 }
 
+/** https://www.rfc-editor.org/rfc/rfc6750#section-3 */
+export const REALM = 'Bearer realm="agent-hosting-service"';
+
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
-  UNAUTHENTICATED: 'Bearer',
+  UNAUTHENTICATED: REALM,
+  TOKEN_EXPIRED: REALM,
   DEPLOYMENT_UNAUTHORIZED: 'HMAC-SHA256',
 };
 

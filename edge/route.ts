@@ -2,9 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
+import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
 import type { Answer } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
+import type { Door } from './plugins/door.ts';
 
 export type Tag =
   | 'Agents'
@@ -17,13 +19,17 @@ export type Tag =
   | 'Deployments'
   | 'Environments'
   | 'Sandboxes'
+  | 'Authentication'
+  | 'Users'
   | 'Webhook trigger';
 
 /** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */
 export interface Route<Query extends TObject = TObject, Body extends TSchema = TSchema> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /api/v1, with parameters in braces. */
   path: string;
+  /** Who may come in. When absent: read for GET, write for anything else, admin for all below /admin. */
+  access?: Access;
   operationId: string;
   tag: Tag;
   summary: string;
@@ -53,7 +59,8 @@ export interface Route<Query extends TObject = TObject, Body extends TSchema = T
 /** A request that has passed all checks of form. */
 export interface Exchange<Query = unknown, Body = unknown> {
   clients: Clients;
-  /** Caller, signal and trace for every call made on behalf of this request. */
+  door: Door;
+  /** Caller, signal and trace for every call made on behalf of this request. Where anybody may come in: no caller. */
   call: CallOptions;
   /** A parameter of the path. */
   param(name: string): string;

@@ -2,6 +2,8 @@ import type { Route } from './route.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { assistantRoutes } from './routes/assistants.ts';
+import { loginRoutes } from './routes/auth/session.ts';
+import { tokenRoutes } from './routes/auth/tokens.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -12,6 +14,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { turnRoutes } from './routes/turns.ts';
+import { userRoutes } from './routes/users.ts';
 
 /** Every operation that answers with JSON, in the order of the reference. The trigger and the stream stand beside them. */
 export const ROUTES: readonly Route[] = [
@@ -28,4 +31,7 @@ export const ROUTES: readonly Route[] = [
   ...deploymentRoutes,
   ...environmentRoutes,
   ...sandboxRoutes,
+  ...loginRoutes,
+  ...tokenRoutes,
+  ...userRoutes,
 ];

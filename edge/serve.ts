@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
-import type { EdgeContext } from './context.ts';
+import type { CallOptions } from '../lib/grpc/contract.ts';
+import type { Clients } from './clients.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
 import { checkKeepable, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
 import { createQueryReader, type RawQuery } from './input/query.ts';
 import { createCheck } from './input/schema.ts';
-import { identify } from './plugins/identity.ts';
+import type { Door } from './plugins/door.ts';
+import { presenceOf } from './plugins/presence.ts';
 import type { Exchange, Route } from './route.ts';
 import { closed } from './schemas/common.ts';
 
@@ -18,20 +20,24 @@ const NO_QUERY = closed({});
 /** Where the HTTP framework finds a path of the API. */
 export const urlOf = (path: string) => API + path.replace(/\{(\w+)\}/g, ':$1');
 
-/** Puts a declared route into service: identity, form and size are checked in the documented order, then it answers. */
-export function serve(app: FastifyInstance, route: Route, { clients }: EdgeContext): void {
+/** Puts a declared route into service: behind the door, form and size are checked in the documented order, then it answers. */
+export function serve(
+  app: FastifyInstance,
+  route: Route,
+  { clients, door }: { clients: Clients; door: Door },
+): void {
   const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
   const read = route.body ? createBodyReader(route) : undefined;
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const params = request.params as Record<string, string>;
-    const call = await identify(clients, request, reply);
     const body = await read?.(request);
     const query = readQuery(request.query as RawQuery);
     checkPath(params, route.errors);
     const exchange: Exchange = {
       clients,
-      call,
+      door,
+      call: request.call ?? anonymous(request, reply),
       param: (name) => params[name] ?? '',
       query,
       body,
@@ -46,7 +52,13 @@ export function serve(app: FastifyInstance, route: Route, { clients }: EdgeConte
     return answer.text;
   }
 
-  app.route({ method: route.method, url: urlOf(route.path), handler: handle });
+  const { method, path, access } = route;
+  app.route({ method, url: urlOf(path), handler: handle, config: access ? { access } : {} });
+}
+
+/** For calls that are made for whoever has sent the request. */
+export function anonymous({ span, id }: FastifyRequest, reply: FastifyReply): CallOptions {
+  return { signal: presenceOf(reply), trace: span.trace, requestId: id };
 }
 
 function createBodyReader({ body, bodyOptional, bodyLimit = BODY_BYTES }: Route) {

@@ -4,13 +4,13 @@ import type { EdgeContext } from '../context.ts';
 import { idempotencyKey, lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { identify } from '../plugins/identity.ts';
+import { callOf } from '../plugins/door.ts';
 import { replayed } from '../routes/replayed.ts';
 import { closed } from '../schemas/common.ts';
 import { MESSAGE_BYTES } from '../schemas/content.ts';
 import { afterSeq } from '../schemas/events.ts';
 import { receiveJson, urlOf } from '../serve.ts';
-import { endOf, type LiveStreams } from '../streaming/live.ts';
+import type { LiveStreams } from '../streaming/live.ts';
 import { AI_STREAM_HEADERS, ChunkWriter, type Piece } from './chunk-writer.ts';
 import { RENDERED_TYPES } from './journal.ts';
 import { render } from './render.ts';
@@ -38,7 +38,7 @@ export function serveAiStream(
   const readNoQuery = createQueryReader(NO_QUERY);
 
   async function post(request: Request, reply: FastifyReply) {
-    const call = await identify(clients, request, reply);
+    const call = callOf(request);
     const ask = readAsk(await receiveJson(request.raw, MESSAGE_BYTES));
     readNoQuery(request.query as RawQuery);
     checkPath(request.params);
@@ -50,7 +50,7 @@ export function serveAiStream(
   }
 
   async function get(request: Request, reply: FastifyReply) {
-    const call = await identify(clients, request, reply);
+    const call = callOf(request);
     const query = readQuery(request.query as RawQuery);
     checkPath(request.params, ['SESSION_NOT_FOUND']);
     const place = lastEventId(request.raw) ?? query.after_seq ?? 0;
@@ -74,7 +74,7 @@ export function serveAiStream(
     const { session_id: sessionId } = request.params;
     const journal = clients.sessions.follow(
       { sessionId, afterSeq: from, fromNow: false, types: RENDERED_TYPES, untilCaughtUp: false },
-      { ...call, signal: endOf(reply) },
+      call,
     );
     const pieces = render(journal, new Rendering(turnId), place);
     // Until the first piece is there the answer can still be another one.
@@ -92,9 +92,9 @@ export function serveAiStream(
     return true;
   }
 
-  app.route({ method: 'POST', url: urlOf(AI_STREAM_PATH), handler: post });
-  app.route({ method: 'GET', url: urlOf(AI_STREAM_PATH), handler: get });
-  app.route({ method: 'GET', url: urlOf(AI_RECONNECT_PATH), handler: get });
+  app.route({ method: 'POST', url: urlOf(AI_STREAM_PATH), handler: post, config: { lasting: true } });
+  app.route({ method: 'GET', url: urlOf(AI_STREAM_PATH), handler: get, config: { lasting: true } });
+  app.route({ method: 'GET', url: urlOf(AI_RECONNECT_PATH), handler: get, config: { lasting: true } });
 }
 
 /** Never fails. */

@@ -50,6 +50,7 @@ export const deploymentRoutes = [
   route({
     method: 'POST',
     path: OF_AGENT,
+    access: 'write',
     operationId: 'createDeployment',
     tag: 'Deployments',
     summary: 'Create a webhook',
@@ -81,6 +82,7 @@ export const deploymentRoutes = [
   route({
     method: 'GET',
     path: OF_AGENT,
+    access: 'read',
     operationId: 'listAgentDeployments',
     tag: 'Deployments',
     summary: 'List the deployments of an agent',
@@ -94,6 +96,7 @@ export const deploymentRoutes = [
   route({
     method: 'GET',
     path: '/admin/deployments',
+    access: 'read',
     operationId: 'listDeployments',
     tag: 'Deployments',
     summary: 'List the deployments of all your agents',
@@ -107,6 +110,7 @@ export const deploymentRoutes = [
   route({
     method: 'GET',
     path: ONE,
+    access: 'read',
     operationId: 'getDeployment',
     tag: 'Deployments',
     summary: 'Read a deployment',
@@ -122,6 +126,7 @@ export const deploymentRoutes = [
   route({
     method: 'PATCH',
     path: ONE,
+    access: 'write',
     operationId: 'updateDeployment',
     tag: 'Deployments',
     summary: 'Change a deployment',
@@ -143,6 +148,7 @@ export const deploymentRoutes = [
   route({
     method: 'DELETE',
     path: ONE,
+    access: 'write',
     operationId: 'deleteDeployment',
     tag: 'Deployments',
     summary: 'Delete a deployment',
@@ -162,6 +168,7 @@ export const deploymentRoutes = [
   route({
     method: 'POST',
     path: `${ONE}/enable`,
+    access: 'write',
     operationId: 'enableDeployment',
     tag: 'Deployments',
     summary: 'Enable a deployment',
@@ -180,6 +187,7 @@ export const deploymentRoutes = [
   route({
     method: 'POST',
     path: `${ONE}/disable`,
+    access: 'write',
     operationId: 'disableDeployment',
     tag: 'Deployments',
     summary: 'Disable a deployment',
@@ -198,6 +206,7 @@ export const deploymentRoutes = [
   route({
     method: 'GET',
     path: `${ONE}/invocations`,
+    access: 'read',
     operationId: 'listInvocations',
     tag: 'Deployments',
     summary: 'List the calls of a deployment',

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { renderOpenApi } from '../openapi/document.ts';
 import { renderGuide } from '../openapi/guide.ts';
 
+const OPEN = { config: { access: 'open' } } as const;
 const IMMUTABLE = 'public, max-age=86400';
 /** The reference draws itself with styles of its own making; scripts come from us alone. */
 const PAGE_POLICY =
@@ -42,21 +43,21 @@ const PAGE = `<!doctype html>
 export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest) => string): void {
   let bundle: Promise<Buffer> | undefined;
 
-  app.get('/', async (_, reply) => reply.redirect('/docs'));
-  app.get('/docs', async (_, reply) => {
+  app.get('/', OPEN, async (_, reply) => reply.redirect('/docs'));
+  app.get('/docs', OPEN, async (_, reply) => {
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return PAGE;
   });
-  app.get('/docs/reference.js', async (_, reply) => {
+  app.get('/docs/reference.js', OPEN, async (_, reply) => {
     bundle ??= loadBundle();
     reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
     return bundle;
   });
-  app.get('/openapi.json', async (request, reply) => {
+  app.get('/openapi.json', OPEN, async (request, reply) => {
     reply.type('application/json; charset=utf-8');
     return JSON.stringify(renderOpenApi(origin(request)));
   });
-  app.get('/llms.txt', async (request, reply) => {
+  app.get('/llms.txt', OPEN, async (request, reply) => {
     reply.type('text/plain; charset=utf-8');
     return renderGuide(origin(request));
   });

@@ -3,10 +3,9 @@ import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts
 import type { EdgeContext } from '../context.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { identify } from '../plugins/identity.ts';
+import { callOf } from '../plugins/door.ts';
 import { closed } from '../schemas/common.ts';
 import { urlOf } from '../serve.ts';
-import { endOf } from '../streaming/live.ts';
 import { Outflow } from '../streaming/outflow.ts';
 
 export const EXPORT_PATH = '/sessions/{session_id}/export';
@@ -21,12 +20,11 @@ export function serveExport(app: FastifyInstance, { clients }: EdgeContext, stal
   const readQuery = createQueryReader(NO_QUERY);
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = await identify(clients, request, reply, endOf(reply));
     readQuery(request.query as RawQuery);
     checkPath(request.params);
     const { session_id: sessionId } = request.params;
     const all = { sessionId, afterSeq: 0, fromNow: false, types: [], untilCaughtUp: true };
-    const chunks = clients.sessions.follow(all, call)[Symbol.asyncIterator]();
+    const chunks = clients.sessions.follow(all, callOf(request))[Symbol.asyncIterator]();
     try {
       // Until the first chunk is there the answer can still be an error with a status.
       const first = await chunks.next();
@@ -43,7 +41,7 @@ export function serveExport(app: FastifyInstance, { clients }: EdgeContext, stal
     }
   }
 
-  app.route({ method: 'GET', url: urlOf(EXPORT_PATH), handler: handle });
+  app.route({ method: 'GET', url: urlOf(EXPORT_PATH), handler: handle, config: { lasting: true } });
 }
 
 async function copy(

@@ -5,27 +5,42 @@ import type { Readiness } from '../../lib/modules.ts';
 import type { EdgeContext } from '../context.ts';
 import { ok } from '../envelope.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
+import type { Door } from '../plugins/door.ts';
 import { closed, optional } from '../schemas/common.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ReadyQuery = closed({ verbose: optional(Type.String()) });
 
-/** What machines ask a process: is it there, can it work, how much has it done. */
-export function serveOperations(app: FastifyInstance, { readiness, standIns, metrics }: EdgeContext): void {
-  const readQuery = createQueryReader(ReadyQuery);
+const OPEN = { config: { access: 'open' } } as const;
 
-  app.get('/livez', async (_, reply) => {
+/**
+ * What machines ask a process: is it there, can it work, how much has it done. Where people log in, whatever tells
+ * more than yes or no is for administrators.
+ */
+export function serveOperations(
+  app: FastifyInstance,
+  { readiness, standIns, metrics }: EdgeContext,
+  door: Door,
+): void {
+  const readQuery = createQueryReader(ReadyQuery);
+  const isLocal = door.mode === 'local';
+
+  app.get('/livez', OPEN, async (_, reply) => {
     reply.type(JSON_TYPE);
     return ok({ status: 'alive' }).text;
   });
 
   for (const url of ['/readyz', '/healthz']) {
-    app.get(url, async (request, reply) => {
+    app.get(url, OPEN, async (request, reply) => {
       const { verbose } = readQuery(request.query as RawQuery);
+      if (verbose !== undefined && !isLocal) await door.administrator(request, reply);
       const checks = await readiness();
       const broken = checks.filter((check) => !check.ok);
       if (broken.length > 0) {
-        const message = broken.map(({ name, problem }) => `${name}: ${problem}`).join('; ');
+        const isToldWhy = isLocal || verbose !== undefined;
+        const message = broken
+          .map(({ name, problem }) => (isToldWhy ? `${name}: ${problem}` : name))
+          .join(isToldWhy ? '; ' : ', ');
         const details = verbose === undefined ? [] : checks.map(detailOf);
         throw refuse('DEPENDENCY_UNAVAILABLE', message, { retryAfterSeconds: 1, details });
       }
@@ -43,7 +58,9 @@ export function serveOperations(app: FastifyInstance, { readiness, standIns, met
     });
   }
 
-  app.get('/metrics', async (_, reply) => {
+  // Who runs the process alone needs no auth to look at it.
+  app.get('/metrics', OPEN, async (request, reply) => {
+    if (!isLocal) await door.administrator(request, reply);
     reply.type(metrics.contentType);
     return metrics.text();
   });

@@ -7,12 +7,12 @@ import type { EdgeContext } from '../context.ts';
 import { lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { identify } from '../plugins/identity.ts';
+import { callOf } from '../plugins/door.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
 import { urlOf } from '../serve.ts';
 import { EventWriter } from '../streaming/event-writer.ts';
-import { endOf, type LiveStreams } from '../streaming/live.ts';
+import type { LiveStreams } from '../streaming/live.ts';
 import { SSE_HEADERS } from '../streaming/sse.ts';
 
 export const STREAM_PATH = '/sessions/{session_id}/events/stream';
@@ -36,10 +36,9 @@ export function serveStream(
   const readQuery = createQueryReader(StreamQuery);
 
   async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const call = await identify(clients, request, reply, endOf(reply));
     const query = readQuery(request.query as RawQuery);
     checkPath(request.params);
-    const chunks = clients.sessions.follow(startOf(request, query), call)[Symbol.asyncIterator]();
+    const chunks = clients.sessions.follow(startOf(request, query), callOf(request))[Symbol.asyncIterator]();
     // Until the first chunk is there the answer can still be an error with a status.
     const first = await chunks.next();
     if (first.done) return reply.code(204).send();
@@ -54,7 +53,7 @@ export function serveStream(
     void copy(chunks, writer, live);
   }
 
-  app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle });
+  app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle, config: { lasting: true } });
 }
 
 function startOf(

@@ -16,6 +16,7 @@ export function serveTrigger(app: FastifyInstance, { clients }: EdgeContext, max
   app.route<{ Params: { deployment_id: string } }>({
     method: 'POST',
     url: urlOf(TRIGGER_PATH),
+    config: { access: 'open' },
     async handler(request, reply) {
       const { raw } = request;
       const body = await receive(request, maxBytes);

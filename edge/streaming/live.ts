@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import type { Drainable } from './outflow.ts';
 
 /** A stream as this process sees it: something to be kept from falling silent, and to be sent away. */
@@ -44,11 +43,4 @@ export class LiveStreams {
     this.#turn = (this.#turn + 1) % SHARES;
     for (const stream of this.#shares[this.#turn] ?? []) stream.beat();
   }
-}
-
-/** Aborts when the answer is over, by whichever side: whoever reads the journal for it can stop. */
-export function endOf({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  raw.on('close', () => controller.abort());
-  return controller.signal;
 }

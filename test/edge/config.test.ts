@@ -10,6 +10,7 @@ const safe: EdgeConfig = {
   maxWebhookBytes: 1,
   requestTimeoutSeconds: 60,
   streamStallSeconds: 30,
+  authMode: 'local',
 };
 const faults = (changed: Partial<EdgeConfig>) =>
   checkConfig({ ...safe, ...changed }).map((problem) => problem.variable);

@@ -86,7 +86,7 @@ describe('/admin/sandboxes', () => {
     };
     const edge = await openEdge(
       { clock, ids, log, metrics, tracer, clients, readiness: async () => [], standIns: [] },
-      readSettings(settings, { SERVICE_PORT: '0' }, []),
+      { ...readSettings(settings, { SERVICE_PORT: '0' }, []), authMode: 'local' },
     );
     stack.defer(() => edge.stop?.());
     api = createApi(edge.url);

@@ -7,11 +7,10 @@ import { checkDirectoryPath, rawQuery } from '../../files/path.ts';
 import { FILE_PLACES, type FilePlace, placeOf } from '../../files/places.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { identify } from '../../plugins/identity.ts';
+import { callOf } from '../../plugins/door.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { filePath } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';
-import { endOf } from '../../streaming/live.ts';
 import { MAX_ANSWER_BYTES } from './content.ts';
 
 export const ARCHIVE_PATH = '/files/archive';
@@ -23,16 +22,20 @@ export const ArchiveQuery = closed({
 export function serveArchive(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): void {
   const readQuery = createQueryReader(ArchiveQuery);
   for (const at of FILE_PLACES)
-    app.route({ method: 'GET', url: urlOf(at.path + ARCHIVE_PATH), handler: handlerFor(at) });
+    app.route({
+      method: 'GET',
+      url: urlOf(at.path + ARCHIVE_PATH),
+      handler: handlerFor(at),
+      config: { lasting: true },
+    });
 
   function handlerFor(at: FilePlace) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
-      const call = await identify(clients, request, reply, endOf(reply));
       const path = checkDirectoryPath(readQuery(rawQuery(request)).path ?? '');
       const params = request.params as Record<string, string>;
       checkPath(params);
       const { place } = placeOf(at, params);
-      const archive = clients.files.readArchive({ place, path, maxBytes: MAX_ANSWER_BYTES }, call);
+      const archive = clients.files.readArchive({ place, path, maxBytes: MAX_ANSWER_BYTES }, callOf(request));
       const headers = {
         'content-type': 'application/x-tar',
         'content-disposition': attachment(`${nameOf(path) || params[at.parameter]}.tar`),

@@ -12,11 +12,10 @@ import { FILE_PLACES, type FilePlace, type Located, placeOf } from '../../files/
 import { lengthOf, type Range, rangeOf, standingOf } from '../../files/range.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { identify } from '../../plugins/identity.ts';
+import { callOf } from '../../plugins/door.ts';
 import { closed } from '../../schemas/common.ts';
 import { filePath } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';
-import { endOf } from '../../streaming/live.ts';
 
 export const CONTENT_PATH = '/files/content';
 export const ContentQuery = closed({ path: filePath('The file.') });
@@ -28,14 +27,18 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export function serveContent(app: FastifyInstance, context: EdgeContext, stallMs: number): void {
   const readQuery = createQueryReader(ContentQuery);
   for (const at of FILE_PLACES)
-    app.route({ method: 'GET', url: urlOf(at.path + CONTENT_PATH), handler: handlerFor(at) });
+    app.route({
+      method: 'GET',
+      url: urlOf(at.path + CONTENT_PATH),
+      handler: handlerFor(at),
+      config: { lasting: true },
+    });
 
   function handlerFor(at: FilePlace) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
-      const call = await identify(context.clients, request, reply, endOf(reply));
       const path = checkFilePath(readQuery(rawQuery(request)).path);
       checkPath(request.params as Record<string, string>);
-      await answer(request, reply, placeOf(at, request.params), path, call);
+      await answer(request, reply, placeOf(at, request.params), path, callOf(request));
     };
   }
 

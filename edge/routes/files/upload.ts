@@ -13,7 +13,7 @@ import { formUpload, putsOf, rawUpload, type Upload } from '../../files/upload.t
 import { idempotencyKey, occurrences } from '../../input/headers.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { identify } from '../../plugins/identity.ts';
+import { callOf } from '../../plugins/door.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { EntryShape, filePath, shownEntry, workspaceVersion } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';
@@ -37,7 +37,7 @@ export function serveUploads(app: FastifyInstance, context: EdgeContext, stallMs
     app.route({
       method: 'POST',
       url: urlOf(at.path + UPLOAD_PATH),
-      config: { unhurried: true },
+      config: { unhurried: true, lasting: true },
       handler: handlerFor(at),
     });
   }
@@ -45,7 +45,6 @@ export function serveUploads(app: FastifyInstance, context: EdgeContext, stallMs
   function handlerFor(at: FilePlace) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const { raw } = request;
-      const call = await identify(context.clients, request, reply);
       const type = contentTypeOf(raw);
       const query = readQuery(rawQuery(request));
       checkPath(request.params as Record<string, string>);
@@ -54,7 +53,7 @@ export function serveUploads(app: FastifyInstance, context: EdgeContext, stallMs
       const begin = FORM.test(type) ? formOf(type, query, where) : fileOf(raw, query, where);
       const inflow = new Inflow(raw, stallMs);
       try {
-        const answer = await keep(where, begin(inflow), key, call);
+        const answer = await keep(where, begin(inflow), key, callOf(request));
         reply
           .code(201)
           .headers(answer.headers ?? {})

@@ -54,7 +54,7 @@ export async function openStage(
       readiness: async () => [],
       standIns: [],
     },
-    readSettings(settings, { SERVICE_PORT: '0', ...env }, []),
+    { ...readSettings(settings, { SERVICE_PORT: '0', ...env }, []), authMode: 'local' },
   );
   stack.defer(() => edge.stop?.());
   const opened = stack.move();
