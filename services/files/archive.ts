@@ -1,8 +1,8 @@
 import { type Header, pack as openPack, type Pack } from 'tar-stream';
 import { nameOf } from '../../lib/paths.ts';
 import type { Node, Placed } from './domain/node.ts';
-import { ahead } from './each.ts';
-import { isSmall, type Reader } from './reader.ts';
+import { withBytes } from './loading.ts';
+import type { Reader } from './reader.ts';
 import type { Content, Contents } from './store/contents.ts';
 
 export interface ArchiveOptions {
@@ -22,7 +22,6 @@ type Packed = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'> &
 
 const BLOCK = 512;
 const END_BYTES = 2 * BLOCK;
-const AHEAD = 16;
 /** The last second that every program can read in a header. */
 const LATEST = new Date((2 ** 31 - 1) * 1_000);
 
@@ -63,14 +62,8 @@ async function fill(pack: Pack, options: ArchiveOptions): Promise<void> {
   const { path, top, pages, contents, reader, signal } = options;
   if (top) await add(pack, headerOf(path, path, top), Buffer.alloc(0));
   for await (const page of pages) {
-    const known = await contents.contents(page.flatMap(({ node }) => node.contentId || []));
-    const small = async ({ node }: Placed) => {
-      const content = known.get(node.contentId);
-      return content && isSmall(content) ? reader.whole(content, signal) : undefined;
-    };
-    for await (const [placed, bytes] of ahead(page, AHEAD, small)) {
+    for await (const { placed, content, bytes } of withBytes(page, { contents, reader, signal })) {
       const header = headerOf(path, placed.path, placed.node);
-      const content = known.get(placed.node.contentId);
       if (bytes || !content) await add(pack, header, bytes ?? Buffer.alloc(0));
       else await stream(pack, header, reader, content, signal);
     }

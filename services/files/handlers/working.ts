@@ -4,8 +4,7 @@ import type { CheckoutResponse, FilesServiceDefinition } from '../../../proto/ge
 import type { Placed } from '../domain/node.ts';
 import { byBytes } from '../domain/paths.ts';
 import { outermost } from '../domain/view.ts';
-import { ahead } from '../each.ts';
-import { isSmall } from '../reader.ts';
+import { withBytes } from '../loading.ts';
 import type { Snapshot } from '../store/reads.ts';
 import type { HandlerContext } from './context.ts';
 import { countShape, placedShape, workspaceShape } from './shapes.ts';
@@ -13,7 +12,6 @@ import { countShape, placedShape, workspaceShape } from './shapes.ts';
 type Methods = Pick<Handlers<FilesServiceDefinition>, 'attachWorkspace' | 'checkout'>;
 
 const PAGE = 500;
-const AHEAD = 16;
 
 /** What a runner needs that works on a workspace. */
 export function workingHandlers(context: HandlerContext): Methods {
@@ -38,17 +36,8 @@ export function workingHandlers(context: HandlerContext): Methods {
   ): AsyncGenerator<CheckoutResponse> {
     const { signal } = call;
     for await (const page of pages) {
-      const known = await contents.contents(
-        page.flatMap(({ node }) => node.contentId || []),
-        call,
-      );
-      const small = async ({ node }: Placed) => {
-        const content = known.get(node.contentId);
-        return content && isSmall(content) ? reader.whole(content, signal) : undefined;
-      };
-      for await (const [placed, bytes] of ahead(page, AHEAD, small)) {
+      for await (const { placed, content, bytes } of withBytes(page, { contents, reader, signal, call })) {
         yield { kind: { $case: 'entry', value: placedShape(placed) } };
-        const content = known.get(placed.node.contentId);
         if (bytes) {
           if (bytes.length > 0) yield { kind: { $case: 'bytes', value: bytes } };
         } else if (content) {
