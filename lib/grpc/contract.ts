@@ -82,7 +82,10 @@ export type Handlers<C extends Contract> = {
   [M in MethodName<C>]: (request: Asked<C, M>, call: Call) => Handled<Answer<C, M>>;
 };
 
-/** What others call, over either transport. */
+/**
+ * What others call, over either transport. Whoever sends bytes writes into them no more, on either side: within a
+ * process long ones are handed over and not copied.
+ */
 export type Client<C extends Contract> = {
   [M in MethodName<C>]: (request: Asked<C, M>, options?: CallOptions) => Answer<C, M>;
 };
