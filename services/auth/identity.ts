@@ -6,6 +6,8 @@ import { refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
 import { effective, LOGIN_SCOPES, SCOPES, type Scope } from './domain/scopes.ts';
 import { admit, LOCAL_ADMINISTRATOR, narrowed, type User } from './domain/user.ts';
+import type { AccessTokens } from './oidc/access-tokens.ts';
+import { isLoginValue } from './oidc/logins.ts';
 import type { Sightings } from './sightings.ts';
 import type { CredentialStore, KnownLogin, KnownToken } from './store/credentials.ts';
 import type { UserStore } from './store/users.ts';
@@ -28,6 +30,8 @@ export interface IdentityContext {
   clock: Clock;
   /** Whose users get in; undefined in local mode. */
   issuer: string | undefined;
+  /** Undefined: those of the identity provider let nobody in. */
+  accessTokens: AccessTokens | undefined;
   /** A login that nobody has used for so long has ended. */
   idleMs: number;
 }
@@ -36,7 +40,7 @@ export type Identities = ReturnType<typeof createIdentities>;
 
 /** Tells who shows a credential, through caches that hints of changes empty at once. */
 export function createIdentities(context: IdentityContext) {
-  const { credentials, sightings, bus, clock, issuer, idleMs } = context;
+  const { credentials, sightings, bus, clock, issuer, accessTokens, idleMs } = context;
   const users = createCache<User | undefined>(clock, MAX_AGE_MS);
   const tokens = createCache<KnownToken | undefined>(clock, MAX_AGE_MS);
   const logins = createCache<KnownLogin | undefined>(clock, MAX_AGE_MS);
@@ -68,7 +72,14 @@ export function createIdentities(context: IdentityContext) {
     return known;
   }
 
+  async function byAccessToken(value: string, call: Call): Promise<Identity> {
+    if (!accessTokens) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
+    const { userId, scopes } = await accessTokens.verify(value, { trace: call.trace });
+    return identity(userId, scopes, 'access_token', call);
+  }
+
   async function byLogin(value: string, call: Call): Promise<Identity> {
+    if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'the login has ended');
     const digest = sha256(value);
     const { trace } = call;
     const login = await logins.get(digest, () => credentials.login(digest, { trace }));
@@ -81,11 +92,11 @@ export function createIdentities(context: IdentityContext) {
   }
 
   return {
-    /** Refused with UNAUTHENTICATED, TOKEN_EXPIRED. */
+    /** Refused with UNAUTHENTICATED, TOKEN_EXPIRED, DEPENDENCY_UNAVAILABLE. */
     async identify({ bearer, login }: { bearer: string; login: string }, call: Call): Promise<Identity> {
       if (issuer === undefined) return identity(LOCAL_ADMINISTRATOR, SCOPES, 'local', call);
       if (claimsToBeToken(bearer)) return byToken(bearer, call);
-      if (bearer) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
+      if (bearer) return byAccessToken(bearer, call);
       if (login) return byLogin(login, call);
       throw refuse('UNAUTHENTICATED', 'the request carries no credential');
     },

@@ -1,17 +1,19 @@
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
-import type { Settings } from '../../lib/env.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
-import type { settings } from './config.ts';
+import type { AuthConfig } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { createIdentities, MAX_AGE_MS } from './identity.ts';
 import { openSightings } from './sightings.ts';
 import { createCredentialStore } from './store/credentials.ts';
+import { createLoginStore } from './store/logins.ts';
 import { createTokenStore } from './store/tokens.ts';
 import { createUserStore } from './store/users.ts';
+import { sweepAgainAndAgain } from './sweeping.ts';
+import { administratorsOf, issuerOf, openTeam, type Team } from './team.ts';
 
 const peers: Peers<AuthServiceDefinition> = {
   identify: ['edge'],
@@ -21,15 +23,19 @@ const peers: Peers<AuthServiceDefinition> = {
   createToken: ['edge'],
   listTokens: ['edge'],
   deleteToken: ['edge'],
-  getUser: ['edge', 'deployments'],
+  getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
   setUserEnabled: ['edge'],
 };
 
-/** Opens the service that knows who is calling; its schema is brought up to date first. */
+/**
+ * Opens the service that knows who is calling; its schema is brought up to date first. Without a team it is in local
+ * mode; with one, the settings have passed `checkTeam`.
+ */
 export async function openAuth(
   context: ServiceContext,
-  config: Settings<typeof settings>,
+  config: AuthConfig,
+  team?: Team,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
@@ -37,30 +43,50 @@ export async function openAuth(
   const endSweeping = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys could not be deleted'),
   );
-  const users = createUserStore(db);
+  const users = createUserStore(db, administratorsOf(config));
+  const logins = createLoginStore(db);
+  const idleMs = config.loginIdleMinutes * 60_000;
   const credentials = createCredentialStore(db);
   const sightings = openSightings(credentials, clock, (error) =>
     log.warn({ err: error }, 'when users were last seen could not be written down'),
   );
+  const endLogins = sweepAgainAndAgain(
+    clock,
+    () => logins.sweep(clock.now(), new Date(clock.now().getTime() - idleMs)),
+    (error) => log.warn({ err: error }, 'logins that have ended could not be deleted'),
+  );
+
+  async function announce(channel: 'users.changed' | 'credentials.ended', subject: string): Promise<void> {
+    bus.publish(channel, subject);
+    await bus.settle(MAX_AGE_MS);
+  }
+
+  const opened =
+    team &&
+    openTeam(config, team, {
+      ...context,
+      users,
+      logins,
+      ended: (digest) => announce('credentials.ended', digest),
+    });
   const identities = createIdentities({
     users,
     credentials,
     sightings,
     bus,
     clock,
-    issuer: undefined,
-    idleMs: 0,
+    issuer: team && issuerOf(config),
+    accessTokens: opened?.accessTokens,
+    idleMs,
   });
   const handlers = createHandlers({
     identities,
+    logins: opened?.logins,
     users,
     tokens: createTokenStore(db),
     clock,
     ids,
-    async announce(channel, subject) {
-      bus.publish(channel, subject);
-      await bus.settle(MAX_AGE_MS);
-    },
+    announce,
   });
   return {
     name: 'auth',
@@ -77,6 +103,7 @@ export async function openAuth(
     async stop() {
       identities.stop();
       endSweeping();
+      await endLogins();
       await sightings.stop();
       await db.close();
     },

@@ -72,9 +72,14 @@ export async function layGround(
         inForce: redisUrl ? 'Redis at SERVICE_REDIS_URL' : 'within this process (stands in for Redis)',
       },
       { role: 'models', inForce: 'rehearsal/echo, rehearsal/script, rehearsal/shell (no key needed)' },
-      { role: 'identity', inForce: 'local mode: whoever reaches this machine is its administrator' },
+      { role: 'identity', inForce: identityIn(plan) },
     ],
   };
+}
+
+function identityIn({ house: { authMode }, auth: { issuer } }: Plan): string {
+  if (authMode === 'local') return 'local mode: whoever reaches this machine is its administrator';
+  return issuer === undefined ? 'users of an identity provider' : `users of ${issuer}`;
 }
 
 /** The driver of Redis is loaded only where it is needed, as that takes a while. */

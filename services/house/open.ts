@@ -12,7 +12,7 @@ import { openSessions } from '../sessions/service.ts';
 import type { Ground } from './ground.ts';
 import { Neighbours } from './neighbours.ts';
 import { serveOperations } from './operations.ts';
-import type { Plan } from './plan.ts';
+import { edgeConfig, type Plan } from './plan.ts';
 import { openSandboxes } from './sandboxes.ts';
 import { type ModuleName, modulesOf } from './target.ts';
 
@@ -22,9 +22,12 @@ const GRPC_STOP_MS = 1_500;
 export async function openModules(plan: Plan, house: House, ground: Ground): Promise<string | undefined> {
   const neighbours = new Neighbours(plan, house);
   let url: string | undefined;
+  const publicUrl = () => (plan.edge.publicUrl ? new URL(plan.edge.publicUrl).origin : (url ?? ''));
   const open: Record<ModuleName, () => Promise<void>> = {
     async auth() {
-      await neighbours.serve('auth', openAuth(ground.contextOf('auth'), plan.auth));
+      const team =
+        plan.house.authMode === 'oidc' ? { sealer: createSealer(ground.sealingKey), publicUrl } : undefined;
+      await neighbours.serve('auth', openAuth(ground.contextOf('auth'), plan.auth, team));
     },
 
     async agents() {
@@ -55,7 +58,6 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
       const context = ground.contextOf('deployments');
       const { agents, sessions, auth } = neighbours.of('deployments', context);
       const clients = { agents: agents(), sessions: sessions(), auth: auth() };
-      const publicUrl = () => (plan.edge.publicUrl ? new URL(plan.edge.publicUrl).origin : (url ?? ''));
       const sealer = createSealer(ground.sealingKey);
       await neighbours.serve(
         'deployments',
@@ -87,7 +89,7 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
       const { standIns } = ground;
       const readiness = () => house.readiness();
       const whole = { clock, ids, log, metrics, tracer, clients, readiness, standIns };
-      url = (await house.start(openEdge(whole, plan.edge))).url;
+      url = (await house.start(openEdge(whole, edgeConfig(plan)))).url;
     },
   };
 

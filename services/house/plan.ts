@@ -7,7 +7,7 @@ import {
   unknownVariables,
 } from '../../lib/env.ts';
 import { settings as agents } from '../agents/config.ts';
-import { settings as auth } from '../auth/config.ts';
+import { settings as auth, checkLocal, checkTeam } from '../auth/config.ts';
 import { settings as deployments } from '../deployments/config.ts';
 import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
@@ -36,12 +36,22 @@ export function readPlan(target: Target, env: Environment, problems: SettingProb
     edge: readSettings(edge, env, problems),
   };
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
-  if (modulesOf(target).includes('edge')) problems.push(...checkConfig(plan.edge));
+  if (modulesOf(target).includes('edge')) problems.push(...checkConfig(edgeConfig(plan)));
+  if (modulesOf(target).includes('auth')) problems.push(...checkAuth(plan));
   problems.push(...endpointKeysOfNobody(plan), ...halfAStore(plan));
   // What was given but cannot be used has been said already; it is not missing as well.
   const given = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(plan).filter(({ variable }) => !given.has(variable)));
   return plan;
+}
+
+/** What the edge is opened with. */
+export function edgeConfig({ edge, house: { authMode } }: Plan) {
+  return { ...edge, authMode };
+}
+
+function checkAuth({ auth, house: { authMode } }: Plan): SettingProblem[] {
+  return authMode === 'oidc' ? checkTeam(auth) : checkLocal(auth);
 }
 
 /** A key for an endpoint that does not exist is most often a slip of the pen. */
@@ -115,7 +125,7 @@ function missing({
       'start one, MinIO for example, and name it with its keys; only target all keeps files itself',
     );
   }
-  if (modules.includes('deployments')) {
+  if (modules.includes('deployments') || (modules.includes('auth') && house.authMode === 'oidc')) {
     need(
       'SERVICE_SEALING_KEY',
       sealingKey,
@@ -125,7 +135,7 @@ function missing({
     need(
       'SERVICE_PUBLIC_URL',
       edge.publicUrl,
-      'the origin of the edge, as senders of webhooks reach it',
+      'the origin of the edge, as senders of webhooks and browsers reach it',
       'set it as for the edge',
     );
   }

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
+import { type Administrators, isAdministrator, type Person } from './person.ts';
 import type { Scope } from './scopes.ts';
 
 export type Role = 'member' | 'administrator';
@@ -30,6 +31,27 @@ export function userNotFound(userId: string): Refusal {
 export function admit(user: User | undefined, issuer: string | undefined): User {
   if (!user?.enabled || user.issuer !== issuer) throw refuse('UNAUTHENTICATED', 'this user is disabled');
   return user;
+}
+
+/** What somebody may do whom an identity provider knows. */
+export function rolesOf(
+  user: { email: string; groups: readonly string[] },
+  administrators: Administrators,
+): Role[] {
+  return isAdministrator(user, administrators) ? ['member', 'administrator'] : ['member'];
+}
+
+/** Whether the identity provider says anything about them that was not known. */
+export function isNews(person: Person, { displayName, email, groups }: User): boolean {
+  return (
+    (person.displayName !== undefined && person.displayName !== displayName) ||
+    (person.email !== undefined && person.email !== email) ||
+    (person.groups !== undefined && !isSame(person.groups, groups))
+  );
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
 /** What is left of them with a credential of these scopes. */

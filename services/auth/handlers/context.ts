@@ -1,11 +1,14 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Identities } from '../identity.ts';
+import type { Logins } from '../oidc/logins.ts';
 import type { TokenStore } from '../store/tokens.ts';
 import type { UserStore } from '../store/users.ts';
 
 export interface HandlerContext {
   identities: Identities;
+  /** Undefined in local mode. */
+  logins: Logins | undefined;
   users: UserStore;
   tokens: TokenStore;
   clock: Clock;

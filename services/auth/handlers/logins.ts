@@ -5,24 +5,21 @@ import type { HandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'identify' | 'beginLogin' | 'finishLogin' | 'endLogin'>;
 
-export function loginHandlers({ identities }: HandlerContext): Methods {
+export function loginHandlers({ identities, logins }: HandlerContext): Methods {
+  function available() {
+    if (!logins) throw refuse('LOGIN_NOT_AVAILABLE', 'in local mode nobody logs in');
+    return logins;
+  }
+
   return {
     identify: (request, call) => identities.identify(request, call),
 
-    async beginLogin() {
-      throw notAvailable();
-    },
+    beginLogin: async ({ returnTo }, call) => available().begin(returnTo, call),
 
-    async finishLogin() {
-      throw notAvailable();
-    },
+    finishLogin: async (request, call) => available().finish(request, call),
 
-    async endLogin() {
-      return { endSessionUrl: '' };
+    async endLogin({ login }, call) {
+      return { endSessionUrl: (await logins?.end(login, call)) ?? '' };
     },
   };
-}
-
-function notAvailable() {
-  return refuse('LOGIN_NOT_AVAILABLE', 'in local mode nobody logs in');
 }

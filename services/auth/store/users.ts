@@ -4,16 +4,33 @@ import { likePattern } from '../../../lib/db/like.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { PageRequest } from '../domain/page.ts';
-import type { User } from '../domain/user.ts';
+import type { Administrators, Person } from '../domain/person.ts';
+import { rolesOf, type User } from '../domain/user.ts';
 
 /** With null for undefined. */
-export type UserRow = Omit<User, 'issuer' | 'lastSeenAt'> & {
+type UserRow = Omit<User, 'issuer' | 'lastSeenAt'> & {
   issuer: string | null;
   lastSeenAt: Date | null;
 };
 
-export const USER_COLUMNS = `user_id as "userId", issuer, display_name as "displayName", roles, enabled, email, groups,
+const USER_COLUMNS = `user_id as "userId", issuer, display_name as "displayName", roles, enabled, email, groups,
   created_at as "createdAt", last_seen_at as "lastSeenAt"`;
+
+const BY_SUBJECT = statement(
+  'auth.user_by_subject',
+  `select ${USER_COLUMNS} from users where issuer = $1 and subject = $2`,
+);
+
+/** What the identity provider has not said stays as it is. */
+const MEET = statement(
+  'auth.meet_user',
+  `insert into users as known (user_id, issuer, subject, display_name, roles, email, groups, created_at, last_seen_at)
+   values ($1, $2, $3, coalesce($4::text, $5, $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7)
+   on conflict (issuer, subject) do update set
+     display_name = coalesce($4, known.display_name), email = coalesce($5, known.email),
+     groups = coalesce($6, known.groups)
+   returning ${USER_COLUMNS}`,
+);
 
 const BY_ID = statement('auth.user_by_id', `select ${USER_COLUMNS} from users where user_id = $1`);
 
@@ -32,14 +49,34 @@ const SET_ENABLED = statement(
 
 const END_OF_USERS = 'usr~';
 
-export function userOf({ issuer, lastSeenAt, ...row }: UserRow): User {
-  return { ...row, issuer: issuer ?? undefined, lastSeenAt: lastSeenAt ?? undefined };
-}
-
 export type UserStore = ReturnType<typeof createUserStore>;
 
-export function createUserStore(db: Database) {
+/** Roles are those that the settings give now, but for the user of local mode. */
+export function createUserStore(db: Database, administrators: Administrators) {
+  function userOf({ issuer, lastSeenAt, ...row }: UserRow): User {
+    const roles = issuer === null ? row.roles : rolesOf(row, administrators);
+    return { ...row, roles, issuer: issuer ?? undefined, lastSeenAt: lastSeenAt ?? undefined };
+  }
+
   return {
+    async bySubject(
+      issuer: string,
+      subject: string,
+      { trace }: WriteOptions = {},
+    ): Promise<User | undefined> {
+      const [row] = await db.rows<UserRow>(BY_SUBJECT, [issuer, subject], { trace });
+      return row && userOf(row);
+    },
+
+    /** Writes down what the identity provider says. The id is for somebody who comes for the first time. */
+    async meet(userId: string, issuer: string, person: Person, now: Date, { trace }: WriteOptions = {}) {
+      const { subject, displayName, email, groups } = person;
+      const values = [userId, issuer, subject, displayName ?? null, email ?? null, groups ?? null, now];
+      const [row] = await db.rows<UserRow>(MEET, values, { trace });
+      if (!row) throw new Error('a user that was written down is not there');
+      return userOf(row);
+    },
+
     async user(userId: string, options?: ReadOptions): Promise<User | undefined> {
       const [row] = await db.rows<UserRow>(BY_ID, [userId], options);
       return row && userOf(row);

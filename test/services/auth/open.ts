@@ -1,8 +1,9 @@
-import { readSettings } from '../../../lib/env.ts';
+import { readSettings, type SettingProblem } from '../../../lib/env.ts';
 import type { Caller, Client } from '../../../lib/grpc/contract.ts';
+import { createSealer } from '../../../lib/sealing.ts';
 import type { ServiceContext } from '../../../lib/service.ts';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
-import { settings } from '../../../services/auth/config.ts';
+import { checkTeam, settings } from '../../../services/auth/config.ts';
 import { openAuth } from '../../../services/auth/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -14,6 +15,8 @@ export interface AuthUnderTest extends AsyncDisposable {
 }
 
 export interface AuthOptions extends Partial<ServiceContext> {
+  /** Where browsers reach it; without it, it is in local mode. */
+  publicUrl?: string;
   /** Settings, by the names of their variables. */
   env?: Record<string, string>;
 }
@@ -21,17 +24,24 @@ export interface AuthOptions extends Partial<ServiceContext> {
 /** The service on a database of its own, or on a given one, behind the transport under test. */
 export async function openAuthUnderTest(
   transport: TransportName,
-  { env = {}, ...overrides }: AuthOptions = {},
+  { env = {}, publicUrl, ...overrides }: AuthOptions = {},
 ): Promise<AuthUnderTest> {
   await using opening = new AsyncDisposableStack();
   const url = overrides.databaseUrl ?? opening.use(await createDatabase()).url;
   const context = createContext(url, overrides);
-  const config = readSettings(settings, env, []);
-  const auth = opening.adopt(await openAuth(context, config), (service) => service.stop());
+  const problems: SettingProblem[] = [];
+  const config = readSettings(settings, env, problems);
+  if (publicUrl !== undefined) problems.push(...checkTeam(config));
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const team =
+    publicUrl === undefined ? undefined : { sealer: createSealer(SEALING_KEY), publicUrl: () => publicUrl };
+  const auth = opening.adopt(await openAuth(context, config, team), (service) => service.stop());
   const { as } = opening.use(await connect(AuthServiceDefinition, auth.endpoint, transport, context));
   const stack = opening.move();
   return { as, edge: as('edge'), databaseUrl: url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
+
+const SEALING_KEY = 'the key that seals what is secret in logins';
 
 export const NOTHING = { bearer: '', login: '' };
 

@@ -1,0 +1,94 @@
+import { storable } from '../../../lib/text.ts';
+
+/** What an identity provider says of a user. What is undefined it has not said. */
+export interface Person {
+  subject: string;
+  displayName: string | undefined;
+  /** Verified; in lower case. */
+  email: string | undefined;
+  groups: string[] | undefined;
+}
+
+/** Who is an administrator. */
+export interface Administrators {
+  groups: readonly string[];
+  /** In lower case. */
+  emails: readonly string[];
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+const NAME_CHARACTERS = 200;
+const EMAIL_CHARACTERS = 320;
+/** Groups travel with every call between services. */
+const GROUP_CHARACTERS = 256;
+const GROUPS_CHARACTERS = 8_192;
+
+/**
+ * Reads claims; of several sources, the first one that says something counts. Undefined when they name nobody. Of
+ * very many groups only some are kept, those of administrators first.
+ */
+export function personOf(
+  sources: readonly Claims[],
+  groupsClaim: string,
+  administrators: Administrators,
+): Person | undefined {
+  const subject = sources[0]?.sub;
+  if (typeof subject !== 'string' || !SUBJECT.test(subject)) return undefined;
+  const groups = sources.map((claims) => claims[groupsClaim]).find((groups) => groups !== undefined);
+  return {
+    subject,
+    displayName: first(sources, nameIn),
+    email: first(sources, emailIn),
+    groups: groups === undefined ? undefined : groupsIn(groups, administrators),
+  };
+}
+
+/** Whether the claims tell all that is wanted of a user. */
+export function isComplete(claims: Claims, groupsClaim: string): boolean {
+  return nameIn(claims) !== undefined && claims.email !== undefined && claims[groupsClaim] !== undefined;
+}
+
+export function isAdministrator(
+  { email, groups }: { email: string; groups: readonly string[] },
+  administrators: Administrators,
+): boolean {
+  return (
+    (email !== '' && administrators.emails.includes(email)) ||
+    groups.some((group) => administrators.groups.includes(group))
+  );
+}
+
+function first(sources: readonly Claims[], read: (claims: Claims) => string | undefined) {
+  for (const claims of sources) {
+    const value = read(claims);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function nameIn({ name, preferred_username: username }: Claims): string | undefined {
+  const text = [name, username].find((one) => typeof one === 'string' && one.trim() !== '');
+  return typeof text === 'string' ? storable(text.trim().slice(0, NAME_CHARACTERS)) : undefined;
+}
+
+/** Some say "true" for true. */
+function emailIn({ email, email_verified: verified }: Claims): string | undefined {
+  if (typeof email !== 'string' || (verified !== true && verified !== 'true')) return undefined;
+  return email.length <= EMAIL_CHARACTERS ? storable(email).toLowerCase() : undefined;
+}
+
+function groupsIn(claim: unknown, administrators: Administrators): string[] {
+  const texts = (Array.isArray(claim) ? claim : [claim]).filter(
+    (one): one is string => typeof one === 'string' && one !== '' && one.length <= GROUP_CHARACTERS,
+  );
+  const isFirst = (group: string) => administrators.groups.includes(group);
+  const groups = new Set([...texts.filter(isFirst), ...texts].map(storable));
+  let room = GROUPS_CHARACTERS;
+  const kept = [...groups].filter((group) => {
+    room -= Buffer.byteLength(group);
+    return room >= 0;
+  });
+  return kept.sort();
+}

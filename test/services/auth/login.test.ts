@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { TRANSPORTS } from '../../support/context.ts';
+import { rowsOn } from '../../support/sql.ts';
+import { until } from '../../support/wait.ts';
+import { NOTHING } from './open.ts';
+import { logIn, ORIGIN, openTeamUnderTest, type TeamUnderTest } from './team.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+describe.each(TRANSPORTS)('logins, %s', (transport) => {
+  let team: TeamUnderTest;
+  let clock: FakeClock;
+
+  beforeAll(async () => {
+    clock = createFakeClock(new Date());
+    team = await openTeamUnderTest(transport, { clock });
+  });
+  afterAll(() => team[Symbol.asyncDispose]());
+
+  const who = (login: string) => team.edge.identify({ ...NOTHING, login });
+
+  it('sends the browser to the provider with a state, a nonce and a challenge that are new each time', async () => {
+    const seen = new Set<string>();
+    for (let round = 0; round < 3; round++) {
+      const { authorizationUrl, attempt, lifetimeSeconds } = await team.edge.beginLogin({ returnTo: '/' });
+      const url = new URL(authorizationUrl);
+      expect(url.origin).toBe(team.provider.issuer);
+      expect(Object.fromEntries(url.searchParams)).toMatchObject({
+        response_type: 'code',
+        scope: 'openid profile email',
+        code_challenge_method: 'S256',
+        redirect_uri: `${ORIGIN}/api/v1/auth/callback`,
+      });
+      expect(lifetimeSeconds).toBe(600);
+      for (const name of ['state', 'nonce', 'code_challenge']) seen.add(url.searchParams.get(name) ?? '');
+      seen.add(attempt);
+    }
+    expect(seen.size).toBe(12);
+  });
+
+  it('knows who has come back', async () => {
+    const { login, lifetimeSeconds, user, returnTo } = await logIn(team, 'alice', '', '/sessions?q=1#top');
+    expect(login).toMatch(/^[\w-]{43}$/);
+    expect({ lifetimeSeconds, returnTo }).toEqual({
+      lifetimeSeconds: 168 * 3_600,
+      returnTo: '/sessions?q=1#top',
+    });
+    expect(user).toEqual({
+      userId: expect.stringMatching(/^usr_/),
+      displayName: 'Alice',
+      roles: ['member', 'administrator'],
+      enabled: true,
+      email: 'alice@example.com',
+      groups: ['everybody', 'operators'],
+      createdAt: expect.any(Date),
+      lastSeenAt: expect.any(Date),
+    });
+    expect(await who(login)).toEqual({
+      user,
+      scopes: ['read', 'write', 'admin'],
+      credential: expect.stringMatching(/^lgn_/),
+    });
+  });
+
+  it('knows again who comes again', async () => {
+    const first = await logIn(team, 'bob');
+    const second = await logIn(team, 'bob');
+    expect(second.user?.userId).toBe(first.user?.userId);
+    expect(second.user?.roles).toEqual(['member']);
+    expect(second.login).not.toBe(first.login);
+  });
+
+  it('makes an administrator of a verified address only', async () => {
+    expect((await logIn(team, 'root')).user?.roles).toContain('administrator');
+    team.provider.accounts['impostor'] = { email: 'root@example.com', emailVerified: false };
+    const { user } = await logIn(team, 'impostor');
+    expect(user).toMatchObject({ roles: ['member'], email: '', displayName: 'impostor' });
+  });
+
+  it('takes over at a login what the provider says now', async () => {
+    team.provider.accounts['carol'] = { name: 'Carol', email: 'carol@example.com', groups: ['operators'] };
+    const { login } = await logIn(team, 'carol');
+    expect((await who(login)).user?.roles).toContain('administrator');
+    team.provider.accounts['carol'] = { name: 'Caroline' };
+    await logIn(team, 'carol');
+    expect((await who(login)).user).toMatchObject({ displayName: 'Caroline', groups: [], roles: ['member'] });
+  });
+
+  it('ends the login that the browser had', async () => {
+    const before = await logIn(team, 'bob');
+    const after = await logIn(team, 'bob', before.login);
+    await expect(who(before.login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect((await who(after.login)).user?.displayName).toBe('Bob');
+  });
+
+  it('ends at once, also at the provider, and ends only once', async () => {
+    const { login } = await logIn(team, 'bob');
+    await who(login);
+    const url = new URL((await team.edge.endLogin({ login })).endSessionUrl);
+    expect(url.origin).toBe(team.provider.issuer);
+    expect(url.searchParams.get('post_logout_redirect_uri')).toBe(`${ORIGIN}/`);
+    const response = await fetch(url);
+    expect({ status: response.status, text: await response.text() }).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('name="logout"'),
+    });
+    await expect(who(login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await team.edge.endLogin({ login })).toEqual({ endSessionUrl: '' });
+    expect(await team.edge.endLogin({ login: 'no login at all' })).toEqual({ endSessionUrl: '' });
+  });
+
+  it('ends when nobody uses it', async () => {
+    const { login } = await logIn(team, 'bob');
+    for (let hours = 0; hours < 24; hours += 6) {
+      clock.advance(6 * HOUR_MS);
+      await used(login);
+    }
+    clock.advance(12 * HOUR_MS);
+    await expect(who(login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('ends after a week, however much it is used', async () => {
+    const { login } = await logIn(team, 'bob');
+    for (let hours = 0; hours < 162; hours += 6) {
+      clock.advance(6 * HOUR_MS);
+      await used(login);
+    }
+    clock.advance(6 * HOUR_MS);
+    await expect(who(login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('is not held up by a provider that is away, and goes on when it is there again', async () => {
+    const { login } = await logIn(team, 'bob');
+    team.provider.away = true;
+    clock.advance(2_000);
+    expect((await who(login)).user?.displayName).toBe('Bob');
+    team.provider.away = false;
+    expect((await logIn(team, 'alice')).user?.displayName).toBe('Alice');
+  });
+
+  it('goes on with the new keys of the provider', async () => {
+    for (let round = 0; round < 3; round++) {
+      await team.provider.rotateKeys();
+      expect((await logIn(team, 'bob')).user?.displayName).toBe('Bob');
+    }
+  });
+
+  /** Shows it, and waits until that is written down. */
+  async function used(login: string) {
+    const { credential } = await who(login);
+    const last = async () => {
+      const sql = `select seen_at from auth.logins where login_id = '${credential}'`;
+      return (await rowsOn<{ seen_at: Date }>(team.databaseUrl, sql))[0]?.seen_at.getTime() ?? 0;
+    };
+    const now = clock.now().getTime();
+    await until('its use is written down', async () => {
+      clock.advance(1_000);
+      return (await last()) >= now;
+    });
+  }
+});
