@@ -117,6 +117,8 @@ export class HttpProxy {
   /** No connection lasts for ever, stands still for long, or brings any amount. */
   #limit(socket: Socket): void {
     this.#sockets.add(socket);
+    // HTTP listens no more once a socket is a tunnel, and whoever is in a sandbox may break off when they like.
+    socket.on('error', () => socket.destroy());
     let lookedAt = 0;
     let cancel = () => {};
     const look = () => {

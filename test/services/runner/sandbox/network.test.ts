@@ -245,6 +245,24 @@ describe('the way out of a limited network', () => {
     await closed;
   });
 
+  it.each([
+    ['is refused a tunnel', 'CONNECT other.test:443 HTTP/1.1\r\nHost: other.test\r\n\r\n'],
+    ['has a tunnel', 'CONNECT allowed.test:443 HTTP/1.1\r\nHost: allowed.test\r\n\r\n'],
+    ['is refused a page', 'GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n'],
+    ['wants another protocol', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],
+  ])('lives on when somebody who %s breaks off', async (_, request) => {
+    await using there = await begin(['allowed.test'], { 'allowed.test': [PUBLIC] });
+    for (const isAnswered of [true, false]) {
+      const socket = connect(there.port, '127.0.0.1').resume();
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(request);
+      await new Promise((resolve) => socket.once(isAnswered ? 'data' : 'connect', resolve));
+      socket.resetAndDestroy();
+      await closed;
+      expect((await get(there.port, 'http://allowed.test/')).status).toBe(201);
+    }
+  });
+
   it('lives on whatever it is told', async () => {
     await using there = await begin(['allowed.test'], { 'allowed.test': [PUBLIC] });
     for (const text of [
