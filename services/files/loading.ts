@@ -1,4 +1,3 @@
-import type { ReadOptions } from '../../lib/db/database.ts';
 import type { Placed } from './domain/node.ts';
 import { ahead } from './each.ts';
 import { isSmall, type Reader } from './reader.ts';
@@ -8,7 +7,7 @@ export interface LoadingOptions {
   contents: Pick<Contents, 'contents'>;
   reader: Reader;
   signal: AbortSignal;
-  call?: ReadOptions;
+  call?: Parameters<Contents['contents']>[1];
 }
 
 export interface Loaded {
