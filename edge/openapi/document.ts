@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import packageJson from '../../package.json' with { type: 'json' };
+import { closedDefault } from '../access.ts';
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { Page } from '../schemas/common.ts';
@@ -9,8 +10,10 @@ import { type Components, collect } from './components.ts';
 import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { fileOperations } from './files.ts';
+import { loginOperations } from './login.ts';
 import { headerParameters, pathParameters, queryParameters } from './parameters.ts';
 import { probePaths } from './probes.ts';
+import { SECURITY_SCHEMES, securityOf } from './security.ts';
 import { streamOperations } from './streams.ts';
 import { triggerOperation } from './trigger.ts';
 
@@ -20,12 +23,14 @@ export function renderOpenApi(origin: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const add = (path: string, method: string, operation: object) => {
     paths[path] ??= {};
-    paths[path][method.toLowerCase()] = operation;
+    const security = securityOf(closedDefault(method, API + path));
+    paths[path][method.toLowerCase()] = { security, ...operation };
   };
   for (const route of ROUTES) add(route.path, route.method, operationOf(route, components));
   for (const operation of streamOperations(components)) add(...operation);
   for (const operation of aiStreamOperations(components)) add(...operation);
   for (const operation of fileOperations(components)) add(...operation);
+  for (const operation of loginOperations(components)) add(...operation);
   add(...triggerOperation());
   Object.assign(paths, probePaths(origin, components));
   return {
@@ -35,7 +40,8 @@ export function renderOpenApi(origin: string): object {
       version: packageJson.version,
       description:
         'Hosts Agents: conversations and signed webhooks start Sessions, in which an Agent works turn by turn. ' +
-        'Everything it does is an event of the Session. In local mode no credential is needed.',
+        'Everything it does is an event of the Session. In local mode no credential is needed; what is said of them here holds ' +
+        'where people log in.',
     },
     servers: [{ url: `${origin}${API}` }],
     tags: [
@@ -49,14 +55,18 @@ export function renderOpenApi(origin: string): object {
       'Deployments',
       'Environments',
       'Sandboxes',
+      'Authentication',
+      'Users',
       'Webhook trigger',
       'Operations',
     ].map((name) => ({
       name,
     })),
-    security: [{}],
     paths,
-    components: { schemas: { ...components, ErrorEnvelope: ERROR_ENVELOPE } },
+    components: {
+      schemas: { ...components, ErrorEnvelope: ERROR_ENVELOPE },
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }
 
@@ -68,6 +78,7 @@ function operationOf(route: Route, components: Components): object {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
+    ...(route.access ? { security: securityOf(route.access) } : {}),
     parameters: [
       ...pathParameters(route.path),
       ...queryParameters(route.query, components),

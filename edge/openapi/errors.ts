@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { Access } from '../access.ts';
 import type { RequestHeader } from '../input/headers.ts';
 
 /** What an operation takes, as far as its refusals follow from it. */
@@ -7,6 +8,7 @@ interface Taken {
   query?: object | undefined;
   body?: object | undefined;
   headers?: readonly RequestHeader[] | undefined;
+  access?: Access | undefined;
 }
 
 /** Whoever sends it and whatever it is, a request may be answered with these. */
@@ -21,15 +23,18 @@ export const ANY_REQUEST: readonly ErrorCode[] = [
   'STORAGE_FULL',
 ];
 /** Of everything but what is signed: a browser may have sent it. */
-const ANY_CALLER: readonly ErrorCode[] = ['UNAUTHENTICATED', 'CSRF_REJECTED', 'HOST_NOT_ALLOWED'];
+const ANY_BROWSER: readonly ErrorCode[] = ['CSRF_REJECTED', 'HOST_NOT_ALLOWED'];
+/** Of what is not open to anybody. */
+export const ANY_CALLER: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_EXPIRED', 'SCOPE_INSUFFICIENT'];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
 
 /** The refusals that follow from what an operation takes. */
-export function impliedErrors({ path, query, body, headers }: Taken): ErrorCode[] {
+export function impliedErrors({ path, query, body, headers, access }: Taken): ErrorCode[] {
   return [
     ...ANY_REQUEST,
-    ...ANY_CALLER,
+    ...ANY_BROWSER,
+    ...(access === 'open' ? [] : ANY_CALLER),
     ...(path.includes('{') ? (['URI_TOO_LONG'] as const) : []),
     ...(query ? (['INVALID_TEXT'] as const) : []),
     ...(body ? WITH_BODY : []),

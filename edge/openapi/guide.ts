@@ -1,5 +1,6 @@
 import { AI_STREAM_PATH } from '../ai-stream/route.ts';
 import { FILE_PLACES } from '../files/places.ts';
+import { CALLBACK_PATH, LOGIN_PATH } from '../routes/auth/login.ts';
 import { EXPORT_PATH } from '../routes/export.ts';
 import { ARCHIVE_PATH } from '../routes/files/archive.ts';
 import { CONTENT_PATH } from '../routes/files/content.ts';
@@ -24,6 +25,7 @@ export function renderGuide(origin: string): string {
 
 - Base URL: ${origin}${API}
 - Every JSON answer is \`{"code", "message", "data"}\`; errors have \`error\` with \`code\`, \`retryable\` and \`owner\`.
+- Where people log in, send a personal access token as \`Authorization: Bearer …\`. In local mode none is needed.
 - Lists have \`page.next_cursor\`; hand it over as \`cursor\`.
 - [Full description](${origin}/openapi.json): OpenAPI 3.1
 
@@ -35,6 +37,8 @@ ${files.join('\n')}
 - \`GET ${API}${EXPORT_PATH}\`: Export a session's journal as JSON lines
 - \`POST ${API}${AI_STREAM_PATH}\`: Send a message and stream the turn to AI SDK (UI Message Stream v1)
 - \`GET ${API}${AI_STREAM_PATH}\`: Stream the turn that is under way to AI SDK
+- \`GET ${API}${LOGIN_PATH}\`: Log in with a browser
+- \`GET ${API}${CALLBACK_PATH}\`: Come back from the identity provider
 - \`POST ${API}${TRIGGER_PATH}\`: Start a session with a signed webhook
 
 ## To begin

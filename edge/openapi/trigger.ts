@@ -20,6 +20,7 @@ export function triggerOperation(): Operation {
     {
       operationId: 'triggerDeployment',
       tags: ['Webhook trigger'],
+      security: [],
       summary: 'Start a session with a signed webhook',
       description:
         'signature = Base64(HMAC-SHA256(shared_secret, timestamp + "." + lowercase hex SHA-256 of the raw body)). Any bytes are ' +

@@ -22,7 +22,7 @@ export interface Operation {
   summary: string;
   parameters: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
-  responses: Record<string, { description: string; content: Record<string, Content> }>;
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
   /** The error codes that the document lists, by status. */
   errors: Map<number, string[]>;
 }
@@ -58,10 +58,10 @@ function errorsOf({ responses }: Described): Map<number, string[]> {
   const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   return new Map(
     failures.map(([status, { content }]) => {
-      const { allOf } = (content['application/json'] as Content).schema as {
-        allOf: [object, { properties: { code: { enum: string[] } } }];
-      };
-      return [Number(status), allOf[1].properties.code.enum];
+      const schema = content?.['application/json']?.schema as
+        | { allOf: [object, { properties: { code: { enum: string[] } } }] }
+        | undefined;
+      return [Number(status), schema?.allOf[1].properties.code.enum ?? []];
     }),
   );
 }

@@ -29,10 +29,11 @@ export function serveLogin(app: FastifyInstance, { clients: { auth } }: EdgeCont
 
   async function finish(request: FastifyRequest, reply: FastifyReply) {
     const { cookie = '' } = request.headers;
+    const attempt = cookies.attempt(cookie);
     // Good for one return, whatever becomes of it.
-    cookies.dropAttempt(reply);
+    if (attempt) cookies.dropAttempt(reply);
     const finished = await auth.finishLogin(
-      { attempt: cookies.attempt(cookie), query: queryOf(request), login: cookies.login(cookie) },
+      { attempt, query: queryOf(request), login: cookies.login(cookie) },
       anonymous(request, reply),
     );
     cookies.keepLogin(reply, finished.login, finished.lifetimeSeconds);

@@ -53,8 +53,9 @@ export const loginRoutes = [
     },
     errors: [],
     async answer({ clients, call, door, request, reply }) {
-      const { endSessionUrl } = await clients.auth.endLogin({ login: request.credential.login }, call);
-      door.cookies.dropLogin(reply);
+      const { login } = request.credential;
+      const { endSessionUrl } = await clients.auth.endLogin({ login }, call);
+      if (login) door.cookies.dropLogin(reply);
       return ok({ logged_out: true, end_session_url: endSessionUrl || null });
     },
   }),
