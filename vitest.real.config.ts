@@ -6,9 +6,10 @@ const JOURNEYS = [
   'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
+  'test/edge/environments.test.ts',
 ];
 /** What only separate processes have to show. */
-const APART = 'test/real/targets.test.ts';
+const APART = ['test/real/targets.test.ts', 'test/real/replicas.test.ts'];
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 
@@ -28,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'one process',
           include: [...JOURNEYS, 'test/edge/stream.test.ts', 'test/real/*.test.ts'],
-          exclude: [APART],
+          exclude: APART,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
         },
       },
@@ -36,7 +37,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'a process per target',
-          include: [...JOURNEYS, APART],
+          include: [...JOURNEYS, ...APART],
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'a process per target' },
         },
       },
