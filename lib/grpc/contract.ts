@@ -50,6 +50,8 @@ export interface Caller {
   groups?: readonly string[];
   /** With what they came: tok_… or lgn_…, access_token, local. */
   credential?: string;
+  /** Of the network, from where they came. */
+  address?: string;
 }
 
 /** What a handler knows about the call it answers. It may be handed on as the options of a further call. */

@@ -7,7 +7,9 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { AuthConfig } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { createIdentities, MAX_AGE_MS } from './identity.ts';
+import { createRecorder } from './recorder.ts';
 import { openSightings } from './sightings.ts';
+import { createActStore } from './store/acts.ts';
 import { createCredentialStore } from './store/credentials.ts';
 import { createLoginStore } from './store/logins.ts';
 import { createTokenStore } from './store/tokens.ts';
@@ -26,6 +28,9 @@ const peers: Peers<AuthServiceDefinition> = {
   getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
   setUserEnabled: ['edge'],
+  recordActs: ['edge', 'agents', 'sessions', 'files', 'deployments'],
+  listActs: ['edge'],
+  verifyActs: ['edge'],
 };
 
 /**
@@ -79,11 +84,14 @@ export async function openAuth(
     accessTokens: opened?.accessTokens,
     idleMs,
   });
+  const acts = createActStore(db);
   const handlers = createHandlers({
     identities,
     logins: opened?.logins,
     users,
     tokens: createTokenStore(db),
+    acts,
+    record: createRecorder(acts, clock),
     clock,
     ids,
     announce,

@@ -22,7 +22,7 @@ import type { HandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'createToken' | 'listTokens' | 'deleteToken'>;
 
-export function tokenHandlers({ tokens, clock, ids, announce }: HandlerContext): Methods {
+export function tokenHandlers({ tokens, record, clock, ids, announce }: HandlerContext): Methods {
   function holderOf(call: Call): Caller {
     const caller = callerOf(call);
     checkMayManageTokens(caller.credential);
@@ -55,6 +55,7 @@ export function tokenHandlers({ tokens, clock, ids, announce }: HandlerContext):
         request: CreateTokenRequest.encode({ ...request, idempotencyKey: '' }),
         answer: CreateTokenResponse.encode({ token, value: '', replayed: false }).finish(),
       };
+      await record({ action: 'token.create', targetId: token.tokenId, data: { name, scopes } }, call);
       const { answer, replayed } = await tokens.create(creation, call);
       if (!replayed) return { token, value, replayed };
       return { ...CreateTokenResponse.decode(answer), replayed };
@@ -68,6 +69,7 @@ export function tokenHandlers({ tokens, clock, ids, announce }: HandlerContext):
 
     async deleteToken({ tokenId }, call) {
       const { userId } = holderOf(call);
+      if (isId('tok', tokenId)) await record({ action: 'token.delete', targetId: tokenId }, call);
       const digest = isId('tok', tokenId) ? await tokens.remove(userId, tokenId, call) : undefined;
       if (digest === undefined) throw tokenNotFound();
       await announce('credentials.ended', digest);

@@ -8,7 +8,7 @@ import type { HandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'getUser' | 'listUsers' | 'setUserEnabled'>;
 
-export function userHandlers({ users, announce }: HandlerContext): Methods {
+export function userHandlers({ users, record, announce }: HandlerContext): Methods {
   return {
     /** Read anew each time: whoever asks keeps the answer, and must not keep what was old already. */
     async getUser({ userId }, call) {
@@ -27,6 +27,7 @@ export function userHandlers({ users, announce }: HandlerContext): Methods {
     /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
     async setUserEnabled({ userId, enabled }, call) {
       checkDisabling(userId, administratorOf(call).userId);
+      await record({ action: enabled ? 'user.enable' : 'user.disable', targetId: userId }, call);
       const user = isId('usr', userId) ? await users.setEnabled(userId, enabled, call) : undefined;
       if (!user) throw userNotFound(userId);
       await announce('users.changed', userId);

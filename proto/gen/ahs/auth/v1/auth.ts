@@ -176,6 +176,90 @@ export interface SetUserEnabledResponse {
   user: User | undefined;
 }
 
+/** One line of the audit log. None is ever changed or deleted. */
+export interface Act {
+  /** 1, 2, 3 … without a gap. */
+  seq: number;
+  createdAt:
+    | Date
+    | undefined;
+  /** usr_…; empty: nobody who is known. */
+  actorId: string;
+  /** With what they came: tok_… or lgn_…, access_token, local; empty when that is not known. */
+  credential: string;
+  /** A name of lib/acts.ts. */
+  action: string;
+  /** The id of what it was done to; may be empty. */
+  targetId: string;
+  /** done | refused. An act is written down before it is done: one that fails afterwards stays. */
+  outcome: string;
+  /** Of the address of the network; empty when that is not known. */
+  address: string;
+  /** req_…; empty for none. */
+  requestId: string;
+  /** A JSON object without secrets. */
+  dataJson: string;
+  /** SHA-256, in hexadecimal, of this line and the hash of the one before it: docs/how-to/audit.md says of which bytes. */
+  hash: string;
+}
+
+export interface RecordActsRequest {
+  acts: NewAct[];
+}
+
+export interface NewAct {
+  action: string;
+  targetId: string;
+  /** done | refused */
+  outcome: string;
+  /** A JSON object; empty for {}. */
+  dataJson: string;
+  /** Of a request by nobody who is known; otherwise that of the caller counts. */
+  address: string;
+}
+
+export interface RecordActsResponse {
+}
+
+export interface ListActsRequest {
+  page:
+    | PageRequest
+    | undefined;
+  /** Empty filters are not applied. */
+  actorId: string;
+  action: string;
+  targetId: string;
+  outcome: string;
+  /** From this time on, and before that one. */
+  from: Date | undefined;
+  until: Date | undefined;
+}
+
+export interface ListActsResponse {
+  acts: Act[];
+  page: PageInfo | undefined;
+}
+
+export interface VerifyActsRequest {
+  /** Where the last part ended; 0 for the beginning. */
+  afterSeq: number;
+  /** At most 100,000. */
+  limit: number;
+}
+
+export interface VerifyActsResponse {
+  /** Up to here nothing was changed, left out or put in, as long as nothing was before after_seq. */
+  verifiedSeq: number;
+  /** The hash of that line; empty before the first one. */
+  verifiedHash: string;
+  /** The first line that is not as it was written; absent when there is none in this part. */
+  brokenSeq?:
+    | number
+    | undefined;
+  /** The log ends with this part. */
+  complete: boolean;
+}
+
 function createBaseUser(): User {
   return {
     userId: "",
@@ -1546,6 +1630,650 @@ export const SetUserEnabledResponse: MessageFns<SetUserEnabledResponse> = {
   },
 };
 
+function createBaseAct(): Act {
+  return {
+    seq: 0,
+    createdAt: undefined,
+    actorId: "",
+    credential: "",
+    action: "",
+    targetId: "",
+    outcome: "",
+    address: "",
+    requestId: "",
+    dataJson: "",
+    hash: "",
+  };
+}
+
+export const Act: MessageFns<Act> = {
+  encode(message: Act, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seq !== 0) {
+      writer.uint32(8).int64(message.seq);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(18).fork()).join();
+    }
+    if (message.actorId !== "") {
+      writer.uint32(26).string(message.actorId);
+    }
+    if (message.credential !== "") {
+      writer.uint32(34).string(message.credential);
+    }
+    if (message.action !== "") {
+      writer.uint32(42).string(message.action);
+    }
+    if (message.targetId !== "") {
+      writer.uint32(50).string(message.targetId);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(58).string(message.outcome);
+    }
+    if (message.address !== "") {
+      writer.uint32(66).string(message.address);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(74).string(message.requestId);
+    }
+    if (message.dataJson !== "") {
+      writer.uint32(82).string(message.dataJson);
+    }
+    if (message.hash !== "") {
+      writer.uint32(90).string(message.hash);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Act {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAct();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.actorId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.targetId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.dataJson = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.hash = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRecordActsRequest(): RecordActsRequest {
+  return { acts: [] };
+}
+
+export const RecordActsRequest: MessageFns<RecordActsRequest> = {
+  encode(message: RecordActsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.acts) {
+      NewAct.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RecordActsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRecordActsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.acts.push(NewAct.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNewAct(): NewAct {
+  return { action: "", targetId: "", outcome: "", dataJson: "", address: "" };
+}
+
+export const NewAct: MessageFns<NewAct> = {
+  encode(message: NewAct, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.action !== "") {
+      writer.uint32(10).string(message.action);
+    }
+    if (message.targetId !== "") {
+      writer.uint32(18).string(message.targetId);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(26).string(message.outcome);
+    }
+    if (message.dataJson !== "") {
+      writer.uint32(34).string(message.dataJson);
+    }
+    if (message.address !== "") {
+      writer.uint32(42).string(message.address);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NewAct {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNewAct();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.targetId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.dataJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRecordActsResponse(): RecordActsResponse {
+  return {};
+}
+
+export const RecordActsResponse: MessageFns<RecordActsResponse> = {
+  encode(_: RecordActsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RecordActsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRecordActsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListActsRequest(): ListActsRequest {
+  return { page: undefined, actorId: "", action: "", targetId: "", outcome: "", from: undefined, until: undefined };
+}
+
+export const ListActsRequest: MessageFns<ListActsRequest> = {
+  encode(message: ListActsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    if (message.actorId !== "") {
+      writer.uint32(18).string(message.actorId);
+    }
+    if (message.action !== "") {
+      writer.uint32(26).string(message.action);
+    }
+    if (message.targetId !== "") {
+      writer.uint32(34).string(message.targetId);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(42).string(message.outcome);
+    }
+    if (message.from !== undefined) {
+      Timestamp.encode(toTimestamp(message.from), writer.uint32(50).fork()).join();
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(toTimestamp(message.until), writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListActsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListActsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.actorId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.targetId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.from = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListActsResponse(): ListActsResponse {
+  return { acts: [], page: undefined };
+}
+
+export const ListActsResponse: MessageFns<ListActsResponse> = {
+  encode(message: ListActsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.acts) {
+      Act.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListActsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListActsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.acts.push(Act.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVerifyActsRequest(): VerifyActsRequest {
+  return { afterSeq: 0, limit: 0 };
+}
+
+export const VerifyActsRequest: MessageFns<VerifyActsRequest> = {
+  encode(message: VerifyActsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.afterSeq !== 0) {
+      writer.uint32(8).int64(message.afterSeq);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).int32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyActsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyActsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.afterSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVerifyActsResponse(): VerifyActsResponse {
+  return { verifiedSeq: 0, verifiedHash: "", brokenSeq: undefined, complete: false };
+}
+
+export const VerifyActsResponse: MessageFns<VerifyActsResponse> = {
+  encode(message: VerifyActsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.verifiedSeq !== 0) {
+      writer.uint32(8).int64(message.verifiedSeq);
+    }
+    if (message.verifiedHash !== "") {
+      writer.uint32(18).string(message.verifiedHash);
+    }
+    if (message.brokenSeq !== undefined) {
+      writer.uint32(24).int64(message.brokenSeq);
+    }
+    if (message.complete !== false) {
+      writer.uint32(32).bool(message.complete);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VerifyActsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerifyActsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.verifiedSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.verifiedHash = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.brokenSeq = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Who is calling, and whether they still may. */
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
@@ -1648,6 +2376,36 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /**
+     * Writes acts of the caller down in the audit log, all or none; they are there when this is answered. Whoever cannot
+     * have an act written down does not do it.
+     */
+    recordActs: {
+      name: "RecordActs",
+      requestType: RecordActsRequest as typeof RecordActsRequest,
+      requestStream: false,
+      responseType: RecordActsResponse as typeof RecordActsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Newest first; for administrators. */
+    listActs: {
+      name: "ListActs",
+      requestType: ListActsRequest as typeof ListActsRequest,
+      requestStream: false,
+      responseType: ListActsResponse as typeof ListActsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Computes the chain of the audit log anew, a part at a time; for administrators. */
+    verifyActs: {
+      name: "VerifyActs",
+      requestType: VerifyActsRequest as typeof VerifyActsRequest,
+      requestStream: false,
+      responseType: VerifyActsResponse as typeof VerifyActsResponse,
+      responseStream: false,
+      options: {},
+    },
   },
 } as const;
 
@@ -1661,6 +2419,17 @@ function fromTimestamp(t: Timestamp): Date {
   let millis = (t.seconds || 0) * 1_000;
   millis += (t.nanos || 0) / 1_000_000;
   return new globalThis.Date(millis);
+}
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
 }
 
 export interface MessageFns<T> {
