@@ -227,7 +227,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     const variables = Object.fromEntries(
       Array.from({ length: 7 }, (_, n) => [`V${n}`, '\u0001'.repeat(4_000)]),
     );
-    const names = Array.from({ length: 60 }, (_, index) => `large-${index}`);
+    const names = Array.from({ length: 30 }, (_, index) => `large-${index}`);
     for (const name of names) await createdEnvironment(agents, { name, spec: { ...SPEC, variables } });
     const seen: string[] = [];
     let cursor = '';
