@@ -47,21 +47,21 @@ const BATCH = 1_000;
 
 const SWEEP_ATTEMPTS = statement(
   'auth.sweep_login_attempts',
-  `delete from login_attempts where value_hash in (
+  `delete from login_attempts where value_hash = any (array(
      select value_hash from login_attempts where ends_at <= $1
-     order by ends_at limit ${BATCH} for update skip locked)`,
+     order by ends_at limit ${BATCH} for update skip locked))`,
 );
 
 const SWEEP_ENDED = statement(
   'auth.sweep_ended_logins',
-  `delete from logins where login_id in (
-     select login_id from logins where ends_at <= $1 order by ends_at limit ${BATCH} for update skip locked)`,
+  `delete from logins where login_id = any (array(
+     select login_id from logins where ends_at <= $1 order by ends_at limit ${BATCH} for update skip locked))`,
 );
 
 const SWEEP_IDLE = statement(
   'auth.sweep_idle_logins',
-  `delete from logins where login_id in (
-     select login_id from logins where seen_at <= $1 order by seen_at limit ${BATCH} for update skip locked)`,
+  `delete from logins where login_id = any (array(
+     select login_id from logins where seen_at <= $1 order by seen_at limit ${BATCH} for update skip locked))`,
 );
 
 export type LoginStore = ReturnType<typeof createLoginStore>;

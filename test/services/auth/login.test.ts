@@ -74,16 +74,16 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
 
   it('makes an administrator of a verified address only', async () => {
     expect((await logIn(team, 'root')).user?.roles).toContain('administrator');
-    team.provider.accounts['impostor'] = { email: 'root@example.com', emailVerified: false };
+    team.provider.accounts.impostor = { email: 'root@example.com', emailVerified: false };
     const { user } = await logIn(team, 'impostor');
     expect(user).toMatchObject({ roles: ['member'], email: '', displayName: 'impostor' });
   });
 
   it('takes over at a login what the provider says now', async () => {
-    team.provider.accounts['carol'] = { name: 'Carol', email: 'carol@example.com', groups: ['operators'] };
+    team.provider.accounts.carol = { name: 'Carol', email: 'carol@example.com', groups: ['operators'] };
     const { login } = await logIn(team, 'carol');
     expect((await who(login)).user?.roles).toContain('administrator');
-    team.provider.accounts['carol'] = { name: 'Caroline' };
+    team.provider.accounts.carol = { name: 'Caroline' };
     await logIn(team, 'carol');
     expect((await who(login)).user).toMatchObject({ displayName: 'Caroline', groups: [], roles: ['member'] });
   });

@@ -68,3 +68,9 @@ export async function callerWith(
   if (!user) throw new Error('the answer names nobody');
   return { caller: { userId: user.userId, roles: user.roles, groups: user.groups, credential } };
 }
+
+/** One more replica of it, on the same database. */
+export function openAnother(transport: TransportName, team: TeamUnderTest, options: AuthOptions = {}) {
+  const env = { ...settingsFor(team.provider.issuer), SERVICE_OIDC_INTROSPECTION: 'true', ...options.env };
+  return openAuthUnderTest(transport, { publicUrl: ORIGIN, ...options, env, databaseUrl: team.databaseUrl });
+}
