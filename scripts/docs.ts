@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderOpenApi } from '../edge/openapi/document.ts';
 import { type Documents, drift, readTree, settle } from './drift.ts';
+import { renderAccess } from './reference/access.ts';
 import { renderErrors } from './reference/errors.ts';
 import { renderSettings } from './reference/settings.ts';
 import { root } from './tool.ts';
@@ -22,6 +23,7 @@ interface Document {
 const ORIGIN = 'http://127.0.0.1:8080';
 
 const DOCUMENTS: Document[] = [
+  { path: 'access.md', render: renderAccess },
   { path: 'errors.md', render: renderErrors },
   { path: 'settings.md', render: renderSettings },
   { path: 'openapi.json', render: () => `${JSON.stringify(renderOpenApi(ORIGIN), null, 2)}\n` },

@@ -69,33 +69,14 @@ export class Door {
     return credentialOf(headers, this.cookies);
   }
 
-  /** Refused with UNAUTHENTICATED, TOKEN_EXPIRED, SCOPE_INSUFFICIENT. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { config } = request.routeOptions;
-    const access = config.access ?? 'admin';
-    if (access !== 'open')
-      request.call = await this.#identify(request, reply, access, config.lasting ?? false);
-  }
-
-  /** At a route that is open to anybody, for what is not. Refused also with FORBIDDEN. */
-  async administrator(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller } = await this.#identify(request, reply, 'admin', false);
-    if (!caller.roles.includes('administrator'))
-      throw refuse('FORBIDDEN', 'only an administrator may see this');
-  }
-
-  stop(): void {
-    this.#vigil.stop();
-  }
-
-  async #identify(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    access: Access,
-    lasting: boolean,
-  ): Promise<KnownCall> {
-    const { credential } = request;
-    const stay = lasting ? new Stay(reply.raw, this.#vigil) : undefined;
+  /**
+   * Sees to it that a request has what is asked for: by its route, or by what it wants besides. Refused with
+   * UNAUTHENTICATED, TOKEN_EXPIRED, SCOPE_INSUFFICIENT.
+   */
+  async admit(request: FastifyRequest, reply: FastifyReply, access = accessOf(request)): Promise<void> {
+    if (access === 'open') return;
+    const { credential, routeOptions } = request;
+    const stay = routeOptions.config.lasting ? new Stay(reply.raw, this.#vigil) : undefined;
     const asked = {
       signal: stay?.signal ?? presenceOf(reply),
       trace: request.span.trace,
@@ -104,10 +85,14 @@ export class Door {
     const identity = await this.#ask(credential, asked, reply);
     const { user, scopes } = identity;
     if (!user) throw refuse('INTERNAL', 'auth names nobody');
-    if (access !== 'open' && !scopes.includes(access)) throw scopeMissing(access, reply);
+    if (!scopes.includes(access)) throw scopeMissing(access, reply);
     if (this.mode === 'oidc') stay?.watch(credential, identity);
     const { userId, roles, groups } = user;
-    return { ...asked, caller: { userId, roles, groups, credential: identity.credential } };
+    request.call = { ...asked, caller: { userId, roles, groups, credential: identity.credential } };
+  }
+
+  stop(): void {
+    this.#vigil.stop();
   }
 
   async #ask(
@@ -126,6 +111,9 @@ export class Door {
     }
   }
 }
+
+/** What nobody has said is closed to everybody who is not an administrator. */
+const accessOf = ({ routeOptions }: FastifyRequest): Access => routeOptions.config.access ?? 'admin';
 
 const TOKEN_ERRORS = { UNAUTHENTICATED: true, TOKEN_EXPIRED: true };
 

@@ -1,17 +1,21 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
 import type { Readiness } from '../../lib/modules.ts';
+import type { Access } from '../access.ts';
 import type { EdgeContext } from '../context.ts';
 import { ok } from '../envelope.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import type { Door } from '../plugins/door.ts';
+import { callOf, type Door } from '../plugins/door.ts';
 import { closed, optional } from '../schemas/common.ts';
+
+type Config = { config: { access: Access } };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const ReadyQuery = closed({ verbose: optional(Type.String()) });
 
-const OPEN = { config: { access: 'open' } } as const;
+const OPEN: Config = { config: { access: 'open' } };
+const ADMIN: Config = { config: { access: 'admin' } };
 
 /**
  * What machines ask a process: is it there, can it work, how much has it done. Where people log in, whatever tells
@@ -33,7 +37,10 @@ export function serveOperations(
   for (const url of ['/readyz', '/healthz']) {
     app.get(url, OPEN, async (request, reply) => {
       const { verbose } = readQuery(request.query as RawQuery);
-      if (verbose !== undefined && !isLocal) await door.administrator(request, reply);
+      if (verbose !== undefined && !isLocal) {
+        await door.admit(request, reply, 'admin');
+        checkAdministrator(request);
+      }
       const checks = await readiness();
       const broken = checks.filter((check) => !check.ok);
       if (broken.length > 0) {
@@ -58,12 +65,18 @@ export function serveOperations(
     });
   }
 
-  // Who runs the process alone needs no auth to look at it.
-  app.get('/metrics', OPEN, async (request, reply) => {
-    if (!isLocal) await door.administrator(request, reply);
+  // Where nobody logs in it needs no auth to look at them, which may be what does not work.
+  app.get('/metrics', isLocal ? OPEN : ADMIN, async (request, reply) => {
+    if (!isLocal) checkAdministrator(request);
     reply.type(metrics.contentType);
     return metrics.text();
   });
+}
+
+/** Behind what is asked here there is no service that would see to it. */
+function checkAdministrator(request: FastifyRequest): void {
+  if (callOf(request).caller.roles.includes('administrator')) return;
+  throw refuse('FORBIDDEN', 'only an administrator may see this');
 }
 
 function shownLatency(ms: number): number {
