@@ -94,7 +94,7 @@ const services = [
         '^lib/grpc/',
         // store-holds-the-sql speaks about this one.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|trace|digest)\\.ts$',
+        '^lib/(errors|ids|text|events|acts|trace|digest)\\.ts$',
         '^lib/(clock|cache|sealing)\\.ts$',
         '^services/$1/',
       ],
@@ -158,6 +158,7 @@ const drivers = [
   driver('only-lib-telemetry-speaks-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
   driver('only-lib-metrics-speaks-prometheus', 'lib/metrics', 'prom-client'),
   driver('only-the-simulated-shell-knows-its-library', 'services/runner/sandbox/simulated', 'just-bash'),
+  driver('only-auth-speaks-to-identity-providers', 'services/auth', 'openid-client', 'jose'),
   driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
   forbid(
     'providers-are-loaded-when-needed',

@@ -2,6 +2,7 @@ import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
+import { recorderTo } from '../../lib/grpc/recorder.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
@@ -46,7 +47,7 @@ const peers: Peers<AgentsServiceDefinition> = {
 /** The services that this one asks. */
 export interface Clients {
   files: Pick<Client<FilesServiceDefinition>, 'deleteWorkspace'>;
-  auth: Pick<Client<AuthServiceDefinition>, 'getUser'>;
+  auth: Pick<Client<AuthServiceDefinition>, 'getUser' | 'recordActs'>;
 }
 
 /** Others keep for at most this long whether an agent may start. */
@@ -78,6 +79,7 @@ export async function openAgents(
     assistants: createAgentStore(db, ASSISTANT),
     environments: createEnvironmentStore(db),
     users: createUsers(auth),
+    record: recorderTo(auth),
     clock,
     ids,
     endpoints: Object.keys(config.modelEndpoints ?? {}),

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { refuse } from '../../lib/errors.ts';
 import { callerOf } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
+import type { Recorder } from '../../lib/grpc/recorder.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import {
@@ -29,6 +30,8 @@ export interface HandlersContext {
   store: DeploymentStore & RefusalStore;
   agents: Client<AgentsServiceDefinition>;
   sessions: Client<SessionsServiceDefinition>;
+  /** Writes down what is about to be done. */
+  record: Recorder;
   clock: Clock;
   ids: Ids;
   /** A new shared secret of at least 256 random bits, as it is shown once and as it is kept. */
@@ -49,7 +52,7 @@ type Named = { agentId: string; deploymentId: string };
 
 /** Deployments are seen and changed by who has made them and by who manages their agent; to others they are not there. */
 export function createHandlers(context: HandlersContext): Methods {
-  const { store, agents, sessions, clock, ids, newSecret, publicUrl, announce } = context;
+  const { store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce } = context;
 
   function show({ promptPrefix: prefix, ...deployment }: Deployment, agentName: string): Message {
     return {
@@ -87,6 +90,14 @@ export function createHandlers(context: HandlersContext): Methods {
     return deployment;
   }
 
+  async function look(named: Named, call: Call): Promise<Deployment> {
+    const deployment = await find(named, call);
+    const { deploymentId } = deployment;
+    if (isForeign(deployment, call))
+      await record({ action: 'deployment.look', targetId: deploymentId }, call);
+    return deployment;
+  }
+
   /** Whose deployments a list shows. */
   async function reachOf(agentId: string, call: Call): Promise<Reach> {
     const { userId, roles } = callerOf(call);
@@ -98,7 +109,9 @@ export function createHandlers(context: HandlersContext): Methods {
 
   /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
   async function changeStatus(named: Named, status: Status, call: Call) {
-    await find(named, call);
+    const { deploymentId } = await find(named, call);
+    const action = status === 'enabled' ? 'deployment.enable' : 'deployment.disable';
+    await record({ action, targetId: deploymentId }, call);
     const changed = await store.setStatus(named, status, clock.now(), call);
     if (!changed) throw deploymentNotFound();
     await announce(changed.deploymentId);
@@ -132,6 +145,11 @@ export function createHandlers(context: HandlersContext): Methods {
         request: CreateDeploymentRequest.encode({ ...request, idempotencyKey: '' }),
         answer: CreateDeploymentResponse.encode({ deployment: shown, replayed: false }).finish(),
       };
+      const { deploymentId, agentId } = deployment;
+      await record(
+        { action: 'deployment.create', targetId: deploymentId, data: { agent_id: agentId } },
+        call,
+      );
       const { answer, replayed } = await store.create(creation, call);
       if (!replayed) return { deployment: shown, sharedSecret: secret.shared, replayed };
       return { ...CreateDeploymentResponse.decode(answer), replayed };
@@ -145,13 +163,15 @@ export function createHandlers(context: HandlersContext): Methods {
       const named = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
       const namedAgents = named.map((agent) => agent.agentId);
       const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, call);
+      if (rows.some((row) => isForeign(row, call)))
+        await record({ action: 'deployments.list', targetId: agentId }, call);
       // Of an agent that is deleted there may still be deployments; one that never was is not found.
       if (rows.length === 0 && agentId) await agents.getAgent({ agentId }, call);
       return { deployments: await showAll(rows, call), page: { nextCursor } };
     },
 
     async getDeployment(request, call) {
-      return showOne(await find(request, call), call);
+      return showOne(await look(request, call), call);
     },
 
     async updateDeployment(request, call) {
@@ -165,6 +185,7 @@ export function createHandlers(context: HandlersContext): Methods {
 
     async deleteDeployment(request, call) {
       await find(request, call);
+      await record({ action: 'deployment.delete', targetId: request.deploymentId }, call);
       if (!(await store.remove(request, call))) throw deploymentNotFound();
       await announce(request.deploymentId);
       return {};
@@ -172,7 +193,7 @@ export function createHandlers(context: HandlersContext): Methods {
 
     async listInvocations(request, call) {
       const { limit, cursor } = checkedPage(request.page);
-      const { deploymentId } = await find(request, call);
+      const { deploymentId } = await look(request, call);
       const page = { caller: callerOf(call).userId, deploymentId, limit, cursor };
       const { rows, nextCursor } = await store.invocations(
         page,
@@ -182,4 +203,10 @@ export function createHandlers(context: HandlersContext): Methods {
       return { invocations: rows, page: { nextCursor } };
     },
   };
+}
+
+/** An administrator sees what is somebody else's. */
+function isForeign({ createdBy }: Deployment, call: Call): boolean {
+  const { userId, roles } = callerOf(call);
+  return createdBy !== userId && roles.includes('administrator');
 }

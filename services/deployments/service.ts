@@ -3,6 +3,7 @@ import { openSchema } from '../../lib/db/schema.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
+import { recorderTo } from '../../lib/grpc/recorder.ts';
 import type { Sealer } from '../../lib/sealing.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
@@ -53,6 +54,7 @@ export async function openDeployments(
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'deployments', migrations, pool: config.pool });
   const store = { ...createDeploymentStore(db), ...createRefusalStore(db) };
+  const record = recorderTo(auth);
   const admission = createAdmission({ store, sealer, agents, auth, bus, clock });
   const refusals = createRefusalLog({ clock, ids, log, write: store.add });
 
@@ -73,7 +75,7 @@ export async function openDeployments(
     endpoint: guard({
       contract: DeploymentsServiceDefinition,
       handlers: {
-        ...createHandlers({ store, agents, sessions, clock, ids, newSecret, publicUrl, announce }),
+        ...createHandlers({ store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce }),
         trigger,
       },
       peers,

@@ -39,8 +39,8 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
 
     async sessions() {
       const context = ground.contextOf('sessions');
-      const { agents, files } = neighbours.of('sessions', context);
-      const clients = { agents: agents(), files: files() };
+      const { agents, files, auth } = neighbours.of('sessions', context);
+      const clients = { agents: agents(), files: files(), auth: auth() };
       await neighbours.serve('sessions', openSessions(context, plan.sessions, clients));
     },
 

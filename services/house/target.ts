@@ -11,7 +11,7 @@ export type ServiceName = 'auth' | 'agents' | 'sessions' | 'files' | 'deployment
 export const ASKS: Record<ModuleName, readonly ServiceName[]> = {
   auth: [],
   agents: ['files', 'auth'],
-  sessions: ['agents', 'files'],
+  sessions: ['agents', 'files', 'auth'],
   files: ['sessions', 'agents'],
   deployments: ['agents', 'sessions', 'auth'],
   runner: ['sessions', 'agents', 'files'],

@@ -3,8 +3,10 @@ import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
+import { recorderTo } from '../../lib/grpc/recorder.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
@@ -67,10 +69,17 @@ const peers: Peers<SessionsServiceDefinition> = {
 /** A turn that takes its runner down is given up after this many starts in a row. */
 const MAX_ATTEMPTS = 50;
 
+/** The services that this one asks. */
+export interface Clients {
+  agents: Client<AgentsServiceDefinition>;
+  files: Client<FilesServiceDefinition>;
+  auth: Pick<Client<AuthServiceDefinition>, 'recordActs'>;
+}
+
 export async function openSessions(
   context: ServiceContext,
   config: Settings<typeof settings>,
-  clients: { agents: Client<AgentsServiceDefinition>; files: Client<FilesServiceDefinition> },
+  clients: Clients,
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
   const migrations = new URL('migrations', import.meta.url);
@@ -107,6 +116,7 @@ export async function openSessions(
     log.warn({ err: error }, 'old idempotency keys were not deleted'),
   );
   const lists = createLists(db);
+  const record = recorderTo(clients.auth);
   const handlers: HandlerContext = {
     clock,
     ids,
@@ -120,7 +130,8 @@ export async function openSessions(
     forks: createForks(db, ids),
     creations: createCreations(store),
     lists,
-    reach: createReach({ lists, agents: clients.agents }),
+    reach: createReach({ lists, agents: clients.agents, record }),
+    record,
     events,
     follower,
     limits,

@@ -16,6 +16,7 @@ import { createFakeClock, type FakeClock } from './clock.ts';
 import { createContext } from './context.ts';
 import { createDatabase } from './database.ts';
 import { fakeService } from './fake-service.ts';
+import { Ledger } from './ledger.ts';
 import { NO_KEYS } from './no-keys.ts';
 import { passing } from './wait.ts';
 
@@ -110,6 +111,7 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
       {
         agents: agentsOf('sessions'),
         files: fakeService(FilesServiceDefinition, {}, 'sessions', context),
+        auth: new Ledger(),
       },
     );
     runner = await openRunner(

@@ -4,13 +4,15 @@ import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type Access, checkAccess, tidyAccess } from '../domain/access.ts';
 import type { HandlerContext } from './context.ts';
+import { createNoteForeign } from './foreign.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'getAgentAccess' | 'setAgentAccess' | 'getLevel'>;
 
 /** Who may do what with an agent. */
 export function accessHandlers(context: HandlerContext): Methods {
-  const { agents, assistants, users, clock, hint, settle } = context;
+  const { agents, assistants, users, record, clock, hint, settle } = context;
+  const note = createNoteForeign(record);
 
   /** Whom nobody knows could not be told from a slip of the pen. */
   async function checkUsers(access: Access, before: Access, call: Call): Promise<void> {
@@ -32,7 +34,10 @@ export function accessHandlers(context: HandlerContext): Methods {
 
   return {
     async getAgentAccess({ agentId }, call) {
-      return { access: await agents.access(viewerOf(call), agentId, call) };
+      const viewer = viewerOf(call);
+      const access = await agents.access(viewer, agentId, call);
+      await note('agent.look', await agents.agent(viewer, agentId, call), viewer, call);
+      return { access };
     },
 
     async setAgentAccess({ agentId, access: given }, call) {
@@ -41,6 +46,7 @@ export function accessHandlers(context: HandlerContext): Methods {
       const wanted = tidyAccess(given);
       checkAccess(wanted);
       await checkUsers(wanted, await agents.access(viewer, agentId, call), call);
+      await record({ action: 'agent.share', targetId: agentId, data: { ...wanted } }, call);
       const access = await agents.setAccess(viewer, agentId, wanted, clock.now(), call);
       hint('agents.changed', agentId);
       await settle();

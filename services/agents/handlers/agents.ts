@@ -1,14 +1,17 @@
-import type { Handlers } from '../../../lib/grpc/contract.ts';
+import type { ActName } from '../../../lib/acts.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import {
   type AgentsServiceDefinition,
   CreateAgentRequest,
   CreateAgentResponse,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import type { Viewer } from '../domain/access.ts';
 import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
 import { AGENT } from '../domain/kind.ts';
 import { changed, checkVersion, found, newAgent, type Seen } from '../domain.ts';
 import { formOf, patchOf } from '../requests.ts';
 import type { HandlerContext } from './context.ts';
+import { createNoteForeign, isForeign } from './foreign.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
@@ -16,7 +19,15 @@ type Methods = Pick<
   'createAgent' | 'listAgents' | 'getAgent' | 'updateAgent' | 'deleteAgent' | 'listAgentVersions'
 >;
 
-export function agentHandlers({ agents, clock, ids, endpoints, hint, settle }: HandlerContext): Methods {
+export function agentHandlers(context: HandlerContext): Methods {
+  const { agents, record, clock, ids, endpoints, hint, settle } = context;
+  const note = createNoteForeign(record);
+
+  /** One that the administrator is about to change. */
+  async function noteChange(action: ActName, agentId: string, viewer: Viewer, call: Call): Promise<void> {
+    if (viewer.isAdministrator) await note(action, await agents.agent(viewer, agentId, call), viewer, call);
+  }
+
   return {
     async createAgent(request, call) {
       const viewer = viewerOf(call);
@@ -37,22 +48,30 @@ export function agentHandlers({ agents, clock, ids, endpoints, hint, settle }: H
 
     async listAgents({ page, q }, call) {
       checkSearch(q);
-      const { items, nextCursor } = await agents.list(viewerOf(call), q, checkPage(page), call);
+      const viewer = viewerOf(call);
+      const { items, nextCursor } = await agents.list(viewer, q, checkPage(page), call);
+      const isLook = items.some((agent) => isForeign(agent, viewer));
+      if (isLook) await record({ action: 'agents.list', targetId: '' }, call);
       return { agents: items, page: { nextCursor } };
     },
 
     async getAgent({ agentId }, call) {
-      return { agent: found(await agents.agent(viewerOf(call), agentId, call), AGENT) };
+      const viewer = viewerOf(call);
+      const agent = found(await agents.agent(viewer, agentId, call), AGENT);
+      await note('agent.look', agent, viewer, call);
+      return { agent };
     },
 
     async updateAgent(request, call) {
+      const viewer = viewerOf(call);
       const patch = tidy(patchOf(request));
       check(patch, endpoints);
+      await noteChange('agent.update', request.agentId, viewer, call);
       const change = (agent: Seen) => {
         checkVersion(agent, request.ifVersion);
         return changed(agent, patch, clock.now());
       };
-      const { before, after } = await agents.change(viewerOf(call), request.agentId, change, call);
+      const { before, after } = await agents.change(viewer, request.agentId, change, call);
       if (after !== before) hint('agents.changed', after.agentId);
       // Also when it was so before: whoever was not answered the first time asks again.
       if (request.enabled !== undefined) await settle();
@@ -60,7 +79,9 @@ export function agentHandlers({ agents, clock, ids, endpoints, hint, settle }: H
     },
 
     async deleteAgent({ agentId }, call) {
-      await agents.delete(viewerOf(call), agentId, clock.now(), call);
+      const viewer = viewerOf(call);
+      await noteChange('agent.delete', agentId, viewer, call);
+      await agents.delete(viewer, agentId, clock.now(), call);
       hint('agents.changed', agentId);
       await settle();
       return {};
@@ -68,7 +89,7 @@ export function agentHandlers({ agents, clock, ids, endpoints, hint, settle }: H
 
     async listAgentVersions({ agentId, page }, call) {
       const viewer = viewerOf(call);
-      found(await agents.level(viewer, agentId, call), AGENT);
+      await note('agent.look', found(await agents.agent(viewer, agentId, call), AGENT), viewer, call);
       const { items, nextCursor } = await agents.versions(viewer, agentId, checkPage(page), call);
       return { versions: items, page: { nextCursor } };
     },

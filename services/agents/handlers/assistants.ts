@@ -10,6 +10,7 @@ import { ASSISTANT } from '../domain/kind.ts';
 import { type Agent, changed, found, newAgent, type Seen } from '../domain.ts';
 import { formOf, patchOf } from '../requests.ts';
 import type { HandlerContext } from './context.ts';
+import { createNoteForeign } from './foreign.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
@@ -19,7 +20,8 @@ type Methods = Pick<
 
 /** An assistant is an agent of its owner's alone; that its runtime has versions is nobody's affair. */
 export function assistantHandlers(context: HandlerContext): Methods {
-  const { assistants, clock, ids, endpoints, hint, settle, forget } = context;
+  const { assistants, record, clock, ids, endpoints, hint, settle, forget } = context;
+  const note = createNoteForeign(record);
   return {
     async createAssistant(request, call) {
       const { userId } = viewerOf(call);
@@ -42,8 +44,10 @@ export function assistantHandlers(context: HandlerContext): Methods {
     },
 
     async getAssistant({ assistantId }, call) {
-      const agent = await assistants.agent(viewerOf(call), assistantId, call);
-      return { assistant: shown(found(agent, ASSISTANT)) };
+      const viewer = viewerOf(call);
+      const agent = found(await assistants.agent(viewer, assistantId, call), ASSISTANT);
+      await note('assistant.look', agent, viewer, call);
+      return { assistant: shown(agent) };
     },
 
     async updateAssistant(request, call) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { CallOptions } from '../../../lib/grpc/contract.ts';
+import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { EnvironmentStore } from '../store/environments.ts';
 import type { AgentStore } from '../store.ts';
@@ -12,6 +13,8 @@ export interface HandlerContext {
     /** Whether somebody of that id has ever logged in. */
     isThere(userId: string, options: CallOptions): Promise<boolean>;
   };
+  /** Writes down what is about to be done. */
+  record: Recorder;
   clock: Clock;
   ids: Ids;
   /** Names of the OpenAI-compatible endpoints whose models agents may have. */

@@ -28,7 +28,9 @@ type Methods = Pick<
 >;
 
 /** Environments are kept by administrators, for all. */
-export function environmentHandlers({ environments, clock, ids, hint, settle }: HandlerContext): Methods {
+export function environmentHandlers(context: HandlerContext): Methods {
+  const { environments, record, clock, ids, hint, settle } = context;
+
   return {
     async createEnvironment(request, call) {
       const { userId } = administratorOf(call);
@@ -40,6 +42,8 @@ export function environmentHandlers({ environments, clock, ids, hint, settle }: 
         request: CreateEnvironmentRequest.encode({ ...request, idempotencyKey: '' }),
         answer: CreateEnvironmentResponse.encode({ environment, replayed: false }).finish(),
       };
+      const { environmentId, name } = environment;
+      await record({ action: 'environment.create', targetId: environmentId, data: { name } }, call);
       const { answer, replayed } = await environments.create(environment, creation, call);
       return { ...CreateEnvironmentResponse.decode(answer), replayed };
     },
@@ -68,6 +72,8 @@ export function environmentHandlers({ environments, clock, ids, hint, settle }: 
         if (patch.sandbox || patch.network) checkEnvironment({ ...environment.spec, ...present(patch) });
         return changedEnvironment(environment, patch, clock.now());
       };
+      const data = { changes: Object.keys(present(patch)) };
+      await record({ action: 'environment.update', targetId: request.environmentId, data }, call);
       const { before, after } = await environments.change(userId, request.environmentId, change, call);
       const isSwitched = patch.enabled !== undefined;
       // Said even if nothing seems to change: an equal request may be under way, or its answer lost.
@@ -78,6 +84,7 @@ export function environmentHandlers({ environments, clock, ids, hint, settle }: 
 
     async deleteEnvironment({ environmentId }, call) {
       administratorOf(call);
+      await record({ action: 'environment.delete', targetId: environmentId }, call);
       await environments.delete(environmentId, clock.now(), call);
       hint('environments.changed', environmentId);
       return {};

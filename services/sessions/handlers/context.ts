@@ -1,5 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
+import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
@@ -31,6 +32,8 @@ export interface HandlerContext {
   events: EventStore;
   follower: Follower;
   reach: Reach;
+  /** Writes down what is about to be done. */
+  record: Recorder;
   limits: RunLimits;
   /** Tells runners that a sandbox is to end. */
   ended: (sandboxId: string) => void;

@@ -1,6 +1,7 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import { callerOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
+import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { sessionNotFound } from '../domain/access.ts';
 import type { Lists, SessionRow } from '../store/lists.ts';
@@ -24,17 +25,19 @@ export interface Reach {
 export interface ReachContext {
   lists: Pick<Lists, 'session'>;
   agents: Pick<Client<AgentsServiceDefinition>, 'getLevel'>;
+  record: Recorder;
 }
 
-export function createReach({ lists, agents }: ReachContext): Reach {
+export function createReach({ lists, agents, record }: ReachContext): Reach {
   async function readable(sessionId: string, call: Call): Promise<SessionRow> {
     const { userId, roles } = callerOf(call);
     const row = await lists.session(sessionId, call);
     if (row?.owner_id === userId) return row;
     // Asked also when there is none: one that they may not see takes as long as one that is not there.
     const { level } = await agents.getLevel({ agentId: row?.agent_id ?? NO_AGENT }, call);
-    const isReader = level === 'manage' || roles.includes('administrator');
-    if (!row || !isReader) throw sessionNotFound(sessionId);
+    const isAdministrator = roles.includes('administrator');
+    if (!row || (level !== 'manage' && !isAdministrator)) throw sessionNotFound(sessionId);
+    if (isAdministrator) await record({ action: 'session.look', targetId: sessionId }, call);
     return row;
   }
 

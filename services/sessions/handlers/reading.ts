@@ -28,16 +28,21 @@ const REACHES: readonly string[] = ['agent', 'all'];
 const AFTER_ALL_INVOCATIONS = 'ses_~';
 
 /** What can be read of sessions. */
-export function readingHandlers({ agents, lists, events, follower, reach }: HandlerContext): Methods {
+export function readingHandlers({ agents, lists, events, follower, reach, record }: HandlerContext): Methods {
   const { readable } = reach;
 
   /** Undefined: of everybody. */
   async function ownerIn({ reach: wanted, agentId }: ListSessionsRequest, call: Call) {
-    const { userId } = callerOf(call);
-    if (wanted === 'all') administratorOf(call);
-    else if (wanted !== 'agent' || (await agents.getLevel({ agentId }, call)).level !== 'manage')
-      return userId;
-    return undefined;
+    const { userId, roles } = callerOf(call);
+    if (wanted === 'all') {
+      administratorOf(call);
+      await record({ action: 'sessions.list', targetId: '' }, call);
+      return undefined;
+    }
+    const isManager = wanted === 'agent' && (await agents.getLevel({ agentId }, call)).level === 'manage';
+    if (isManager && roles.includes('administrator'))
+      await record({ action: 'sessions.list', targetId: agentId }, call);
+    return isManager ? undefined : userId;
   }
 
   return {

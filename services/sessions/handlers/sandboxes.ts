@@ -20,7 +20,7 @@ const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Which sandboxes there are: what runners say of theirs, and what administrators do about them. */
 export function sandboxHandlers(context: HandlerContext): Methods {
-  const { clock, changes, sandboxes, ended } = context;
+  const { clock, changes, sandboxes, ended, record } = context;
 
   async function found(sandboxId: string, call: Call): Promise<SandboxRow> {
     const row = await sandboxes.sandbox(sandboxId, call);
@@ -89,6 +89,7 @@ export function sandboxHandlers(context: HandlerContext): Methods {
     async terminateSandbox({ sandboxId }, call) {
       const { userId } = administratorOf(call);
       await found(sandboxId, call);
+      await record({ action: 'sandbox.terminate', targetId: sandboxId }, call);
       await sandboxes.requestEnd(sandboxId, `terminated by ${userId}`, clock.now());
       ended(sandboxId);
       return { sandbox: sandboxOf(await found(sandboxId, call)) };

@@ -12,6 +12,7 @@ import { openSessions } from '../../../services/sessions/service.ts';
 import { createAgentBook } from '../../services/runner/agents.ts';
 import { createContext } from '../../support/context.ts';
 import { fakeService } from '../../support/fake-service.ts';
+import { Ledger } from '../../support/ledger.ts';
 import { countOn } from '../../support/sql.ts';
 import { RUNTIMES } from './agents.ts';
 import { type Counter, startCounter } from './counter.ts';
@@ -63,7 +64,7 @@ export async function openStage(databaseUrl: string, leaseSeconds: number): Prom
     maxTurnsPerAgent: 1_000,
     purgeAfterSeconds: 3_600,
   };
-  const sessions = await openSessions(context, settings, { agents, files });
+  const sessions = await openSessions(context, settings, { agents, files, auth: new Ledger() });
   opened.defer(() => sessions.stop());
   const server = await serveGrpc('127.0.0.1:0', [sessions.endpoint, book.endpoint]);
   opened.defer(() => server.stop(100));

@@ -41,6 +41,26 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
   const remove = (environmentId: string) => agents.edge.deleteEnvironment({ environmentId }, root);
   const resolve = (environmentId: string) => agents.as('runner').resolveEnvironment({ environmentId });
 
+  it('what is done with them is written down first, and not done when that is not possible', async () => {
+    const { ledger } = agents;
+    ledger.take();
+    const environmentId = await createdEnvironment(agents);
+    await update(environmentId, { enabled: false });
+    ledger.isClosed = true;
+    const closed = { code: 'DEPENDENCY_UNAVAILABLE' };
+    await expect(createdEnvironment(agents)).rejects.toMatchObject(closed);
+    await expect(update(environmentId, { enabled: true })).rejects.toMatchObject(closed);
+    await expect(remove(environmentId)).rejects.toMatchObject(closed);
+    ledger.isClosed = false;
+    expect(await read(environmentId)).toMatchObject({ enabled: false, version: 2 });
+    await remove(environmentId);
+    expect(ledger.take()).toEqual(
+      ['create', 'update', 'delete'].map(
+        (act) => `${root.caller.userId} environment.${act} ${environmentId}`,
+      ),
+    );
+  });
+
   describe('the default one', () => {
     it('is there from the beginning, and is what no name means', async () => {
       const environment = await read(DEFAULT);

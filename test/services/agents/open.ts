@@ -8,11 +8,13 @@ import { openAgents } from '../../../services/agents/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
 import { fakeService } from '../../support/fake-service.ts';
+import { Ledger } from '../../support/ledger.ts';
 
 export interface AgentsUnderTest extends AsyncDisposable {
   as(self: string): Client<AgentsServiceDefinition>;
   edge: Client<AgentsServiceDefinition>;
   databaseUrl: string;
+  ledger: Ledger;
 }
 
 export interface AgentsOptions extends Partial<ServiceContext> {
@@ -44,9 +46,11 @@ export async function openAgentsUnderTest(
     'agents',
     context,
   );
+  const ledger = new Ledger();
   const auth = fakeService(
     AuthServiceDefinition,
     {
+      recordActs: ledger.recordActs,
       async getUser({ userId }) {
         if (!isThere(userId)) throw refuse('USER_NOT_FOUND', `there is no user ${userId}`);
         const user = { userId, displayName: 'Somebody', roles: [], enabled: true, email: '', groups: [] };
@@ -66,6 +70,7 @@ export async function openAgentsUnderTest(
     as,
     edge: as('edge'),
     databaseUrl: url,
+    ledger,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

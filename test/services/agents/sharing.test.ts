@@ -189,6 +189,38 @@ describe.each(TRANSPORTS)('sharing agents, %s', (transport) => {
     expect(seen).toEqual(wanted);
   });
 
+  it('what administrators do with the agents of others is written down, and cannot be done otherwise', async () => {
+    const { ledger, edge } = agents;
+    const who = root.caller.userId;
+    const acts: [string, () => Promise<unknown>][] = [
+      [`agent.look ${agentId}`, () => edge.getAgent({ agentId }, root)],
+      [`agent.look ${agentId}`, () => edge.listAgentVersions({ agentId, page }, root)],
+      [`agent.look ${agentId}`, () => edge.getAgentAccess({ agentId }, root)],
+      ['agents.list ', () => edge.listAgents({ q: agentId, page }, root)],
+      [`agent.update ${agentId}`, () => edge.updateAgent(change(agentId, { name: 'Other' }), root)],
+      [`agent.share ${agentId}`, () => share({ visibility: 'public' }, root)],
+      [`agent.delete ${agentId}`, () => edge.deleteAgent({ agentId }, root)],
+    ];
+    for (const [act, ask] of acts) {
+      ledger.take();
+      ledger.isClosed = true;
+      await expect(ask(), act).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+      ledger.isClosed = false;
+      await ask();
+      expect(ledger.take()).toEqual([`${who} ${act}`]);
+    }
+  });
+
+  it('what owners do with their own is not, but for whom they let in', async () => {
+    agents.ledger.take();
+    await agents.edge.getAgent({ agentId }, alice);
+    await agents.edge.updateAgent(change(agentId, { name: 'Mine' }), alice);
+    await listOf(alice);
+    expect(agents.ledger.take()).toEqual([]);
+    await share({ groups: ['blue'] });
+    expect(agents.ledger.take()).toEqual([`${alice.caller.userId} agent.share ${agentId}`]);
+  });
+
   it('an assistant is its owner’s alone; administrators see it', async () => {
     const { assistant } = await agents.edge.createAssistant(assistantRequest(), alice);
     agentId = assistant?.assistantId ?? '';

@@ -11,6 +11,7 @@ import {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { connect, type TransportName } from '../../support/context.ts';
 import { identity } from '../../support/identity.ts';
+import { Ledger } from '../../support/ledger.ts';
 
 export interface AgentEntry {
   name: string;
@@ -36,6 +37,7 @@ export interface Neighbours {
   held: Map<string, Hold>;
   /** What CreateSession fails with next, before it has created the session or after. */
   failures: { refusal: Refusal; created: boolean }[];
+  ledger: Ledger;
 }
 
 export interface Hold {
@@ -51,6 +53,7 @@ export function createNeighbours(): Neighbours {
     calls: new Map(),
     held: new Map(),
     failures: [],
+    ledger: new Ledger(),
   };
 }
 
@@ -142,6 +145,7 @@ export async function connectNeighbours(
       },
     }),
     open(AuthServiceDefinition, {
+      recordActs: known.ledger.recordActs,
       async getUser({ userId }) {
         const user = known.users.get(userId);
         if (!user) throw refuse('USER_NOT_FOUND', 'there is no such user');

@@ -81,6 +81,37 @@ describe.each(TRANSPORTS)('deployments of an agent that is shared, %s', (transpo
     });
   });
 
+  it('what is done with them is written down, and what administrators see of others', async () => {
+    const { ledger } = house.neighbours;
+    ledger.take();
+    const ask = Object.fromEntries(asks);
+    const who = owner.caller.userId;
+    for (const name of ['reads', 'reads the calls of']) await ask[name]?.(owner);
+    expect(ledger.take()).toEqual([]);
+    for (const name of ['disables', 'enables', 'deletes']) await ask[name]?.(owner);
+    expect(ledger.take()).toEqual(
+      ['disable', 'enable', 'delete'].map((act) => `${who} deployment.${act} ${deploymentId}`),
+    );
+    deploymentId = await created(owner);
+    expect(ledger.take()).toEqual([`${who} deployment.create ${deploymentId}`]);
+    for (const name of ['reads', 'reads the calls of']) await ask[name]?.(administrator);
+    await listed(administrator, AGENT);
+    const { userId } = administrator.caller;
+    const look = `${userId} deployment.look ${deploymentId}`;
+    expect(ledger.take()).toEqual([look, look, `${userId} deployments.list ${AGENT}`]);
+  });
+
+  it.each(asks)('nobody %s them when it cannot be written down', async (name, ask) => {
+    house.neighbours.ledger.isClosed = true;
+    try {
+      await expect(ask(administrator), name).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    } finally {
+      house.neighbours.ledger.isClosed = false;
+    }
+    const { deployment } = await house.edge.getDeployment({ agentId: AGENT, deploymentId }, owner);
+    expect(deployment).toMatchObject({ status: 'enabled' });
+  });
+
   it('is deployed by who manages it alone', async () => {
     await created(manager);
     await created(administrator);

@@ -18,6 +18,7 @@ import { upload } from '../../../services/runner/workspace/upload.ts';
 import { openSessions } from '../../../services/sessions/service.ts';
 import { createContext } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
+import { Ledger } from '../../support/ledger.ts';
 import { until } from '../../support/wait.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
 import { type Lodgings, openLodgings } from './lodgings.ts';
@@ -92,7 +93,7 @@ export async function openHouse(): Promise<HouseUnderTest> {
         maxTurnsPerAgent: 100,
         purgeAfterSeconds: 3_600,
       },
-      clientsOf('sessions'),
+      { ...clientsOf('sessions'), auth: new Ledger() },
     ),
   );
   const blobs = await openDirectory(blobsPath);

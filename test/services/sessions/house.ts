@@ -13,6 +13,7 @@ import { openSessions } from '../../../services/sessions/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
 import { fakeService } from '../../support/fake-service.ts';
+import { Ledger } from '../../support/ledger.ts';
 
 export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
 export const ADMINISTRATOR = { userId: 'usr_0000000000000000000000000A', roles: ['administrator'] };
@@ -51,12 +52,13 @@ export async function openReplica(
   config: Partial<typeof CONFIG> = {},
 ) {
   const stack = new AsyncDisposableStack();
+  const ledger = new Ledger();
   const asked: Asked = { forked: [], deleted: [], levels: [] };
   const service = stack.adopt(
     await openSessions(
       context,
       { ...CONFIG, ...config },
-      { agents: agentsFor(context, asked), files: filesFor(context, asked) },
+      { agents: agentsFor(context, asked), files: filesFor(context, asked), auth: ledger },
     ),
     (opened) => opened.stop(),
   );
@@ -70,6 +72,7 @@ export async function openReplica(
     runner: connection.as('runner'),
     files: connection.as('files'),
     asked,
+    ledger,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

@@ -179,6 +179,7 @@ describe.each(TRANSPORTS)('sandboxes of sessions, %s', (transport) => {
     expect(listed.sandboxes.map((one) => one.sandboxId)).toContain(sandboxId);
     const { sandbox } = await house.edge.terminateSandbox(asked, { caller: ADMINISTRATOR });
     expect(sandbox).toMatchObject({ status: 'ready', tenantId: turn.sessionId, ownerId: OWNER.userId });
+    expect(house.ledger.take()).toEqual([`${ADMINISTRATOR.userId} sandbox.terminate ${asked.sandboxId}`]);
     expect(await report(sandboxId, 'ready')).toEqual({ endSandboxIds: [sandboxId] });
     await report(sandboxId, 'released', 'rnr_1', 'terminated');
     expect((await house.edge.getSandbox(asked, { caller: ADMINISTRATOR })).sandbox).toMatchObject({

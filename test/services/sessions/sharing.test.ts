@@ -145,6 +145,27 @@ describe.each(TRANSPORTS)('whose a session is, %s', (transport) => {
     expect(session).toMatchObject({ assistantId: ASSISTANT });
   });
 
+  it.each(READS)('an administrator who looks at %s is written down, and nobody else', async (_, read) => {
+    house.ledger.take();
+    await read(OWNER);
+    await read(MANAGER);
+    await refusalOf(read(STRANGER));
+    expect(house.ledger.take()).toEqual([]);
+    await read(ADMINISTRATOR);
+    expect(house.ledger.take()).toEqual([`${ADMINISTRATOR.userId} session.look ${sessionId}`]);
+  });
+
+  it('an administrator whose look cannot be written down sees nothing', async () => {
+    house.ledger.isClosed = true;
+    try {
+      for (const [name, read] of READS)
+        expect(await refusalOf(read(ADMINISTRATOR)), name).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+      await house.edge.getSession({ sessionId }, { caller: OWNER });
+    } finally {
+      house.ledger.isClosed = false;
+    }
+  });
+
   it('files are told who only reads them', async () => {
     const files = house.files;
     const foreign = async (caller: Caller) =>
@@ -182,6 +203,7 @@ describe.each(TRANSPORTS)('whose a session is, %s', (transport) => {
 
     it('show all of everybody to administrators alone', async () => {
       expect(await list(ADMINISTRATOR, 'all')).toEqual(await list(OWNER));
+      expect(house.ledger.take()).toContain(`${ADMINISTRATOR.userId} sessions.list `);
       for (const other of [OWNER, MANAGER, STRANGER])
         await expect(list(other, 'all')).rejects.toMatchObject({ code: 'FORBIDDEN' });
       await expect(list(ADMINISTRATOR, 'everything')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
