@@ -44,7 +44,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
   it('what is done with them is written down first, and not done when that is not possible', async () => {
     const { ledger } = agents;
     ledger.take();
-    const environmentId = await createdEnvironment(agents);
+    const { environmentId } = await createdEnvironment(agents);
     await update(environmentId, { enabled: false });
     ledger.isClosed = true;
     const closed = { code: 'DEPENDENCY_UNAVAILABLE' };
