@@ -2,7 +2,7 @@ import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Trace } from '../../lib/trace.ts';
-import { type Administrators, type Claims, personOf } from './domain/person.ts';
+import { type Administrators, type Claims, type Person, personOf } from './domain/person.ts';
 import { isNews, type User } from './domain/user.ts';
 import type { UserStore } from './store/users.ts';
 
@@ -16,20 +16,40 @@ export interface PeopleContext {
   administrators: Administrators;
 }
 
-/** The user whom verified claims speak of; of several sources, the first one that says something counts. */
-export type Meet = (sources: readonly Claims[], options: { trace?: Trace }) => Promise<User | undefined>;
+interface Options {
+  trace?: Trace;
+}
 
-/** Knows users by what the identity provider says of them, and writes that down when it is new. */
-export function createPeople(context: PeopleContext): Meet {
+export type People = ReturnType<typeof createPeople>;
+
+/**
+ * Knows users by verified claims, and writes down what is new in them. Undefined where they name nobody. Of several
+ * sources, the first one that says something counts.
+ */
+export function createPeople(context: PeopleContext) {
   const { users, bus, clock, ids, issuer, groupsClaim, administrators } = context;
 
-  return async (sources, options) => {
-    const person = personOf(sources, groupsClaim, administrators);
-    if (!person) return undefined;
-    const before = await users.bySubject(issuer, person.subject, options);
+  async function meet(person: Person, before: User | undefined, options: Options): Promise<User> {
     if (before && !isNews(person, before)) return before;
     const user = await users.meet(ids('usr'), issuer, person, clock.now(), options);
     bus.publish('users.changed', user.userId);
     return user;
+  }
+
+  return {
+    /** Who has just logged in. Whoever is said to be in no group is in none. */
+    async loggedIn(sources: readonly Claims[], options: Options): Promise<User | undefined> {
+      const person = personOf([...sources, { [groupsClaim]: [] }], groupsClaim, administrators);
+      return person && meet(person, await users.bySubject(issuer, person.subject, options), options);
+    },
+
+    /** Who comes with an access token. What it says of somebody known, other than their groups, is for machines. */
+    async seen(claims: Claims, options: Options): Promise<User | undefined> {
+      const person = personOf([claims], groupsClaim, administrators);
+      if (!person) return undefined;
+      const before = await users.bySubject(issuer, person.subject, options);
+      const news = before ? { ...person, displayName: undefined, email: undefined } : person;
+      return meet(news, before, options);
+    },
   };
 }

@@ -42,7 +42,7 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
   const { bus, clock, ids, log, users, logins: store, ended } = context;
   const { issuer: place = '' } = config;
   const provider = createProvider({ issuer: place, clientId, clientSecret }, clock);
-  const meet = createPeople({
+  const people = createPeople({
     users,
     bus,
     clock,
@@ -53,7 +53,7 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
   });
   const logins = createLogins({
     provider,
-    meet,
+    people,
     store,
     sealer,
     clock,
@@ -71,7 +71,7 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
       ? undefined
       : createAccessTokens({
           provider,
-          meet,
+          people,
           clock,
           log,
           audience,

@@ -63,6 +63,10 @@ const FAULTS: Record<string, [file: string, imports: string, keyword?: 'import']
   'providers-are-loaded-when-needed': [['services/runner/eager.ts', '@ai-sdk/openai', 'import']],
   'exporting-is-loaded-when-needed': [['services/alpha/eager.ts', '../../lib/telemetry/otlp.ts', 'import']],
   'only-the-simulated-shell-knows-its-library': [['services/runner/shell.ts', 'just-bash']],
+  'only-auth-speaks-to-identity-providers': [
+    ['edge/logins.ts', 'openid-client'],
+    ['services/alpha/tokens.ts', 'jose'],
+  ],
   'only-the-runner-speaks-to-models': [['services/alpha/model.ts', 'ai']],
   'tests-do-not-leak-into-the-product': [['services/alpha/fake.ts', '../../test/support/fake.ts']],
   'the-product-runs-without-scripts': [['lib/tooling.ts', '../scripts/tool.ts']],
@@ -126,6 +130,8 @@ const PACKAGES = [
   '@grpc/grpc-js',
   '@opentelemetry/api',
   'prom-client',
+  'openid-client',
+  'jose',
   'ai',
   '@ai-sdk/openai',
 ];

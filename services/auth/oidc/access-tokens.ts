@@ -8,7 +8,7 @@ import type { Log } from '../../../lib/log.ts';
 import type { Trace } from '../../../lib/trace.ts';
 import type { Claims } from '../domain/person.ts';
 import { isScope, type Scope } from '../domain/scopes.ts';
-import type { Meet } from '../people.ts';
+import type { People } from '../people.ts';
 import { reasonOf } from './failure.ts';
 import { ALGORITHMS, type Provider, TOLERANCE_SECONDS } from './provider.ts';
 
@@ -20,7 +20,7 @@ export interface Verified {
 
 export interface AccessTokensContext {
   provider: Provider;
-  meet: Meet;
+  people: People;
   clock: Clock;
   log: Log;
   audience: string;
@@ -48,7 +48,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /** Access tokens of the identity provider. A JWT is verified once; whose it is does not change until it ends. */
 export function createAccessTokens(context: AccessTokensContext) {
-  const { provider, meet, clock, log, audience, scopePrefix, introspection } = context;
+  const { provider, people, clock, log, audience, scopePrefix, introspection } = context;
   const verified = new Map<string, Remembered>();
   const asked = createCache<Verified>(clock, context.keptMs);
 
@@ -99,7 +99,7 @@ export function createAccessTokens(context: AccessTokensContext) {
   }
 
   async function holderOf(claims: Claims, options: { trace: Trace }): Promise<Verified> {
-    const user = await meet([claims], options);
+    const user = await people.seen(claims, options);
     if (!user) throw invalid();
     return { userId: user.userId, scopes: scopesIn(claims, scopePrefix) };
   }

@@ -1,6 +1,7 @@
 import { ProviderFailure } from './failure.ts';
 
-const TIMEOUT_MS = 4_000;
+/** A login asks up to four times, and the browser waits for all of it. */
+const TIMEOUT_MS = 3_000;
 /** Nothing that an identity provider has to tell is longer. */
 const MAX_BYTES = 1024 * 1024;
 

@@ -9,7 +9,7 @@ import type { Sealer } from '../../../lib/sealing.ts';
 import type { Trace } from '../../../lib/trace.ts';
 import { type Claims, isComplete } from '../domain/person.ts';
 import { ownPath } from '../domain/return-to.ts';
-import type { Meet } from '../people.ts';
+import type { People } from '../people.ts';
 import type { LoginStore } from '../store/logins.ts';
 import { reasonOf } from './failure.ts';
 import { verifyIdToken } from './id-token.ts';
@@ -17,7 +17,7 @@ import type { Provider } from './provider.ts';
 
 export interface LoginsContext {
   provider: Provider;
-  meet: Meet;
+  people: People;
   store: LoginStore;
   sealer: Sealer;
   clock: Clock;
@@ -51,7 +51,7 @@ export type Logins = ReturnType<typeof createLogins>;
 
 /** Logins of browsers: the code flow of OpenID Connect with PKCE, state and nonce. */
 export function createLogins(context: LoginsContext) {
-  const { provider, meet, store, sealer, clock, ids, log, ended, origin, clientId } = context;
+  const { provider, people, store, sealer, clock, ids, log, ended, origin, clientId } = context;
   const redirectUri = () => `${origin()}/api/v1/auth/callback`;
 
   async function end(value: string, options: Options) {
@@ -132,7 +132,7 @@ export function createLogins(context: LoginsContext) {
       const taken = await store.take(sha256(attempt), state, options);
       if (!taken || taken.endsAt <= clock.now()) throw failed();
       const { idToken, sources } = await proven(query, state, taken.sealedProof);
-      const user = await meet(withGroups(sources, context.groupsClaim), options);
+      const user = await people.loggedIn(sources, options);
       if (!user?.enabled) throw failed();
       await end(login, options);
       const value = newValue();
@@ -181,9 +181,4 @@ function newValue(): string {
 
 function failed(): Refusal {
   return refuse('LOGIN_FAILED', 'the login could not be finished; begin again');
-}
-
-/** At a login, whoever is said to be in no group is in none. */
-function withGroups(sources: readonly Claims[], groupsClaim: string): Claims[] {
-  return [...sources, { [groupsClaim]: [] }];
 }

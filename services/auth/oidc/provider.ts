@@ -83,6 +83,8 @@ async function discover({ issuer, clientId, clientSecret }: ProviderOptions): Pr
   if (!place || !isSecure(place) || !start || !isSecure(start)) {
     throw new ProviderFailure('the identity provider does not say where its keys are and where logins begin');
   }
+  // Throws where its place cannot be spoken to in the way that the issuer can.
+  openid.buildAuthorizationUrl(client, {});
   const keys = createRemoteJWKSet(new URL(place), {
     [keysFetch]: askProvider,
     cacheMaxAge: KEYS_AGE_MS,
