@@ -21,6 +21,7 @@ export type Tag =
   | 'Sandboxes'
   | 'Authentication'
   | 'Users'
+  | 'Audit'
   | 'Webhook trigger';
 
 /** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */

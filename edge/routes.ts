@@ -1,7 +1,9 @@
 import type { Route } from './route.ts';
+import { accessRoutes } from './routes/access.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { assistantRoutes } from './routes/assistants.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { loginRoutes } from './routes/auth/session.ts';
 import { tokenRoutes } from './routes/auth/tokens.ts';
 import { conversationRoutes } from './routes/conversations.ts';
@@ -19,6 +21,7 @@ import { userRoutes } from './routes/users.ts';
 /** Every operation that answers with JSON, in the order of the reference. The trigger and the stream stand beside them. */
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
+  ...accessRoutes,
   ...assistantRoutes,
   ...conversationRoutes,
   ...sessionRoutes,
@@ -34,4 +37,5 @@ export const ROUTES: readonly Route[] = [
   ...loginRoutes,
   ...tokenRoutes,
   ...userRoutes,
+  ...auditRoutes,
 ];

@@ -57,6 +57,7 @@ export function renderOpenApi(origin: string): object {
       'Sandboxes',
       'Authentication',
       'Users',
+      'Audit',
       'Webhook trigger',
       'Operations',
     ].map((name) => ({

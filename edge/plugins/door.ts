@@ -88,7 +88,9 @@ export class Door {
     if (!scopes.includes(access)) throw scopeMissing(access, reply);
     if (this.mode === 'oidc') stay?.watch(credential, identity);
     const { userId, roles, groups } = user;
-    request.call = { ...asked, caller: { userId, roles, groups, credential: identity.credential } };
+    const { credential: shown } = identity;
+    const address = request.raw.socket.remoteAddress ?? '';
+    request.call = { ...asked, caller: { userId, roles, groups, credential: shown, address } };
   }
 
   stop(): void {

@@ -30,6 +30,16 @@ const filters = {
   archived: optional(flag('Only archived ones. Without it: only those that are not.')),
 };
 
+const ofWhom = {
+  agent_id: identifier('agt', 'sessions of this agent.'),
+  assistant_id: identifier('ast', 'sessions of this assistant. Not together with `agent_id`.'),
+};
+
+function agentIn({ agent_id: agentId = '', assistant_id: assistantId = '' }) {
+  if (agentId && assistantId) throw refuseField('/assistant_id', 'must not stand beside agent_id');
+  return agentId || assistantId;
+}
+
 interface Filters {
   limit?: number;
   cursor?: string;
@@ -87,18 +97,26 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'List your sessions',
     description: 'Newest first.',
-    query: closed({
-      ...paging,
-      agent_id: identifier('agt', 'sessions of this agent.'),
-      assistant_id: identifier('ast', 'sessions of this assistant. Not together with `agent_id`.'),
-      ...filters,
-    }),
+    query: closed({ ...paging, ...ofWhom, ...filters }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer(exchange) {
-      const { agent_id: agentId = '', assistant_id: assistantId = '' } = exchange.query;
-      if (agentId && assistantId) throw refuseField('/assistant_id', 'must not stand beside agent_id');
-      return listSessions(exchange, exchange.query, agentId || assistantId);
+      return listSessions(exchange, exchange.query, agentIn(exchange.query));
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/admin/sessions',
+    operationId: 'listAllSessions',
+    tag: 'Sessions',
+    summary: 'List the sessions of everybody',
+    description: 'For administrators. Newest first.',
+    query: closed({ ...paging, ...ofWhom, ...filters }),
+    success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
+    errors: ['FORBIDDEN', 'INVALID_CURSOR'],
+    async answer(exchange) {
+      return listSessions(exchange, exchange.query, agentIn(exchange.query), 'all');
     },
   }),
 

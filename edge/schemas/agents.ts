@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import type { Agent, AgentVersion } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { visibility } from './access.ts';
 import { closed, count, id, Metadata, optional, shownTime, time } from './common.ts';
 import { creation, description, enabled, name, patch, runtime, shownRuntime } from './runtime.ts';
-
-const visibility = Type.Enum(['private', 'public', 'allowlist'], { description: 'Who may see it.' });
 
 export const AgentCreation = closed({ ...creation, visibility: optional(visibility) });
 export const AgentPatch = closed({ ...patch, visibility: optional(visibility) });
@@ -17,6 +16,10 @@ export const AgentShape = Type.Object(
     metadata: Metadata,
     enabled,
     visibility,
+    access: Type.Enum(['use', 'manage'], {
+      description:
+        'What you may do with it: begin conversations, or change, share, deploy and delete it, too.',
+    }),
     version: count('1, 2, 3 …: the newest version.'),
     created_by: id('usr', 'who created it'),
     created_at: time('When it was created.'),
@@ -45,6 +48,7 @@ export function shownAgent(agent: Agent | undefined) {
     metadata: agent?.metadata,
     enabled: agent?.enabled,
     visibility: agent?.visibility,
+    access: agent?.level,
     version: agent?.version,
     created_by: agent?.createdBy,
     created_at: shownTime(agent?.createdAt),

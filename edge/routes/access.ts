@@ -1,0 +1,42 @@
+import { ok } from '../envelope.ts';
+import { route } from '../route.ts';
+import { AccessChange, AccessShape, shownAccess } from '../schemas/access.ts';
+
+const PATH = '/agents/{agent_id}/access';
+
+export const accessRoutes = [
+  route({
+    method: 'GET',
+    path: PATH,
+    operationId: 'getAgentAccess',
+    tag: 'Agents',
+    summary: 'Read who may use and who may manage an agent',
+    description: 'For who manages the agent.',
+    success: { status: 200, description: 'Who may do what with it.', data: AccessShape },
+    errors: ['FORBIDDEN', 'AGENT_NOT_FOUND'],
+    async answer({ clients, call, param }) {
+      const { access } = await clients.agents.getAgentAccess({ agentId: param('agent_id') }, call);
+      return ok(shownAccess(access));
+    },
+  }),
+
+  route({
+    method: 'PUT',
+    path: PATH,
+    operationId: 'setAgentAccess',
+    tag: 'Agents',
+    summary: 'Set who may use and who may manage an agent',
+    description:
+      'For who manages the agent. Replaces all of it, and holds from the answer on. Whoever has created the agent keeps ' +
+      'managing it. Conversations that have begun stay with who has begun them.',
+    body: AccessChange,
+    example: { visibility: 'allowlist', managers: [], users: [], groups: ['support'] },
+    success: { status: 200, description: 'Who may do what with it now.', data: AccessShape },
+    errors: ['FORBIDDEN', 'AGENT_NOT_FOUND'],
+    async answer({ clients, call, param, body }) {
+      const request = { agentId: param('agent_id'), access: body };
+      const { access } = await clients.agents.setAgentAccess(request, call);
+      return ok(shownAccess(access));
+    },
+  }),
+];
