@@ -2282,7 +2282,8 @@ export const AuthServiceDefinition = {
   methods: {
     /**
      * Turns what a request carries into a user. In local mode there is nothing to carry, and the answer is the one
-     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED.
+     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED, and with DEPENDENCY_UNAVAILABLE where the identity
+     * provider would have to be asked.
      */
     identify: {
       name: "Identify",
