@@ -13,6 +13,7 @@ import { Door } from './plugins/door.ts';
 import { awaitsInvitation, invite, watchExpectations } from './plugins/expectation.ts';
 import { answerEarly } from './plugins/farewell.ts';
 import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
+import { openRefusals } from './plugins/refusals.ts';
 import { factsOf, watchRequests } from './plugins/requests.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { isUnhurried } from './plugins/unhurried.ts';
@@ -67,6 +68,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
     return503OnClosing: false,
   });
   const watch = watchRequests(context);
+  const refusals = openRefusals(context);
   let rules: BrowserRules | undefined;
 
   /** What stands on every answer, errors included. */
@@ -87,6 +89,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
       context.log.error(facts, 'a request failed unexpectedly');
     }
     request.outcome.refused = refusal.code;
+    refusals.note(request, refusal.code);
     const text = errorText(refusal, request.id);
     const challenge = reply.getHeader('www-authenticate');
     const headers = { ...errorHeaders(refusal), ...(challenge ? { 'www-authenticate': challenge } : {}) };
@@ -143,7 +146,10 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
   // Where a list of hosts is kept, the Host header is one of our names: others were refused before.
   const isListed = config.authMode === 'local' && published === undefined;
   serveDocs(app, ({ headers }) => (isListed ? `http://${headers.host}` : origin));
-  app.addHook('onClose', async () => door.stop());
+  app.addHook('onClose', async () => {
+    door.stop();
+    await refusals.stop();
+  });
 
   return {
     app,

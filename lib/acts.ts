@@ -2,8 +2,6 @@
 export const ACTS = {
   'login.begin': 'Somebody logged in.',
   'login.end': 'Somebody logged out.',
-  'login.refuse': 'A login could not be finished.',
-  'user.create': 'Somebody came for the first time.',
   'user.enable': 'A user was enabled.',
   'user.disable': 'A user was disabled.',
   'token.create': 'A personal access token was made.',
@@ -27,7 +25,7 @@ export const ACTS = {
   'deployment.look': 'An administrator looked at the deployment of somebody else.',
   'deployments.list': 'An administrator listed deployments of others.',
   'audit.list': 'An administrator read the audit log.',
-  'access.refuse': 'A request was refused for want of an identity, a scope or a right.',
+  'access.refuse': 'Requests were refused for want of an identity, a scope or a right, or logins failed: how many like ones is in the data.',
 } as const;
 
 export type ActName = keyof typeof ACTS;

@@ -85,12 +85,12 @@ export class Door {
     const identity = await this.#ask(credential, asked, reply);
     const { user, scopes } = identity;
     if (!user) throw refuse('INTERNAL', 'auth names nobody');
-    if (!scopes.includes(access)) throw scopeMissing(access, reply);
-    if (this.mode === 'oidc') stay?.watch(credential, identity);
     const { userId, roles, groups } = user;
     const { credential: shown } = identity;
     const address = request.raw.socket.remoteAddress ?? '';
     request.call = { ...asked, caller: { userId, roles, groups, credential: shown, address } };
+    if (!scopes.includes(access)) throw scopeMissing(access, reply);
+    if (this.mode === 'oidc') stay?.watch(credential, identity);
   }
 
   stop(): void {

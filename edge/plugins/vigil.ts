@@ -103,7 +103,8 @@ export class Vigil {
   #end({ answers }: Watched): void {
     for (const [controller, response] of [...answers]) {
       controller.abort();
-      this.#clock.after(LINGER_MS, () => response.destroy());
+      // What lies in the buffers of the system for somebody who reads slowly is not sent either.
+      this.#clock.after(LINGER_MS, () => response.socket?.resetAndDestroy());
     }
   }
 }

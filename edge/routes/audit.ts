@@ -55,6 +55,7 @@ export const auditRoutes = [
         }),
       ),
     }),
+    example: { after_seq: 0 },
     success: { status: 200, description: 'Whether it is as it was written.', data: VerificationShape },
     errors: ['FORBIDDEN'],
     async answer({ clients, call, body }) {

@@ -7,7 +7,7 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { AuthConfig } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { createIdentities, MAX_AGE_MS } from './identity.ts';
-import { createRecorder } from './recorder.ts';
+import { createLoginNotes, createRecorder } from './recorder.ts';
 import { openSightings } from './sightings.ts';
 import { createActStore } from './store/acts.ts';
 import { createCredentialStore } from './store/credentials.ts';
@@ -66,12 +66,14 @@ export async function openAuth(
     await bus.settle(MAX_AGE_MS);
   }
 
+  const acts = createActStore(db);
   const opened =
     team &&
     openTeam(config, team, {
       ...context,
       users,
       logins,
+      note: createLoginNotes(acts, clock),
       ended: (digest) => announce('credentials.ended', digest),
     });
   const identities = createIdentities({
@@ -84,7 +86,6 @@ export async function openAuth(
     accessTokens: opened?.accessTokens,
     idleMs,
   });
-  const acts = createActStore(db);
   const handlers = createHandlers({
     identities,
     logins: opened?.logins,

@@ -7,6 +7,7 @@ import { createAccessTokens } from './oidc/access-tokens.ts';
 import { createLogins } from './oidc/logins.ts';
 import { createProvider } from './oidc/provider.ts';
 import { createPeople } from './people.ts';
+import type { NoteLogin } from './recorder.ts';
 import type { LoginStore } from './store/logins.ts';
 import type { UserStore } from './store/users.ts';
 
@@ -21,6 +22,7 @@ export interface Team {
 export interface TeamContext extends Pick<ServiceContext, 'bus' | 'clock' | 'ids' | 'log'> {
   users: UserStore;
   logins: LoginStore;
+  note: NoteLogin;
   /** Tells every replica that a login, by the digest of its value, is worth nothing any more. */
   ended: (digest: string) => Promise<void>;
 }
@@ -39,7 +41,7 @@ export function issuerOf({ issuer }: AuthConfig): string {
 /** Logins and access tokens of the identity provider that the settings name. */
 export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, context: TeamContext) {
   const { clientId = '', clientSecret, audience, scopes, scopePrefix, groupsClaim, introspection } = config;
-  const { bus, clock, ids, log, users, logins: store, ended } = context;
+  const { bus, clock, ids, log, users, logins: store, note, ended } = context;
   const { issuer: place = '' } = config;
   const provider = createProvider({ issuer: place, clientId, clientSecret }, clock);
   const people = createPeople({
@@ -59,6 +61,7 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
     clock,
     ids,
     log,
+    note,
     ended,
     origin: publicUrl,
     clientId,

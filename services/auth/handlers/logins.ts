@@ -18,8 +18,8 @@ export function loginHandlers({ identities, logins }: HandlerContext): Methods {
 
     finishLogin: async (request, call) => available().finish(request, call),
 
-    async endLogin({ login }, call) {
-      return { endSessionUrl: (await logins?.end(login, call)) ?? '' };
+    async endLogin({ login, address = '' }, call) {
+      return { endSessionUrl: (await logins?.end(login, address, call)) ?? '' };
     },
   };
 }

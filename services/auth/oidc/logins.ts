@@ -10,6 +10,7 @@ import type { Trace } from '../../../lib/trace.ts';
 import { type Claims, isComplete } from '../domain/person.ts';
 import { ownPath } from '../domain/return-to.ts';
 import type { People } from '../people.ts';
+import type { NoteLogin } from '../recorder.ts';
 import type { LoginStore } from '../store/logins.ts';
 import { reasonOf } from './failure.ts';
 import { verifyIdToken } from './id-token.ts';
@@ -23,6 +24,7 @@ export interface LoginsContext {
   clock: Clock;
   ids: Ids;
   log: Log;
+  note: NoteLogin;
   /** Tells every replica that a login, by the digest of its value, is worth nothing any more. */
   ended: (digest: string) => Promise<void>;
   /** Where browsers reach the service: an origin, without a slash at its end. */
@@ -35,6 +37,16 @@ export interface LoginsContext {
 
 interface Options {
   trace: Trace;
+  requestId?: string | undefined;
+}
+
+/** A browser comes back from the provider. */
+interface Return {
+  attempt: string;
+  query: string;
+  /** The login that it had. */
+  login: string;
+  address?: string | undefined;
 }
 
 /** What proves that an answer belongs to an attempt. */
@@ -51,7 +63,7 @@ export type Logins = ReturnType<typeof createLogins>;
 
 /** Logins of browsers: the code flow of OpenID Connect with PKCE, state and nonce. */
 export function createLogins(context: LoginsContext) {
-  const { provider, people, store, sealer, clock, ids, log, ended, origin, clientId } = context;
+  const { provider, people, store, sealer, clock, ids, log, note, ended, origin, clientId } = context;
   const redirectUri = () => `${origin()}/api/v1/auth/callback`;
 
   async function end(value: string, options: Options) {
@@ -123,10 +135,7 @@ export function createLogins(context: LoginsContext) {
     },
 
     /** Refused with LOGIN_FAILED, whatever the reason: only the log tells it. */
-    async finish(
-      { attempt, query, login }: { attempt: string; query: string; login: string },
-      options: Options,
-    ) {
+    async finish({ attempt, query, login, address = '' }: Return, options: Options) {
       const [state = '', ...more] = new URLSearchParams(query).getAll('state');
       if (!isLoginValue(attempt) || query.length > MAX_QUERY_CHARACTERS || more.length > 0) throw failed();
       const taken = await store.take(sha256(attempt), state, options);
@@ -138,6 +147,7 @@ export function createLogins(context: LoginsContext) {
       const value = newValue();
       const loginId = ids('lgn');
       const createdAt = clock.now();
+      await note({ action: 'login.begin', userId: user.userId, loginId, address }, options);
       await store.add(
         {
           loginId,
@@ -153,9 +163,14 @@ export function createLogins(context: LoginsContext) {
     },
 
     /** Ends it here, and says where it ends at the provider, if that can be known. */
-    async end(value: string, options: Options): Promise<string> {
+    async end(value: string, address: string, options: Options): Promise<string> {
       const login = await end(value, options);
       if (!login) return '';
+      const { userId, loginId } = login;
+      // It has ended, whatever becomes of this.
+      await note({ action: 'login.end', userId, loginId, address }, options).catch((error: unknown) =>
+        log.warn({ err: error, login_id: loginId }, 'that a login has ended was not written down'),
+      );
       try {
         const { client } = await provider.get();
         if (!client.serverMetadata().end_session_endpoint) return '';

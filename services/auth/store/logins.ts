@@ -40,7 +40,7 @@ const INSERT = statement(
 const END = statement(
   'auth.end_login',
   `delete from logins where value_hash = decode($1, 'hex')
-   returning login_id as "loginId", sealed_id_token as "sealedIdToken"`,
+   returning login_id as "loginId", user_id as "userId", sealed_id_token as "sealedIdToken"`,
 );
 
 const BATCH = 1_000;
@@ -89,7 +89,9 @@ export function createLoginStore(db: Database) {
 
     /** The login that is worth nothing from now on; undefined when there was none. */
     async end(digest: string, { trace }: WriteOptions = {}) {
-      const [row] = await db.rows<Pick<Login, 'loginId' | 'sealedIdToken'>>(END, [digest], { trace });
+      const [row] = await db.rows<Pick<Login, 'loginId' | 'userId' | 'sealedIdToken'>>(END, [digest], {
+        trace,
+      });
       return row;
     },
 

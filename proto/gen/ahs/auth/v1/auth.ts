@@ -71,6 +71,8 @@ export interface FinishLoginRequest {
   query: string;
   /** The login that the browser had, if any: it ends. */
   login: string;
+  /** Of the network, from where it came, for the audit log. */
+  address?: string | undefined;
 }
 
 export interface FinishLoginResponse {
@@ -86,6 +88,8 @@ export interface FinishLoginResponse {
 
 export interface EndLoginRequest {
   login: string;
+  /** Of the network, from where it came, for the audit log. */
+  address?: string | undefined;
 }
 
 export interface EndLoginResponse {
@@ -632,7 +636,7 @@ export const BeginLoginResponse: MessageFns<BeginLoginResponse> = {
 };
 
 function createBaseFinishLoginRequest(): FinishLoginRequest {
-  return { attempt: "", query: "", login: "" };
+  return { attempt: "", query: "", login: "", address: undefined };
 }
 
 export const FinishLoginRequest: MessageFns<FinishLoginRequest> = {
@@ -645,6 +649,9 @@ export const FinishLoginRequest: MessageFns<FinishLoginRequest> = {
     }
     if (message.login !== "") {
       writer.uint32(26).string(message.login);
+    }
+    if (message.address !== undefined) {
+      writer.uint32(34).string(message.address);
     }
     return writer;
   },
@@ -684,6 +691,14 @@ export const FinishLoginRequest: MessageFns<FinishLoginRequest> = {
             }
 
             message.login = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.address = reader.string();
             continue;
           }
         }
@@ -779,13 +794,16 @@ export const FinishLoginResponse: MessageFns<FinishLoginResponse> = {
 };
 
 function createBaseEndLoginRequest(): EndLoginRequest {
-  return { login: "" };
+  return { login: "", address: undefined };
 }
 
 export const EndLoginRequest: MessageFns<EndLoginRequest> = {
   encode(message: EndLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.login !== "") {
       writer.uint32(10).string(message.login);
+    }
+    if (message.address !== undefined) {
+      writer.uint32(18).string(message.address);
     }
     return writer;
   },
@@ -809,6 +827,14 @@ export const EndLoginRequest: MessageFns<EndLoginRequest> = {
             }
 
             message.login = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.address = reader.string();
             continue;
           }
         }
