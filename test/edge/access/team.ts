@@ -1,3 +1,4 @@
+import { freePort } from '../../../lib/db/embedded/port.ts';
 import type { ErrorCode } from '../../../lib/errors.ts';
 import type { Envelope } from '../../support/api.ts';
 import { CookieJar } from '../../support/cookie-jar.ts';
@@ -33,14 +34,20 @@ export function teamSettings(provider: IdentityProvider): Record<string, string>
 export async function startTeam(settings: Record<string, string> = {}): Promise<Team> {
   await using opened = new AsyncDisposableStack();
   const provider = opened.use(await IdentityProvider.open({ accounts: structuredClone(ACCOUNTS) }));
-  const system = opened.use(await startSystem({ ...teamSettings(provider), ...settings }));
-  provider.returnTo(settings.SERVICE_PUBLIC_URL ?? system.url);
+  const { SERVICE_PUBLIC_URL: published } = settings;
+  // Where browsers go is not where it listens.
+  const port = published === undefined ? undefined : String(await freePort());
+  const listening: Record<string, string> = port === undefined ? {} : { SERVICE_PORT: port };
+  const system = opened.use(await startSystem({ ...teamSettings(provider), ...listening, ...settings }));
+  provider.returnTo(published ?? system.url);
+  const url = port === undefined ? system.url : `http://127.0.0.1:${port}`;
   const stack = opened.move();
   return {
     ...system,
+    url,
     provider,
     async logIn(subject, returnTo) {
-      const browser = new Browser(system.url);
+      const browser = new Browser(url, published);
       await browser.logIn(provider, subject, returnTo);
       return browser;
     },

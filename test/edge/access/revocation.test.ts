@@ -1,0 +1,216 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rowsOn } from '../../support/sql.ts';
+import { until } from '../../support/wait.ts';
+import { type Browser, seen, startTeam, type Team } from './team.ts';
+
+/** From an answer to a disable, a logout or a delete until nothing of it goes on. */
+const LIMIT_MS = 5_000;
+
+describe('what goes on while a credential ends', () => {
+  let team: Team;
+  let alice: Browser;
+  let bob: Browser;
+  let carol: Browser;
+  let session: string;
+  beforeAll(async () => {
+    team = await startTeam();
+    alice = await team.logIn('alice');
+  });
+  afterAll(() => team[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    [bob, carol] = await Promise.all([team.logIn('bob'), team.logIn('carol')]);
+    session = await talk(bob);
+  });
+
+  const follow = (headers: Record<string, string>, path = `sessions/${session}/events/stream`) =>
+    openStream(`${team.url}/api/v1/${path}`, headers);
+
+  it.each(['a login', 'a personal access token', 'an access token'])(
+    'a stream of %s ends when its user is disabled, and nobody else is troubled',
+    async (kind) => {
+      const headers =
+        kind === 'a login'
+          ? { cookie: bob.jar.header() }
+          : await bearer(kind === 'an access token' ? team.provider.accessToken('bob') : bob.token(['read']));
+      const theirs = await follow(
+        { cookie: carol.jar.header() },
+        `sessions/${await talk(carol)}/events/stream`,
+      );
+      const mine = await follow(headers);
+      const user = await bob.userId();
+      expect((await alice.post(`/api/v1/admin/users/${user}/disable`)).code).toBe('OK');
+      const disabledAt = performance.now();
+      const refused = await seen(await fetch(`${team.url}/api/v1/agents`, { headers }));
+      expect(refused.code).toBe('UNAUTHENTICATED');
+      await mine.ended;
+      expect(performance.now() - disabledAt).toBeLessThan(LIMIT_MS);
+      expect(theirs.isOpen()).toBe(true);
+      await theirs.leave();
+      expect((await alice.post(`/api/v1/admin/users/${user}/enable`)).code).toBe('OK');
+      expect((await seen(await fetch(`${team.url}/api/v1/agents`, { headers }))).code).toBe('OK');
+    },
+  );
+
+  it('a stream ends with its login, with its token, and when that expires', async () => {
+    const [first, second] = [await bob.token(['read']), await bob.token(['read'], 1)];
+    const streams = [
+      await follow(await bearer(first)),
+      await follow(await bearer(second)),
+      await follow({ cookie: bob.jar.header() }),
+      await follow({ cookie: bob.jar.header() }),
+    ];
+    await bob.send('DELETE', `/api/v1/auth/tokens/${first.id}`);
+    await streams[0]?.ended;
+    expect(streams.map((one) => one.isOpen())).toEqual([false, true, true, true]);
+    await rowsOn(
+      team.databaseUrl,
+      `update auth.tokens set expires_at = now() where token_id = '${second.id}'`,
+    );
+    await streams[1]?.ended;
+    expect(streams.map((one) => one.isOpen())).toEqual([false, false, true, true]);
+    await bob.post('/api/v1/auth/logout');
+    await Promise.all(streams.map((one) => one.ended));
+  });
+
+  it('a stream ends when its user is no administrator any more, as what it shows may not be theirs', async () => {
+    const root = await team.logIn('alice');
+    const stream = await follow({ cookie: root.jar.header() }, `sessions/${await talk(root)}/events/stream`);
+    team.provider.accounts.alice = { name: 'Alice', email: 'alice@example.com' };
+    await team.logIn('alice');
+    await stream.ended;
+    team.provider.accounts.alice = { name: 'Alice', email: 'alice@example.com', groups: ['operators'] };
+    alice = await team.logIn('alice');
+  });
+
+  it('a turn that AI SDK is shown is cut, and so is a download that is read slowly', async () => {
+    const slow = await turnOf(bob, [{ text: 'Hello', chunk_chars: 1, delay_ms: 2_000 }]);
+    const turn = await follow({ cookie: bob.jar.header() }, `sessions/${slow}/ai-stream`);
+    const bytes = Buffer.alloc(32 * 1024 * 1024, 1);
+    const headers = { cookie: bob.jar.header(), origin: team.url };
+    const url = `${team.url}/api/v1/sessions/${session}/files`;
+    expect((await fetch(`${url}?path=a.bin`, { method: 'POST', headers, body: bytes })).status).toBe(201);
+    const download = slowReader(`${url}/content?path=a.bin`, bob.jar.header());
+    await download.begun;
+    await bob.post('/api/v1/auth/logout');
+    const endedAt = performance.now();
+    await Promise.all([turn.ended, download.ended]);
+    expect(performance.now() - endedAt).toBeLessThan(LIMIT_MS);
+  });
+
+  it('an upload that lasts ends, and keeps nothing', async () => {
+    const { host, port, hostname } = new URL(team.url);
+    const socket = connect(Number(port), hostname);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', () => {});
+    const head = [
+      `POST /api/v1/sessions/${session}/files?path=never.txt HTTP/1.1`,
+      `Host: ${host}`,
+      `Origin: ${team.url}`,
+      `Cookie: ${bob.jar.header()}`,
+      'Content-Length: 1000000',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\nbegun`);
+    const drip = setInterval(() => socket.write('x'.repeat(20_000)), 300);
+    await bob.post('/api/v1/auth/logout');
+    await closed;
+    clearInterval(drip);
+    const again = await team.logIn('bob');
+    expect((await again.get(`/api/v1/sessions/${session}/files`)).data).toEqual([]);
+  });
+
+  it('those who share a credential share the question whether it holds', async () => {
+    const { value } = await bob.token(['read']);
+    const headers = { authorization: `Bearer ${value}` };
+    const streams = await Promise.all(Array.from({ length: 40 }, () => follow(headers)));
+    const before = await identifications(alice);
+    let looks = 0;
+    // Whoever looks is asked for, too.
+    const questions = await until('they were asked for twice', async () => {
+      const asked = (await identifications(alice)) - before - ++looks;
+      return asked >= 2 && asked;
+    });
+    expect(questions).toBe(2);
+    expect(streams.every((one) => one.isOpen())).toBe(true);
+    await Promise.all(streams.map((one) => one.leave()));
+  });
+});
+
+async function bearer(token: Promise<string | { value: string }> | { value: string }) {
+  const made = await token;
+  return { authorization: `Bearer ${typeof made === 'string' ? made : made.value}` };
+}
+
+/** A new session of somebody, with an agent of their own. */
+async function talk(browser: Browser): Promise<string> {
+  const agent = await browser.post('/api/v1/agents', { name: 'Echo', model: 'rehearsal/echo' });
+  const { data, text } = await browser.post(`/api/v1/agents/${agent.data.agent_id}/conversations`);
+  if (!data.session_id) throw new Error(text);
+  return String(data.session_id);
+}
+
+/** The same, with a turn under way. */
+async function turnOf(browser: Browser, steps: object[]): Promise<string> {
+  const made = { name: 'Slow', model: 'rehearsal/script', model_options: { steps } };
+  const agent = await browser.post('/api/v1/agents', made);
+  const path = `/api/v1/agents/${agent.data.agent_id}/conversations`;
+  const { data } = await browser.post(path, { message: 'Go' });
+  return String(data.session_id);
+}
+
+interface Stream {
+  /** However it ends. */
+  ended: Promise<void>;
+  isOpen(): boolean;
+  leave(): Promise<void>;
+}
+
+async function openStream(url: string, headers: Record<string, string>): Promise<Stream> {
+  const controller = new AbortController();
+  const response = await fetch(url, { headers, signal: controller.signal });
+  if (response.status !== 200) throw new Error(`${url} answers ${response.status}: ${await response.text()}`);
+  let open = true;
+  const ended = response.arrayBuffer().then(
+    () => {},
+    () => {},
+  );
+  void ended.then(() => {
+    open = false;
+  });
+  return {
+    ended,
+    isOpen: () => open,
+    async leave() {
+      controller.abort();
+      await ended;
+    },
+  };
+}
+
+/** Reads the beginning of an answer, and then nothing until the other side has gone. */
+function slowReader(url: string, cookie: string): { begun: Promise<void>; ended: Promise<void> } {
+  const { hostname, port, host, pathname, search } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookie}\r\n\r\n`);
+  socket.on('error', () => {});
+  const begun = new Promise<void>((resolve) =>
+    socket.once('data', () => {
+      socket.pause();
+      resolve();
+    }),
+  );
+  // Only who looks learns that the other side has gone: a little at a time, far less than would drain it.
+  const look = setInterval(() => {
+    socket.resume();
+    socket.once('data', () => socket.pause());
+  }, 100);
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  void ended.then(() => clearInterval(look));
+  return { begun, ended };
+}
+
+async function identifications(administrator: Browser): Promise<number> {
+  const { text } = await administrator.get('/metrics');
+  const lines = text.split('\n').filter((line) => /^ahs_rpc_duration_seconds_count\{.*"identify"/.test(line));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
