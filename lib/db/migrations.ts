@@ -22,6 +22,8 @@ export class MigrationProblem extends Error {}
 export async function migrate(url: string, schema: string, directory: URL): Promise<string[]> {
   const migrations = await readMigrations(directory);
   const client = new pg.Client({ connectionString: url, application_name: `ahs-${schema}-migrations` });
+  // What it was asked fails when the server goes, for example because this process stops.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query(`select pg_advisory_lock(hashtextextended('ahs.migrations', 0))`);

@@ -48,3 +48,33 @@ describe('a connection that dies in use', () => {
     await database.check();
   });
 });
+
+describe('migrations', () => {
+  it('that lose their connection fail, and nothing else does', async () => {
+    await using server = await createDatabase();
+    const directory = new URL('../../../services/auth/migrations/', import.meta.url);
+    const locks = (granted: boolean) =>
+      countOn(
+        server.url,
+        `select count(*) from pg_locks join pg_database on oid = database
+         where datname = current_database() and locktype = 'advisory' and granted = ${granted}`,
+      );
+    const end = (condition: string) =>
+      runOn(
+        server.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and ${condition}`,
+      );
+    const lock = `select pg_advisory_lock(hashtextextended('ahs.migrations', 0)), pg_sleep(60)`;
+    const holding = runOn(server.url, lock).catch(() => {});
+    await until('others migrate', async () => (await locks(true)) === 1);
+    const migrating = migrate(server.url, 'auth', directory);
+    migrating.catch(() => {});
+    await until('it waits for them', async () => (await locks(false)) === 1);
+    await end(`application_name = 'ahs-auth-migrations'`);
+    await expect(migrating).rejects.toThrow('terminating connection');
+    await end(`query like '%pg_sleep%'`);
+    await holding;
+    expect(await migrate(server.url, 'auth', directory)).not.toEqual([]);
+  });
+});
