@@ -53,6 +53,8 @@ export class IdentityProvider implements AsyncDisposable {
   #away = false;
   /** Paths that were asked for, in order. */
   readonly requests: string[] = [];
+  /** What was said at each exchange of a code for tokens: secrets, all of it. */
+  readonly exchanges: Exchange[] = [];
 
   static async open(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
     const provider = new IdentityProvider(options);
@@ -142,6 +144,13 @@ export class IdentityProvider implements AsyncDisposable {
 
   #begin(): void {
     this.#provider = new Provider(this.issuer, this.#configuration());
+    this.#provider.on('grant.success', ({ oidc, body }: ExchangeContext) => {
+      this.exchanges.push({
+        verifier: oidc.params.code_verifier,
+        idToken: body.id_token,
+        accessToken: body.access_token,
+      });
+    });
     this.#listener = this.#provider.callback();
   }
 
@@ -242,6 +251,17 @@ export class IdentityProvider implements AsyncDisposable {
 
 interface Page {
   body: string;
+}
+
+interface Exchange {
+  verifier: string;
+  idToken: string;
+  accessToken: string;
+}
+
+interface ExchangeContext {
+  oidc: { params: { code_verifier: string } };
+  body: { id_token: string; access_token: string };
 }
 
 interface GrantContext {

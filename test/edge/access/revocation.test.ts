@@ -83,6 +83,22 @@ describe('what goes on while a credential ends', () => {
     alice = await team.logIn('alice');
   });
 
+  it('those who share a credential share the question whether it holds', async () => {
+    const { value } = await bob.token(['read']);
+    const headers = { authorization: `Bearer ${value}` };
+    const streams = await Promise.all(Array.from({ length: 40 }, () => follow(headers)));
+    const before = await identifications(alice);
+    let looks = 0;
+    // Whoever looks is asked for, too.
+    const questions = await until('they were asked for twice', async () => {
+      const asked = (await identifications(alice)) - before - ++looks;
+      return asked >= 2 && asked;
+    });
+    expect(questions).toBe(2);
+    expect(streams.every((one) => one.isOpen())).toBe(true);
+    await Promise.all(streams.map((one) => one.leave()));
+  });
+
   it('a turn that AI SDK is shown is cut, and so is a download that is read slowly', async () => {
     const slow = await turnOf(bob, [{ text: 'Hello', chunk_chars: 1, delay_ms: 2_000 }]);
     const turn = await follow({ cookie: bob.jar.header() }, `sessions/${slow}/ai-stream`);
@@ -117,22 +133,6 @@ describe('what goes on while a credential ends', () => {
     clearInterval(drip);
     const again = await team.logIn('bob');
     expect((await again.get(`/api/v1/sessions/${session}/files`)).data).toEqual([]);
-  });
-
-  it('those who share a credential share the question whether it holds', async () => {
-    const { value } = await bob.token(['read']);
-    const headers = { authorization: `Bearer ${value}` };
-    const streams = await Promise.all(Array.from({ length: 40 }, () => follow(headers)));
-    const before = await identifications(alice);
-    let looks = 0;
-    // Whoever looks is asked for, too.
-    const questions = await until('they were asked for twice', async () => {
-      const asked = (await identifications(alice)) - before - ++looks;
-      return asked >= 2 && asked;
-    });
-    expect(questions).toBe(2);
-    expect(streams.every((one) => one.isOpen())).toBe(true);
-    await Promise.all(streams.map((one) => one.leave()));
   });
 });
 
