@@ -6,9 +6,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/{real,bench,chaos,support}/**'],
     // The one database server of a run; every test file makes databases of its own in it.
-    globalSetup: ['test/support/compile-cache.ts', 'test/support/postgres.ts'],
+    globalSetup: ['test/support/scratch.ts', 'test/support/compile-cache.ts', 'test/support/postgres.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait much of the time.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

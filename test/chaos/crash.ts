@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { type Program, runProgram } from '../support/program.ts';
+import { scratch } from '../support/scratch.ts';
 import { startSenders } from '../support/senders.ts';
 import { until } from '../support/wait.ts';
 import { type AudienceFigures, createAudience } from './audience.ts';
@@ -29,7 +29,7 @@ const INVITE_MS = 40;
 
 /** Kills the program with -9 while webhooks arrive, again and again, and then compares what was promised with what is there. */
 export async function crashRounds(rounds: number, seed: number): Promise<CrashFigures> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ahs-crash-'));
+  const dataDir = await mkdtemp(join(scratch(), 'ahs-crash-'));
   const port = await freePort();
   const env = {
     SERVICE_DATA_DIR: dataDir,

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startPostgres } from '../../lib/db/embedded.ts';
 import { createDatabase } from '../support/database.ts';
 import { cleanUpPlaces, createPlace } from '../support/programs.ts';
+import { scratch } from '../support/scratch.ts';
 import { entriesOf } from '../support/screen.ts';
 import { runOn } from '../support/sql.ts';
 
@@ -104,7 +104,7 @@ describe('a start that cannot succeed', () => {
 
   const needs = {
     auth: ['SERVICE_DATABASE_URL'],
-    agents: ['SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
+    agents: ['SERVICE_AUTH_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
     sessions: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
     deployments: [
       'SERVICE_AGENTS_ADDRESS',
@@ -153,7 +153,7 @@ describe('a PostgreSQL of the operator', () => {
 
   it('serves with a login that is no superuser, as long as it may create schemas and roles', async () => {
     // Roles belong to a whole server, and those of the shared one have been made by a superuser.
-    const directory = await mkdtemp(join(tmpdir(), 'ahs-start-'));
+    const directory = await mkdtemp(join(scratch(), 'ahs-start-'));
     await using removal = new AsyncDisposableStack();
     removal.defer(() => rm(directory, { recursive: true, force: true }));
     await using server = await startPostgres({ directory, log: () => {} });

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from './api.ts';
@@ -8,6 +7,7 @@ import { createDatabase } from './database.ts';
 import { realLane } from './lane.ts';
 import { type Program, runProgram } from './program.ts';
 import { startRedis } from './redis.ts';
+import { scratch } from './scratch.ts';
 import { startServer } from './server.ts';
 import { shape } from './shape.ts';
 import { planTargets, TARGETS, type TargetName } from './targets.ts';
@@ -53,7 +53,7 @@ export async function startFleet(
   const postgres = ownPostgres ? opened.use(await startServer()) : undefined;
   const database = postgres ?? opened.use(await createDatabase());
   const redis = realLane ? opened.use(await startRedis()) : undefined;
-  const directory = await mkdtemp(join(tmpdir(), 'ahs-fleet-'));
+  const directory = await mkdtemp(join(scratch(), 'ahs-fleet-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const plan = await planOf({
     SERVICE_DATABASE_URL: database.url,

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../lib/db/embedded.ts';
+import { scratch } from './scratch.ts';
 import { runOn } from './sql.ts';
 
 declare module 'vitest' {
@@ -16,7 +16,7 @@ const SETTINGS = { max_connections: '400', fsync: 'off', full_page_writes: 'off'
 
 /** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-postgres-'));
+  const directory = await mkdtemp(join(scratch(), 'ahs-test-postgres-'));
   const server = await startPostgres({ directory, settings: SETTINGS, log: () => {} });
   const { username, password } = new URL(server.url);
   // Thousands of times a run, somebody proves to know it; no guesser has to be kept waiting here.

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from './api.ts';
 import { isAlive } from './processes.ts';
 import { type Program, runProgram, runScript } from './program.ts';
+import { scratch } from './scratch.ts';
 import { until } from './wait.ts';
 
 /** Where a program keeps its data and listens, over several starts. */
@@ -47,7 +47,7 @@ export function track(program: Program): Program {
 }
 
 export async function createPlace(): Promise<Place> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'ahs-start-'));
+  const dataDir = await mkdtemp(join(scratch(), 'ahs-start-'));
   directories.push(dataDir);
   const port = await freePort();
   const api = createApi(`http://127.0.0.1:${port}`);

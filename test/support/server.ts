@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../lib/db/embedded/port.ts';
 import { startPostgres } from '../../lib/db/embedded.ts';
+import { scratch } from './scratch.ts';
 
 /** A PostgreSQL that nobody else uses, so that it can be ended and started again. */
 export interface TestServer extends AsyncDisposable {
@@ -14,7 +14,7 @@ export interface TestServer extends AsyncDisposable {
 }
 
 export async function startServer(): Promise<TestServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-server-'));
+  const directory = await mkdtemp(join(scratch(), 'ahs-test-server-'));
   const port = await freePort();
   const start = () => startPostgres({ directory, port, log: () => {} });
   let server = await start();

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import type { SettingProblem } from '../../lib/env.ts';
@@ -13,6 +12,7 @@ import { createDatabase } from './database.ts';
 import { startFleet } from './fleet.ts';
 import { realLane } from './lane.ts';
 import { startRedis } from './redis.ts';
+import { scratch } from './scratch.ts';
 import { shape } from './shape.ts';
 
 export interface System extends AsyncDisposable {
@@ -55,7 +55,7 @@ async function startInside(settings: Record<string, string>): Promise<System> {
     throw new Error(problems.map((one) => `${one.variable} ${one.problem}`).join('\n'));
   const log = createLog({ level: plan.house.logLevel, pretty: false });
   const house = new House(systemClock, (message, error) => log.warn({ err: error }, message));
-  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-data-'));
+  const directory = await mkdtemp(join(scratch(), 'ahs-test-data-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   stack.defer(() => house.stop());
   const ground = await layGround(plan, house, log, directory);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Blobs } from '../../../lib/blobs/blobs.ts';
 import { openDirectory } from '../../../lib/blobs/directory.ts';
@@ -30,6 +29,7 @@ import { openFiles } from '../../../services/files/service.ts';
 import { connect, createContext, type TransportName } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
 import { fakeService } from '../../support/fake-service.ts';
+import { scratch } from '../../support/scratch.ts';
 
 export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
 export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
@@ -185,7 +185,7 @@ export async function openHouse(
 ) {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
-  const directory = await mkdtemp(join(tmpdir(), 'ahs-test-files-'));
+  const directory = await mkdtemp(join(scratch(), 'ahs-test-files-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const context = createContext(database.url, overrides);
   const blobs = wrap(await openDirectory(directory));

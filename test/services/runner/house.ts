@@ -1,6 +1,5 @@
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDirectory } from '../../../lib/blobs/directory.ts';
 import { systemClock } from '../../../lib/clock.ts';
@@ -19,6 +18,7 @@ import { openSessions } from '../../../services/sessions/service.ts';
 import { createContext } from '../../support/context.ts';
 import { createDatabase } from '../../support/database.ts';
 import { Ledger } from '../../support/ledger.ts';
+import { scratch } from '../../support/scratch.ts';
 import { until } from '../../support/wait.ts';
 import { type AgentBook, createAgentBook } from './agents.ts';
 import { type Lodgings, openLodgings } from './lodgings.ts';
@@ -56,7 +56,7 @@ export async function openHouse(): Promise<HouseUnderTest> {
   await using opened = new AsyncDisposableStack();
   const database = opened.use(await createDatabase());
   const lodgings = opened.use(openLodgings());
-  const blobsPath = mkdtempSync(join(tmpdir(), 'ahs-test-blobs-'));
+  const blobsPath = mkdtempSync(join(scratch(), 'ahs-test-blobs-'));
   opened.defer(() => rm(blobsPath, { recursive: true, force: true }));
   const context = createContext(database.url);
   context.log.level = 'silent';
