@@ -66,7 +66,7 @@ describe('a start that cannot succeed', () => {
     const program = place.run({ SERVICE_DATABASE_URL: database.url, SERVICE_SANDBOX_DIRECTORY: file });
     expect(await program.exited).toBe(1);
     const [entry] = entriesOf(program.output());
-    expect(entry?.title).toMatch(/^SERVICE_SANDBOX_DIRECTORY: .* is not a directory$/s);
+    expect(entry?.title).toMatch(/^SERVICE_SANDBOX_DIRECTORY: .*\sis\s+not\s+a\s+directory$/s);
   });
 
   it('names the keys that the object store does not know', async () => {
@@ -105,7 +105,12 @@ describe('a start that cannot succeed', () => {
   const needs = {
     auth: ['SERVICE_DATABASE_URL'],
     agents: ['SERVICE_AUTH_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
-    sessions: ['SERVICE_AGENTS_ADDRESS', 'SERVICE_DATABASE_URL', 'SERVICE_FILES_ADDRESS'],
+    sessions: [
+      'SERVICE_AGENTS_ADDRESS',
+      'SERVICE_AUTH_ADDRESS',
+      'SERVICE_DATABASE_URL',
+      'SERVICE_FILES_ADDRESS',
+    ],
     deployments: [
       'SERVICE_AGENTS_ADDRESS',
       'SERVICE_AUTH_ADDRESS',
