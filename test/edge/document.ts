@@ -89,3 +89,32 @@ function exact(document: Document, schema: unknown): unknown {
 }
 
 export type { Document };
+
+/** The example of an operation, as a request that sends it. */
+export function bodyOf({ operationId, requestBody }: Operation): {
+  body?: string;
+  headers?: Record<string, string>;
+} {
+  const content = requestBody?.content['application/json'];
+  const bytes = requestBody?.content['*/*'];
+  if (bytes) return { body: String(bytes.example), headers: { 'Content-Type': 'text/plain' } };
+  if (content?.example === undefined) return {};
+  // No two of them may have the same name.
+  const unique = operationId === 'createEnvironment' ? { name: newName() } : {};
+  const example = { ...(content.example as object), ...unique };
+  return { body: JSON.stringify(example), headers: { 'Content-Type': 'application/json' } };
+}
+
+/** What an operation has to be told in the query. */
+export function queryOf({ requestBody, parameters }: Operation): string {
+  const names = parameters.filter(
+    (one) => one.in === 'query' && (one.required || requestBody?.content['*/*']),
+  );
+  return names.map((one) => `?${one.name}=notes.md`).join('');
+}
+
+let named = 0;
+export function newName(): string {
+  named += 1;
+  return `walk-${named}`;
+}

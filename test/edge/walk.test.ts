@@ -8,7 +8,15 @@ import { exchange } from '../support/raw.ts';
 import { runOn } from '../support/sql.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
-import { type Document, misfits, type Operation, operationsOf } from './document.ts';
+import {
+  bodyOf,
+  type Document,
+  misfits,
+  newName,
+  type Operation,
+  operationsOf,
+  queryOf,
+} from './document.ts';
 import { expectRefusal, expectSuccess, type Seen, see } from './envelope.ts';
 
 const NOWHERE = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
@@ -299,35 +307,6 @@ describe('every operation of /openapi.json', () => {
 /** The parameters of a path that name something. */
 function idsOf({ parameters }: Operation): string[] {
   return parameters.filter((one) => one.in === 'path' && one.name !== FREE).map((one) => one.name);
-}
-
-/** The example of an operation, as a request that sends it. */
-function bodyOf({ operationId, requestBody }: Operation): {
-  body?: string;
-  headers?: Record<string, string>;
-} {
-  const content = requestBody?.content['application/json'];
-  const bytes = requestBody?.content['*/*'];
-  if (bytes) return { body: String(bytes.example), headers: { 'Content-Type': 'text/plain' } };
-  if (content?.example === undefined) return {};
-  // No two of them may have the same name.
-  const unique = operationId === 'createEnvironment' ? { name: newName() } : {};
-  const example = { ...(content.example as object), ...unique };
-  return { body: JSON.stringify(example), headers: { 'Content-Type': 'application/json' } };
-}
-
-/** What an operation has to be told in the query. */
-function queryOf({ requestBody, parameters }: Operation): string {
-  const names = parameters.filter(
-    (one) => one.in === 'query' && (one.required || requestBody?.content['*/*']),
-  );
-  return names.map((one) => `?${one.name}=notes.md`).join('');
-}
-
-let named = 0;
-function newName(): string {
-  named += 1;
-  return `walk-${named}`;
 }
 
 /**
