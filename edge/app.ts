@@ -7,6 +7,7 @@ import { serveAiStream } from './ai-stream/route.ts';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
 import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
+import { sourceAddresses } from './plugins/address.ts';
 import { type BrowserRules, browserFault, browserRules, originForm } from './plugins/browser.ts';
 import { createCookies } from './plugins/cookies.ts';
 import { Door } from './plugins/door.ts';
@@ -68,11 +69,13 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
     return503OnClosing: false,
   });
   const watch = watchRequests(context);
+  const addressOf = sourceAddresses(app, config.trustedProxies);
   const refusals = openRefusals(context);
   let rules: BrowserRules | undefined;
 
   /** What stands on every answer, errors included. */
   function begin(request: FastifyRequest, reply: FastifyReply): void {
+    request.address = addressOf(request);
     // A sender of webhooks traces its own work, not ours.
     watch(request, reply, request.routeOptions?.url === TRIGGER_URL);
     reply.headers(SECURITY_HEADERS);

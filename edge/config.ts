@@ -1,3 +1,4 @@
+import { readRange } from '../lib/addresses.ts';
 import { type SettingProblem, type Settings, setting } from '../lib/env.ts';
 import { webhookMaxBodyBytes } from '../lib/limits.ts';
 
@@ -22,6 +23,12 @@ export const settings = {
     fallback: false,
     about:
       'Allows SERVICE_HOST to be other than loopback. For a container whose port is published on loopback alone.',
+  }),
+  trustedProxies: setting.list('SERVICE_TRUSTED_PROXIES', 'addresses and networks, separated by commas', {
+    fallback: [],
+    about:
+      'Reverse proxies whose X-Forwarded-For is believed, for example 10.0.0.7,fd00:5::/64: the last address there that is ' +
+      'none of them is where a request comes from. Without it, that is whoever has connected.',
   }),
   maxWebhookBytes: webhookMaxBodyBytes,
   requestTimeoutSeconds: setting.integer(
@@ -57,6 +64,14 @@ export function checkConfig(config: EdgeConfig): SettingProblem[] {
       problem: `("${name}") is not a host name`,
       expected: 'host names without port, separated by commas',
       fix: 'name hosts only, for example agents.example.com',
+    });
+  }
+  for (const range of config.trustedProxies.filter((one) => !readRange(one))) {
+    problems.push({
+      variable: 'SERVICE_TRUSTED_PROXIES',
+      problem: `("${range}") is neither an address nor a network that leaves anybody out`,
+      expected: 'addresses and networks, separated by commas',
+      fix: 'name the addresses of your proxies, for example 10.0.0.7 or 10.0.0.0/24',
     });
   }
   if (config.publicUrl !== undefined && !isOrigin(config.publicUrl)) {

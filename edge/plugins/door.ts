@@ -87,7 +87,7 @@ export class Door {
     if (!user) throw refuse('INTERNAL', 'auth names nobody');
     const { userId, roles, groups } = user;
     const { credential: shown } = identity;
-    const address = request.raw.socket.remoteAddress ?? '';
+    const { address } = request;
     request.call = { ...asked, caller: { userId, roles, groups, credential: shown, address } };
     if (!scopes.includes(access)) throw scopeMissing(access, reply);
     if (this.mode === 'oidc') stay?.watch(credential, identity);

@@ -81,9 +81,8 @@ export function openRefusals({ clients, clock, log }: RefusalsContext): Refusals
   });
 
   return {
-    note({ call, raw, method, routeOptions }, code) {
+    note({ call, address, method, routeOptions }, code) {
       if (!FOR_THE_AUDIT.has(code)) return;
-      const address = raw.socket.remoteAddress ?? '';
       add({ caller: call?.caller, address, code, route: `${method} ${routeOptions?.url ?? ''}`, count: 1 });
     },
 

@@ -113,7 +113,7 @@ function attributesOf(request: FastifyRequest) {
     'url.scheme': 'http',
     // Whatever stands behind it may be anything.
     'url.path': request.url.split('?', 1)[0],
-    'client.address': request.raw.socket.remoteAddress,
+    'client.address': request.address,
     'ahs.request_id': request.id,
     ...(sessionId === undefined ? {} : { 'ahs.session_id': sessionId }),
   };

@@ -27,7 +27,7 @@ export function serveTrigger(app: FastifyInstance, { clients }: EdgeContext, max
           oversize: body === OVERSIZE,
           timestamps: occurrences(raw.rawHeaders, 'x-webhook-timestamp'),
           signatures: occurrences(raw.rawHeaders, 'x-webhook-signature'),
-          sourceAddress: raw.socket.remoteAddress ?? '',
+          sourceAddress: request.address,
         },
         { trace: request.span.trace, requestId: request.id, signal: presenceOf(reply) },
       );

@@ -7,6 +7,7 @@ const safe: EdgeConfig = {
   publicUrl: undefined,
   allowedHosts: [],
   publishedOnLoopback: false,
+  trustedProxies: [],
   maxWebhookBytes: 1,
   requestTimeoutSeconds: 60,
   streamStallSeconds: 30,
@@ -74,6 +75,24 @@ describe('checkConfig', () => {
     'https://:p@a.example.com',
   ])('does not take %s as an origin', (publicUrl) => {
     expect(faults({ publicUrl })).toEqual(['SERVICE_PUBLIC_URL']);
+  });
+
+  it.each(['10.0.0.7', '10.0.0.0/8', '::1', 'fd00:5::/64', '::ffff:10.0.0.7'])('trusts %s', (proxy) => {
+    expect(faults({ trustedProxies: [proxy] })).toEqual([]);
+  });
+
+  it.each([
+    '0.0.0.0/0',
+    '::/0',
+    '10.0.0.0/33',
+    'proxy',
+    '10.1',
+    '10.0.0.1:80',
+    'fe80::1%eth0',
+    '*',
+    '10.0.0.1/',
+  ])('does not trust %s', (proxy) => {
+    expect(faults({ trustedProxies: ['10.0.0.7', proxy] })).toEqual(['SERVICE_TRUSTED_PROXIES']);
   });
 
   it('names every problem at once, with what to do about it', () => {

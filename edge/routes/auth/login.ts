@@ -33,7 +33,7 @@ export function serveLogin(app: FastifyInstance, { clients: { auth } }: EdgeCont
     // Good for one return, whatever becomes of it.
     if (attempt) cookies.dropAttempt(reply);
     const finished = await auth.finishLogin(
-      { attempt, query: queryOf(request), login: cookies.login(cookie), address: addressOf(request) },
+      { attempt, query: queryOf(request), login: cookies.login(cookie), address: request.address },
       anonymous(request, reply),
     );
     cookies.keepLogin(reply, finished.login, finished.lifetimeSeconds);
@@ -44,11 +44,6 @@ export function serveLogin(app: FastifyInstance, { clients: { auth } }: EdgeCont
   const route = { method: 'GET', exposeHeadRoute: false, config: { access: 'open', isPage: true } } as const;
   app.route({ ...route, url: urlOf(LOGIN_PATH), handler: begin });
   app.route({ ...route, url: urlOf(CALLBACK_PATH), handler: finish });
-}
-
-/** Of the network, from where it comes. */
-export function addressOf({ raw }: FastifyRequest): string {
-  return raw.socket.remoteAddress ?? '';
 }
 
 /** Everything behind the question mark, as it came. */

@@ -5,7 +5,7 @@ import { type Exchange, route } from '../../route.ts';
 import { SessionShape, shownUser } from '../../schemas/auth.ts';
 import { nullable, text } from '../../schemas/common.ts';
 import { urlOf } from '../../serve.ts';
-import { addressOf, LOGIN_PATH } from './login.ts';
+import { LOGIN_PATH } from './login.ts';
 
 export const loginRoutes = [
   route({
@@ -54,7 +54,7 @@ export const loginRoutes = [
     errors: [],
     async answer({ clients, call, door, request, reply }) {
       const { login } = request.credential;
-      const { endSessionUrl } = await clients.auth.endLogin({ login, address: addressOf(request) }, call);
+      const { endSessionUrl } = await clients.auth.endLogin({ login, address: request.address }, call);
       if (login) door.cookies.dropLogin(reply);
       return ok({ logged_out: true, end_session_url: endSessionUrl || null });
     },
