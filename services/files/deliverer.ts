@@ -2,6 +2,7 @@ import { type Clock, wait } from '../../lib/clock.ts';
 import type { EventType } from '../../lib/events.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
+import { startRounds } from '../../lib/rounds.ts';
 import type { FileEvent, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ChangeRow, Delivery, Feed } from './store/feed.ts';
 
@@ -30,22 +31,15 @@ export function openDeliverer({ feed, sessions, clock, log }: DelivererContext) 
   const running = new Map<string, Promise<void>>();
   /** One line for an outage, however long it lasts. */
   let failing = false;
-  let round: Promise<void> = Promise.resolve();
-  let cancel = clock.after(EVERY_MS, tick);
+  const rounds = startRounds({ clock, everyMs: EVERY_MS, work: sweep, onFailure: complain });
 
-  function tick(): void {
-    round = sweep()
-      .catch((error: unknown) => {
-        if (!signal.aborted) complain(error);
-      })
-      .finally(() => {
-        if (!signal.aborted) cancel = clock.after(EVERY_MS, tick);
-      });
-  }
-
+  /** After an outage many are due. What fails is due later, so that this ends. */
   async function sweep(): Promise<void> {
-    const due = await feed.due(clock.now(), AT_ONCE);
-    await Promise.all(due.map(deliver));
+    for (let found = AT_ONCE; found === AT_ONCE && !signal.aborted; ) {
+      const due = await feed.due(clock.now(), AT_ONCE);
+      await Promise.all(due.map(deliver));
+      found = due.length;
+    }
   }
 
   /** Never fails: what did not succeed is done again later. */
@@ -107,8 +101,7 @@ export function openDeliverer({ feed, sessions, clock, log }: DelivererContext) 
 
     async stop(): Promise<void> {
       leaving.abort();
-      cancel();
-      await Promise.all([round, ...running.values()]);
+      await Promise.all([rounds.stop(), ...running.values()]);
     },
   };
 }

@@ -58,8 +58,8 @@ export function startSweeper(context: SweeperContext) {
     await Promise.all((await approvals.expired(clock.now(), BATCH)).map(giveUp));
     if (ticks % UNSTICK_EVERY === 0) await Promise.all([unstick(), lose()]);
     if (ticks++ % ERASE_EVERY !== 0) return;
-    await erase();
     await sandboxes.forget(before(SANDBOX_HISTORY_MS));
+    await erase();
   }
 
   function before(ms: number): Date {
@@ -69,17 +69,21 @@ export function startSweeper(context: SweeperContext) {
   /** The workspaces of sessions go first: what they are is known by the sessions alone. */
   async function erase(): Promise<void> {
     const gone = await eraser.purgeable(before(purgeAfterMs));
+    const erased: string[] = [];
+    let failure: unknown;
     for (const { sessionId, agentId } of gone) {
-      // An assistant keeps its workspace.
-      if (isId('ast', agentId)) continue;
-      await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } });
+      try {
+        // An assistant keeps its workspace.
+        if (!isId('ast', agentId))
+          await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } });
+        erased.push(sessionId);
+      } catch (error) {
+        // The others do not wait for it.
+        failure = error;
+      }
     }
-    if (gone.length > 0) {
-      await eraser.purge(
-        gone.map(({ sessionId }) => sessionId),
-        clock.now(),
-      );
-    }
+    if (erased.length > 0) await eraser.purge(erased, clock.now());
+    if (failure) throw failure;
   }
 
   /** Sandboxes of runners that say nothing any more are lost. */

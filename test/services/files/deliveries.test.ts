@@ -77,6 +77,22 @@ describe('what sessions are told of their files', () => {
     expect(house.neighbours.told(sessionId).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('is told to as many as there are in one round', async () => {
+    const clock = createFakeClock();
+    house = await openHouse('in process', { clock, log: silent });
+    const here = house;
+    let isAway = true;
+    house.neighbours.onAppend = () => {
+      if (isAway) throw refuse('DEPENDENCY_UNAVAILABLE', 'sessions cannot be reached');
+    };
+    const sessions = Array.from({ length: 70 }, () => here.neighbours.session());
+    await Promise.all(sessions.map((id) => write(here.edge, ofSession(id), { a: 'one' })));
+    expect(await owed(here)).toBe(70);
+    isAway = false;
+    clock.advance(60_000);
+    await until('all have been told', async () => (await owed(here)) === 0);
+  });
+
   it('does not hold up a change for long', async () => {
     house = await openHouse();
     const sessionId = house.neighbours.session();

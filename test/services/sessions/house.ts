@@ -111,6 +111,8 @@ export interface Asked {
   deleted: string[];
   /** agt_… or ast_…: what callers may do with them. */
   levels: string[];
+  /** ses_…: whose workspace cannot be deleted. */
+  stuck?: string;
   /** Says from now on that there is no assistant. */
   assistantIsGone?: boolean;
 }
@@ -124,6 +126,7 @@ function filesFor(context: ServiceContext, asked: Asked): Client<FilesServiceDef
         return { version: request.version ?? 0 };
       },
       async deleteWorkspace({ place }) {
+        if (place?.of?.value === asked.stuck) throw refuse('DEPENDENCY_UNAVAILABLE', 'it cannot be deleted');
         asked.deleted.push(place?.of?.value ?? '');
         return {};
       },

@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
     it('tells whoever may see the session whose it is', async () => {
       const sessionId = await converse(house);
       const place = await house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER });
-      expect(place).toEqual({ ownerId: OWNER.userId, assistantId: '', readOnly: false });
+      expect(place).toEqual({ ownerId: OWNER.userId, assistantId: '', readOnly: false, foreign: false });
       const foreign = house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: STRANGER });
       await expect(foreign).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     });
@@ -166,6 +166,24 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
       expect(second.session?.sessionId).toBe(first.session?.sessionId);
       expect(house.asked.deleted).toEqual([house.asked.forked.at(-1)?.toSessionId]);
     });
+  });
+
+  it('go although one that was deleted before cannot go yet', async () => {
+    const [stuck, other] = [await converse(house), await converse(house)];
+    house.asked.stuck = stuck;
+    for (const sessionId of [stuck, other]) await house.edge.deleteSession({ sessionId }, { caller: OWNER });
+    clock.advance(3_601_000);
+    const erased = async (sessionId: string) => {
+      await passing(
+        'the session is erased',
+        () => clock.advance(60_000),
+        async () => house.asked.deleted.includes(sessionId),
+      );
+    };
+    await erased(other);
+    expect(house.asked.deleted).not.toContain(stuck);
+    house.asked.stuck = undefined;
+    await erased(stuck);
   });
 
   it('go when their sessions are erased', async () => {
