@@ -1,0 +1,2 @@
+// The conformance suite again; in this lane it includes Redis.
+import '../lib/counters.test.ts';
