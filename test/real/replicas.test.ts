@@ -1,71 +1,92 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../lib/db/embedded/port.ts';
-import { type Api, createApi } from '../support/api.ts';
+import { Browser, seen, teamSettings } from '../edge/access/team.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
+import { IdentityProvider } from '../support/identity-provider.ts';
 import { until } from '../support/wait.ts';
 
-const ROUNDS = 4;
-
-/** A second process of each service on the way of a start, which knows only the others of its kind. */
-describe('two replicas of agents, each with an edge, sessions and deployments of its own', () => {
+describe('where people log in, with two of everything they meet', () => {
+  const stack = new AsyncDisposableStack();
+  let provider: IdentityProvider;
   let fleet: Fleet;
-  let first: Api;
-  let second: Api;
-  beforeAll(async () => {
-    fleet = await startFleet();
-    first = fleet.api;
-    const address = async () => `127.0.0.1:${await freePort()}`;
-    const [agents, sessions, deployments] = [await address(), await address(), await address()];
-    const others = {
-      SERVICE_AGENTS_ADDRESS: agents,
-      SERVICE_SESSIONS_ADDRESS: sessions,
-      SERVICE_DEPLOYMENTS_ADDRESS: deployments,
-    };
-    const port = await freePort();
-    fleet.add('other agents', 'agents', { ...others, SERVICE_GRPC_LISTEN: agents });
-    fleet.add('other sessions', 'sessions', { ...others, SERVICE_GRPC_LISTEN: sessions });
-    fleet.add('other deployments', 'deployments', { ...others, SERVICE_GRPC_LISTEN: deployments });
-    fleet.add('other edge', 'edge', {
-      ...others,
-      SERVICE_GRPC_LISTEN: await address(),
-      SERVICE_PORT: String(port),
-    });
-    for (const name of ['agents', 'sessions', 'deployments', 'edge']) await fleet.run(`other ${name}`);
-    second = createApi(`http://127.0.0.1:${port}`);
-    await until(
-      'the second edge is ready',
-      async () => (await fetch(`${second.origin}/readyz`).catch(() => undefined))?.ok ?? false,
-      60_000,
-    );
-  });
-  afterAll(() => fleet?.[Symbol.asyncDispose]());
+  let there: string;
+  let alice: Browser;
+  let bob: Browser;
 
-  it('an environment that one disables starts nothing through the other, from the moment of the answer', async () => {
-    const made = await first.post('/admin/environments', { name: 'shared' });
-    const { environment_id } = made.body.data;
-    const agent = await first.createAgent({ environment_id });
-    const webhook = await first.createWebhook(agent);
-    const there = { ...webhook, url: webhook.url.replace(first.origin, second.origin) };
-    const turn = async (enabled: boolean) => {
-      const { status } = await first.send('PATCH', `/admin/environments/${environment_id}`, { enabled });
-      expect(status).toBe(200);
-    };
-    const starts = async () => {
-      const called = await second.trigger(there, 'called');
-      const begun = await second.post(`/agents/${agent}/conversations`);
-      return [called, begun].map(({ status, body }) => [status, body.code]);
-    };
-    for (let round = 0; round < ROUNDS; round++) {
-      expect(await starts(), `round ${round}`).toEqual([
-        [200, 'OK'],
-        [201, 'OK'],
-      ]);
-      await turn(false);
-      expect(await starts(), `round ${round}`).toEqual([
-        [409, 'DEPLOYMENT_CANNOT_START'],
-        [409, 'ENVIRONMENT_DISABLED'],
-      ]);
-      await turn(true);
-    }
+  beforeAll(async () => {
+    const accounts = { alice: { name: 'Alice', groups: ['operators'] }, bob: { name: 'Bob' } };
+    provider = stack.use(await IdentityProvider.open({ accounts }));
+    fleet = stack.use(await startFleet(teamSettings(provider)));
+    provider.returnTo(fleet.api.origin);
+    const http = String(await freePort());
+    const [grpc, listen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+    fleet.add('another auth', 'auth', { SERVICE_GRPC_LISTEN: grpc });
+    fleet.add('another edge', 'edge', {
+      SERVICE_PORT: http,
+      SERVICE_AUTH_ADDRESS: grpc,
+      SERVICE_GRPC_LISTEN: listen,
+    });
+    await Promise.all([fleet.run('another auth'), fleet.run('another edge')]);
+    there = `http://127.0.0.1:${http}`;
+    const isReady = async () => (await fetch(`${there}/readyz`).catch(() => undefined))?.ok ?? false;
+    await until('the other edge is ready', isReady, 60_000);
+  });
+  afterAll(() => stack.disposeAsync());
+  beforeEach(async () => {
+    [alice, bob] = [new Browser(fleet.api.origin), new Browser(fleet.api.origin)];
+    await alice.logIn(provider, 'alice');
+    await bob.logIn(provider, 'bob');
+  });
+
+  /** The code that the other edge answers with. It has just heard of the credential. */
+  const codeThere = async (headers: Record<string, string>) =>
+    (await seen(await fetch(`${there}/api/v1/agents`, { headers }))).code;
+
+  it.each([
+    ['a logout', async () => (await bob.post('/api/v1/auth/logout')).code],
+    ['another login', async () => (await bob.logIn(provider, 'bob')).status],
+  ])('%s at one of them ends the login at the other, from the answer on', async (_, end) => {
+    const login = { cookie: bob.jar.header() };
+    for (let round = 0; round < 3; round++) expect(await codeThere(login)).toBe('OK');
+    expect(['OK', 302]).toContain(await end());
+    expect(await codeThere(login)).toBe('UNAUTHENTICATED');
+  });
+
+  it('a token that is deleted, and a user who is disabled, are refused at the other, from the answer on', async () => {
+    const { id, value } = await bob.token(['read']);
+    const token = { authorization: `Bearer ${value}` };
+    expect(await codeThere(token)).toBe('OK');
+    await bob.send('DELETE', `/api/v1/auth/tokens/${id}`);
+    expect(await codeThere(token)).toBe('UNAUTHENTICATED');
+    const shown: Record<string, string>[] = [
+      { cookie: bob.jar.header() },
+      { authorization: `Bearer ${(await bob.token(['read'])).value}` },
+      { authorization: `Bearer ${await provider.accessToken('bob')}` },
+    ];
+    for (const headers of shown) expect(await codeThere(headers)).toBe('OK');
+    const path = `/api/v1/admin/users/${await bob.userId()}`;
+    expect((await alice.post(`${path}/disable`)).code).toBe('OK');
+    for (const headers of shown) expect(await codeThere(headers)).toBe('UNAUTHENTICATED');
+    expect((await alice.post(`${path}/enable`)).code).toBe('OK');
+    for (const headers of shown) expect(await codeThere(headers)).toBe('OK');
+  });
+
+  it('a stream at one of them ends with a logout at the other', async () => {
+    const agent = await bob.post('/api/v1/agents', { name: 'Echo', model: 'rehearsal/echo' });
+    const talk = await bob.post(`/api/v1/agents/${agent.data.agent_id}/conversations`);
+    const url = `${there}/api/v1/sessions/${talk.data.session_id}/events/stream`;
+    const stream = await fetch(url, { headers: { cookie: bob.jar.header() } });
+    expect(stream.status).toBe(200);
+    await bob.post('/api/v1/auth/logout');
+    expect(await stream.text()).toContain('session.created');
+  });
+
+  it('a login that begins at one of them is finished at the other', async () => {
+    const browser = new Browser(there, fleet.api.origin);
+    const begun = await alice.get('/api/v1/auth/login?return_to=/docs');
+    browser.jar.keep(begun.headers);
+    const query = await provider.login(begun.headers.get('location') ?? '', 'bob');
+    expect((await browser.get(`/api/v1/auth/callback?${query}`)).headers.get('location')).toBe('/docs');
+    expect((await browser.get('/api/v1/agents')).code).toBe('OK');
   });
 });
