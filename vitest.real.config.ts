@@ -9,7 +9,7 @@ const JOURNEYS = [
   'test/edge/environments.test.ts',
 ];
 /** What only separate processes have to show. */
-const APART = ['test/real/targets.test.ts', 'test/real/replicas.test.ts'];
+const APART = ['test/real/targets.test.ts', 'test/real/replicas.test.ts', 'test/real/environments.test.ts'];
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 
