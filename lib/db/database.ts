@@ -1,10 +1,15 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { refuse } from '../errors.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import { asRefusal, isTransient, isUnreachable } from './failure.ts';
-import { failureOf, showPool, type Watch, watchSchema } from './watch.ts';
+import type { Logins } from './logins.ts';
+import { openPool, type Pool } from './pool.ts';
+import { carry, type Viewer } from './viewer.ts';
+import { failureOf, showPools, type Watch, watchSchema } from './watch.ts';
+
+export type { Viewer } from './viewer.ts';
 
 /** One visible piece of SQL. The name is that of its prepared statement, of its span and of its metric. */
 export interface Statement {
@@ -45,7 +50,8 @@ export interface ReadOptions extends WriteOptions {
   signal?: AbortSignal;
 }
 
-export interface Database extends Session {
+/** Runs statements on any connection that is free: as the service itself, or as somebody it works for. */
+export interface Actor extends Session {
   rows<Row extends object>(
     statement: Statement,
     values?: readonly unknown[],
@@ -56,6 +62,12 @@ export interface Database extends Session {
   within(options: WriteOptions): Session;
   /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
   transaction<Result>(work: (tx: Session) => Promise<Result>, options?: WriteOptions): Promise<Result>;
+}
+
+/** What belongs to no user in particular, or has been allowed already, is done as the service itself. */
+export interface Database extends Actor {
+  /** The same on behalf of somebody, to whom rows of others are not there whatever a statement asks for. */
+  as(viewer: Viewer): Actor;
   /** What is seen of its work. */
   readonly watch: Watch;
   /** Fails when the database does not answer. */
@@ -65,9 +77,11 @@ export interface Database extends Session {
 
 export interface DatabaseOptions {
   url: string;
-  /** The schema this service owns; it sees no other, and its role may do no more than read and write rows there. */
+  /** The schema of this service; it sees no other, and its roles may do no more than read and write rows there. */
   schema: string;
-  /** Connections at most. */
+  /** How to log in as these roles; without it, whoever the URL names acts as them. */
+  logins?: Logins | undefined;
+  /** Connections at most; half as many more serve what is done on behalf of somebody. */
   pool: number;
   /** Called for connections that fail while nobody uses them. */
   onIdleError: (error: Error) => void;
@@ -75,112 +89,100 @@ export interface DatabaseOptions {
   metrics?: Metrics;
 }
 
-const STATEMENT_TIMEOUT_MS = 10_000;
 const ATTEMPTS = 4;
 
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
-types.setTypeParser(pg.types.builtins.JSON, (text) => text);
-
-export function roleOf(schema: string): string {
-  return `ahs_${schema}`;
-}
-
 export function openDatabase(options: DatabaseOptions): Database {
-  const settings = {
-    role: roleOf(options.schema),
-    search_path: options.schema,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    // Entries of rows that have moved on are marked by plain index scans and skipped from then on; a bitmap scan
-    // of an index over a queue would visit them all until the next vacuum.
-    enable_bitmapscan: 'off',
-  };
-  const shared = {
-    connectionString: options.url,
-    types,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-  };
-  const pool = new pg.Pool({ ...shared, max: options.pool, application_name: `ahs-${options.schema}` });
-  // Cancelling needs a connection of its own: it must work when the pool is exhausted.
-  const canceller = new pg.Pool({
-    ...shared,
-    max: 1,
-    idleTimeoutMillis: 1_000,
-    application_name: `ahs-${options.schema}-cancel`,
-  });
-  // A pool counts as closed before its connections are; what becomes of those is nobody's trouble any more.
-  let closing = false;
-  const onIdleError = (error: Error) => {
-    if (!closing) options.onIdleError(error);
-  };
-  for (const one of [pool, canceller]) {
-    one.on('error', onIdleError);
-    // While somebody uses a connection, its statement tells of the failure; unheard, the event would end the process.
-    one.on('connect', (client) => client.on('error', () => {}));
-  }
   const { schema, tracer = silentTracer, metrics = createMetrics() } = options;
   const watch = watchSchema({ schema, tracer, metrics });
-  showPool(pool, schema, metrics);
+  // Connections that carry a viewer are others than those of the service: nothing it does waits for their change.
+  const own = openPool(options, 'service', options.pool);
+  const lent = openPool(options, 'viewer', Math.ceil(options.pool / 2));
+  showPools([own.connections, lent.connections], schema, metrics);
+  const itself = actorOn(own, watch);
+  return {
+    ...itself,
+    as: (viewer) => actorOn(lent, watch, viewer),
+    watch,
+    async check() {
+      await itself.rows(PING);
+    },
+    async close() {
+      await Promise.all([own.close(), lent.close()]);
+    },
+  };
+}
 
-  async function cancellable<Row extends object>(
+function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
+  /** Lends a connection to some work, which says when it is of no use any more. */
+  async function lend<Result>(
+    work: (client: pg.PoolClient, spoil: (failure: Error) => void) => Promise<Result>,
+  ): Promise<Result> {
+    const client = await pool.connections.connect();
+    let broken: Error | undefined;
+    const spoil = (failure: Error) => {
+      broken = failure;
+    };
+    try {
+      if (viewer) await carry(client, viewer);
+      return await work(client, spoil);
+    } catch (error) {
+      // The server says that it goes before the connection does: until then it would be handed to the next one.
+      if (error instanceof Error && isUnreachable(error)) spoil(error);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** Runs one statement. */
+  function once<Result>(work: (executor: Executor) => Promise<Result>): Promise<Result> {
+    return repeated(() => (viewer ? lend(work) : work(pool.connections)));
+  }
+
+  function cancellable<Row extends object>(
     query: Statement,
     values: readonly unknown[],
     signal: AbortSignal,
   ): Promise<Row[]> {
-    const client = await pool.connect();
-    let cancelled: Promise<unknown> | undefined;
-    let broken: Error | undefined;
-    const cancel = () => {
-      cancelled = canceller.query('select pg_cancel_backend($1)', [backendOf(client)]).catch(() => {});
-    };
-    try {
-      if (signal.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
-      signal.addEventListener('abort', cancel, { once: true });
-      return await run<Row>(client, query, values);
-    } catch (error) {
-      if (error instanceof Error && isUnreachable(error)) broken = error;
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', cancel);
-      // The connection goes back only when the cancel request has been served, or it would hit the next user's statement.
-      await cancelled;
-      // The server says that it goes before the connection does: until then it would be handed to the next one.
-      client.release(broken);
-    }
+    return lend(async (client) => {
+      let cancelled: Promise<unknown> | undefined;
+      const cancel = () => {
+        cancelled = pool.cancel(client);
+      };
+      try {
+        if (signal.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
+        signal.addEventListener('abort', cancel, { once: true });
+        return await run<Row>(client, query, values);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        // The connection goes back only when the cancel request has been served, or it would hit the next user's statement.
+        await cancelled;
+      }
+    });
   }
 
   async function attempt<Result>(
     trace: Trace | undefined,
     work: (tx: Session) => Promise<Result>,
   ): Promise<Result> {
-    const client = await pool.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query('begin');
-      const result = await work(sessionOn(client, watch, trace));
-      await watch.statement('commit', trace, () => client.query('commit'));
-      return result;
-    } catch (error) {
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure;
-      });
-      throw error;
-    } finally {
-      client.release(broken);
-    }
+    return lend(async (client, spoil) => {
+      try {
+        await client.query('begin');
+        const result = await work(sessionOn(client, watch, trace));
+        await watch.statement('commit', trace, () => client.query('commit'));
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch(spoil);
+        throw error;
+      }
+    });
   }
 
-  const database: Database = {
-    watch,
+  const actor: Actor = {
     async rows(query, values = [], { signal, trace } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
-          signal ? cancellable(query, values, signal) : repeated(() => run(pool, query, values)),
+          signal ? cancellable(query, values, signal) : once((executor) => run(executor, query, values)),
         );
       } catch (error) {
         throw asRefusal(error, signal);
@@ -188,14 +190,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     async change(query, values = [], { trace } = {}) {
       try {
-        return await watch.statement(query.name, trace, () => repeated(() => change(pool, query, values)));
+        return await watch.statement(query.name, trace, () =>
+          once((executor) => change(executor, query, values)),
+        );
       } catch (error) {
         throw asRefusal(error);
       }
     },
     within: (options) => ({
-      rows: (query, values) => database.rows(query, values, options),
-      change: (query, values) => database.change(query, values, options),
+      rows: (query, values) => actor.rows(query, values, options),
+      change: (query, values) => actor.change(query, values, options),
     }),
     async transaction(work, { trace } = {}) {
       const span = watch.begin('transaction', trace, 'internal');
@@ -209,15 +213,8 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw failure;
       }
     },
-    async check() {
-      await database.rows(PING);
-    },
-    async close() {
-      closing = true;
-      await Promise.all([pool.end(), canceller.end()]);
-    },
   };
-  return database;
+  return actor;
 }
 
 const PING = statement('db.ping', 'select 1');
@@ -252,9 +249,4 @@ function sessionOn(client: pg.PoolClient, watch: Watch, trace: Trace | undefined
     rows: (query, values = []) => watch.statement(query.name, trace, () => run(client, query, values)),
     change: (query, values = []) => watch.statement(query.name, trace, () => change(client, query, values)),
   };
-}
-
-/** The server process behind a connection. node-postgres keeps it, but its types do not say so. */
-function backendOf(client: pg.PoolClient): number {
-  return (client as pg.PoolClient & { processID: number }).processID;
 }

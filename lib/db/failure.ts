@@ -49,7 +49,7 @@ const SOCKET = new Set([
 /** Whether the connection is of no use any more, or there never was one. */
 export function isUnreachable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
-  if (/^(08|57P|53300|25P03)/.test(state) || SOCKET.has(state)) return true;
+  if (/^(08|28|57P|53300|25P03)/.test(state) || SOCKET.has(state)) return true;
   return (
     error instanceof Error &&
     /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message)

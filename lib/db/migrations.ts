@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { roleOf } from './database.ts';
+import { ROLE_KINDS, roleOf } from './roles.ts';
 
 /** One numbered file of a service's `migrations` folder: `0001-create-agents.sql`. */
 interface Migration {
@@ -16,10 +16,22 @@ export class MigrationProblem extends Error {}
 
 /**
  * Brings one service's schema up to date, forward only, each file in a transaction of its own. Several
- * processes may start at once: one migrates and the others wait. The service itself connects as a role
- * that owns nothing there and may only read and write rows.
+ * processes may start at once: one migrates and the others wait. The service itself acts as roles that own
+ * nothing there. `after` is done while the others still wait.
  */
-export async function migrate(url: string, schema: string, directory: URL): Promise<string[]> {
+export async function migrate(url: string, schema: string, directory: URL): Promise<string[]>;
+export async function migrate<Result>(
+  url: string,
+  schema: string,
+  directory: URL,
+  after: (client: pg.Client) => Promise<Result>,
+): Promise<Result>;
+export async function migrate<Result>(
+  url: string,
+  schema: string,
+  directory: URL,
+  after?: (client: pg.Client) => Promise<Result>,
+): Promise<string[] | Result> {
   const migrations = await readMigrations(directory);
   const client = new pg.Client({ connectionString: url, application_name: `ahs-${schema}-migrations` });
   // What it was asked fails when the server goes, for example because this process stops.
@@ -27,8 +39,11 @@ export async function migrate(url: string, schema: string, directory: URL): Prom
   await client.connect();
   try {
     await client.query(`select pg_advisory_lock(hashtextextended('ahs.migrations', 0))`);
+    // Owners see what policies show them: a migration that needs all rows fails, and does not skip some silently.
+    await client.query('set row_security = off');
     await prepare(client, schema);
-    return await apply(client, schema, migrations);
+    const done = await apply(client, schema, migrations);
+    return after ? await after(client) : done;
   } finally {
     await client.end();
   }
@@ -47,16 +62,10 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
 }
 
 async function prepare(client: pg.Client, schema: string): Promise<void> {
+  for (const kind of ROLE_KINDS) await prepareRole(client, roleOf(schema, kind));
   const role = roleOf(schema);
   await client.query(`
-    do $$ begin
-      if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
-      -- Whoever creates a role may administer it, which is not yet to act as it.
-      if not pg_has_role(current_user, '${role}', 'set') then grant ${role} to current_user; end if;
-    exception when duplicate_object or unique_violation then null;
-    end $$;
     create schema if not exists ${schema};
-    grant usage on schema ${schema} to ${role};
     alter default privileges in schema ${schema} grant select, insert, update, delete on tables to ${role};
     create table if not exists ${schema}.migrations (
       number integer primary key,
@@ -65,6 +74,20 @@ async function prepare(client: pg.Client, schema: string): Promise<void> {
       applied_at timestamptz not null default now()
     );
     revoke all on ${schema}.migrations from ${role};`);
+}
+
+/** Roles belong to the whole server: somebody may be making the same one for another database. */
+async function prepareRole(client: pg.Client, role: string): Promise<void> {
+  await client.query(`
+    do $$ begin
+      if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$;
+    do $$ begin
+      -- Whoever creates a role may administer it, which is not yet to act as it.
+      if not pg_has_role(current_user, '${role}', 'set') then grant ${role} to current_user; end if;
+    exception when duplicate_object or unique_violation then null;
+    end $$`);
 }
 
 async function apply(client: pg.Client, schema: string, migrations: Migration[]): Promise<string[]> {

@@ -33,11 +33,14 @@ interface Facts {
   is_ready: boolean;
 }
 
-/** A login that may not create roles still serves where the roles and schemas of every service are there. */
+/** A login that may not create roles still serves where those of the services, and their schemas, are there. */
 const FACTS = `
   select current_setting('server_version_num')::integer / 10000 as version, current_user as login,
     (rolsuper or rolcreaterole) and has_database_privilege(current_database(), 'create') as may_create,
-    exists (select from pg_namespace where nspname = 'sessions') as is_ready
+    exists (
+      select from pg_roles l join pg_database d on l.rolname = 'ahs_sessions_' || d.oid
+      where d.datname = current_database()
+    ) as is_ready
   from pg_roles where rolname = current_user`;
 
 function judge(facts: Facts | undefined): ServerProblem | undefined {
@@ -51,7 +54,7 @@ function judge(facts: Facts | undefined): ServerProblem | undefined {
   if (facts.may_create || facts.is_ready) return undefined;
   return {
     problem: `: the login ${facts.login} may not create schemas and roles`,
-    expected: 'a login that may, as every service keeps its own schema under a role of its own',
+    expected: 'a login that may, as every service keeps its own schema and logs in as a role of its own',
     fix: `ALTER ROLE ${facts.login} CREATEROLE, and GRANT CREATE on the database to it`,
   };
 }

@@ -2,10 +2,13 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracer } from '../telemetry/tracer.ts';
 import { type Database, openDatabase } from './database.ts';
+import { makeLogins } from './logins.ts';
 import { migrate } from './migrations.ts';
 
 export interface SchemaOptions {
   databaseUrl: string;
+  /** What the passwords of the service's roles follow from. */
+  serviceSecret: string;
   log: Log;
   tracer: Tracer;
   metrics: Metrics;
@@ -13,21 +16,25 @@ export interface SchemaOptions {
   schema: string;
   /** Folder of its migrations. */
   migrations: URL;
-  /** Connections at most. */
+  /** Connections at most; half as many more serve what is done on behalf of somebody. */
   pool: number;
+  /** Told when the service cannot log in as itself. */
+  sharesLogin?: ((schema: string) => void) | undefined;
 }
 
-/** Brings a service's schema up to date and connects to it. */
-export async function openSchema({
-  databaseUrl,
-  log,
-  tracer,
-  metrics,
-  schema,
-  migrations,
-  pool,
-}: SchemaOptions): Promise<Database> {
-  await migrate(databaseUrl, schema, migrations);
+/** Brings a service's schema up to date and connects to it, as roles that own nothing there. */
+export async function openSchema(options: SchemaOptions): Promise<Database> {
+  const { databaseUrl, serviceSecret, log, tracer, metrics, schema, pool } = options;
+  const logins = await migrate(databaseUrl, schema, options.migrations, (client) =>
+    makeLogins(client, databaseUrl, schema, serviceSecret),
+  );
+  if (!logins) {
+    log.warn(
+      { schema },
+      'the database does not let this service log in as itself; it shares the login it has',
+    );
+    options.sharesLogin?.(schema);
+  }
   const onIdleError = (error: Error) => log.warn({ err: error }, 'a database connection failed');
-  return openDatabase({ url: databaseUrl, schema, pool, onIdleError, tracer, metrics });
+  return openDatabase({ url: databaseUrl, schema, logins, pool, onIdleError, tracer, metrics });
 }

@@ -84,16 +84,29 @@ export function failureOf(error: unknown): string {
 /** What of a connection pool can be read at any time. */
 type PoolState = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
 
-export function showPool(pool: PoolState, schema: string, metrics: Metrics): void {
+export function showPools(pools: readonly PoolState[], schema: string, metrics: Metrics): void {
+  const sum = (count: (pool: PoolState) => number) => pools.reduce((total, pool) => total + count(pool), 0);
   metrics.gauge(
     { name: 'ahs_db_pool_connections', help: 'Connections, by what they do.', labels: ['schema', 'state'] },
     (set) => {
-      set(pool.totalCount - pool.idleCount, schema, 'busy');
-      set(pool.idleCount, schema, 'idle');
+      set(
+        sum((pool) => pool.totalCount - pool.idleCount),
+        schema,
+        'busy',
+      );
+      set(
+        sum((pool) => pool.idleCount),
+        schema,
+        'idle',
+      );
     },
   );
   metrics.gauge(
     { name: 'ahs_db_pool_waiting', help: 'Statements that wait for a connection.', labels: ['schema'] },
-    (set) => set(pool.waitingCount, schema),
+    (set) =>
+      set(
+        sum((pool) => pool.waitingCount),
+        schema,
+      ),
   );
 }

@@ -1,0 +1,193 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, statement } from '../../../lib/db/database.ts';
+import { type Logins, makeLogins } from '../../../lib/db/logins.ts';
+import { migrate } from '../../../lib/db/migrations.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { countOn, rowsOn, runOn } from '../../support/sql.ts';
+import { until } from '../../support/wait.ts';
+
+const SECRET = 'what the passwords of this test follow from';
+const SCHEMAS = ['auth', 'deployments'] as const;
+
+const migrationsOf = (schema: string) => new URL(`../../../services/${schema}/migrations/`, import.meta.url);
+
+function enter(url: string, schema: string, secret = SECRET): Promise<Logins | undefined> {
+  return migrate(url, schema, migrationsOf(schema), (client) => makeLogins(client, url, schema, secret));
+}
+
+/** What a statement fails with; empty when it does not. */
+async function refusalOf(url: string, sql: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+    await client.query(sql);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('the logins of a service', () => {
+  let server: TestDatabase;
+  let logins: Logins;
+  beforeAll(async () => {
+    server = await createDatabase();
+    for (const schema of SCHEMAS) {
+      const made = await enter(server.url, schema);
+      if (made && schema === 'deployments') logins = made;
+    }
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  it('own nothing', async () => {
+    const owned = await countOn(
+      server.url,
+      `select count(*) from pg_shdepend d join pg_roles r on r.oid = d.refobjid
+       where d.deptype = 'o' and r.rolname like 'ahs\\_%'`,
+    );
+    expect(owned).toBe(0);
+  });
+
+  it('are of no kind that may do more than log in', async () => {
+    const user = new URL(logins.service).searchParams.get('user');
+    const [role] = await rowsOn(server.url, `select * from pg_roles where rolname = '${user}'`);
+    expect(role).toMatchObject({
+      rolsuper: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolreplication: false,
+      rolbypassrls: false,
+      rolcanlogin: true,
+    });
+  });
+
+  it.each([
+    ['read what another service keeps', 'select * from auth.users'],
+    ['see what has been migrated', 'select * from deployments.migrations'],
+    ['make tables in their schema', 'create table deployments.mine (one integer)'],
+    ['make tables elsewhere', 'create table public.mine (one integer)'],
+    ['make schemas', 'create schema mine'],
+    ['change tables', 'alter table deployments.deployments add column more text'],
+    ['drop tables', 'drop table deployments.deployments'],
+    ['switch policies off', 'alter table deployments.deployments disable row level security'],
+    ['empty tables at once', 'truncate deployments.deployments cascade'],
+    ['make roles', 'create role mine'],
+    ['act as the role whose privileges they have', 'set role ahs_deployments'],
+    ['act as another service', 'set role ahs_auth'],
+    ['log in as another service', 'set session authorization ahs_auth'],
+    ['run programs', `copy (select 1) to program 'true'`],
+    ['read files', `select pg_read_file('/etc/hosts')`],
+  ])('may not %s', async (_, sql) => {
+    for (const url of [logins.service, logins.viewer])
+      expect(await refusalOf(url, sql)).toMatch(/permission denied|must be owner/);
+  });
+
+  it('stay who they are when they give up their role', async () => {
+    const client = new pg.Client({ connectionString: logins.service });
+    await client.connect();
+    const who = async () => (await client.query('select current_user, session_user')).rows[0];
+    const before = await who();
+    expect(before.current_user).toBe(before.session_user);
+    for (const sql of ['reset role', 'set role none', 'reset session authorization', 'discard all']) {
+      await client.query(sql);
+      expect(await who()).toEqual(before);
+    }
+    await client.end();
+  });
+
+  it('reach nothing in another database of the same server', async () => {
+    await using other = await createDatabase();
+    await enter(other.url, 'deployments');
+    const there = Object.assign(new URL(logins.service), { pathname: new URL(other.url).pathname });
+    expect(await refusalOf(there.href, 'select * from deployments.deployments')).toMatch(
+      'permission denied for schema',
+    );
+  });
+
+  it('cancel their own statements', async () => {
+    const database = openDatabase({
+      url: server.url,
+      schema: 'deployments',
+      logins,
+      pool: 1,
+      onIdleError: () => {},
+    });
+    const slow = statement('test.slow_login', 'select pg_sleep(30) as slow_login');
+    const running = `select count(*) from pg_stat_activity where query = '${slow.text}' and state = 'active'`;
+    for (const actor of [database, database.as({ userId: 'usr_a' })]) {
+      const leaving = new AbortController();
+      const waiting = actor.rows(slow, [], { signal: leaving.signal });
+      waiting.catch(() => {});
+      await until('it runs', async () => (await countOn(server.url, running)) === 1);
+      leaving.abort();
+      await expect(waiting).rejects.toMatchObject({ code: 'CANCELLED' });
+      expect(await countOn(server.url, running)).toBe(0);
+    }
+    await database.close();
+  });
+
+  it('have new passwords with a new secret, and only then', async () => {
+    await using own = await createDatabase();
+    const first = await enter(own.url, 'auth');
+    const again = await enter(own.url, 'auth');
+    expect(again).toEqual(first);
+    const next = await enter(own.url, 'auth', 'another secret of all services');
+    expect(await refusalOf(first?.service ?? '', 'select 1')).toMatch('password authentication failed');
+    expect(await refusalOf(next?.service ?? '', 'select 1')).toBe('');
+    expect(await refusalOf(next?.viewer ?? '', 'select 1')).toBe('');
+  });
+
+  it('are made once by many that start together', async () => {
+    await using own = await createDatabase();
+    const all = await Promise.all(Array.from({ length: 6 }, () => enter(own.url, 'auth')));
+    for (const one of all) expect(one).toEqual(all[0]);
+    expect(await refusalOf(all[0]?.service ?? '', 'select 1')).toBe('');
+  });
+
+  it('need nobody who may make roles once they are there', async () => {
+    await using own = await createDatabase();
+    const { host, pathname } = new URL(own.url);
+    const name = `tenant_of${pathname.slice(1)}`;
+    await runOn(own.url, `create role ${name} login createrole password 'words'`);
+    await runOn(own.url, `grant create on database ${pathname.slice(1)} to ${name}`);
+    for (const kind of ['', '_viewer'])
+      await runOn(
+        own.url,
+        `do $$ begin
+        if not exists (select from pg_roles where rolname = 'ahs_auth${kind}') then create role ahs_auth${kind}; end if;
+      end $$; grant ahs_auth${kind} to ${name} with admin option`,
+      );
+    const url = `postgres://${name}:words@${host}${pathname}`;
+    const made = await enter(url, 'auth');
+    await runOn(own.url, `alter role ${name} nocreaterole`);
+    expect(await enter(url, 'auth')).toEqual(made);
+    await expect(enter(url, 'auth', 'another secret of all services')).rejects.toMatchObject({
+      code: '42501',
+    });
+  });
+});
+
+describe('a server that lets the logins of services not in', () => {
+  it('is served by whoever the URL names, who acts as the same roles', async () => {
+    await using own = await createDatabase();
+    // A password that is over is refused like one that the server never asks for.
+    const logins = await migrate(own.url, 'auth', migrationsOf('auth'), async (client) => {
+      await makeLogins(client, own.url, 'auth', SECRET);
+      const { rows } = await client.query(
+        `select rolname from pg_roles where rolname like 'ahs\\_auth\\_%' and rolcanlogin
+         and rolname like '%\\_' || (select oid from pg_database where datname = current_database())`,
+      );
+      for (const { rolname } of rows) await client.query(`alter role ${rolname} valid until '2000-01-01'`);
+      return makeLogins(client, own.url, 'auth', SECRET);
+    });
+    expect(logins).toBeUndefined();
+    const database = openDatabase({ url: own.url, schema: 'auth', pool: 2, onIdleError: () => {} });
+    const WHO = statement('test.who', 'select current_user::text as name');
+    expect(await database.rows(WHO)).toEqual([{ name: 'ahs_auth' }]);
+    expect(await database.as({ userId: 'usr_a' }).rows(WHO)).toEqual([{ name: 'ahs_auth_viewer' }]);
+    await database.close();
+  });
+});
