@@ -1,4 +1,5 @@
 import type { Bus } from './bus/bus.ts';
+import type { Counters } from './bus/counters.ts';
 import type { Clock } from './clock.ts';
 import type { Endpoint, Observation } from './grpc/transport.ts';
 import type { Ids } from './ids.ts';
@@ -13,6 +14,8 @@ export interface ServiceContext {
   ids: Ids;
   log: Log;
   bus: Bus;
+  /** What is counted by all processes together. */
+  counters: Counters;
   /** The database server; each service reaches only its own schema there. */
   databaseUrl: string;
   /** The shared secret with which services prove who they are. */

@@ -25,7 +25,12 @@ export const ANY_REQUEST: readonly ErrorCode[] = [
 /** Of everything but what is signed: a browser may have sent it. */
 const ANY_BROWSER: readonly ErrorCode[] = ['CSRF_REJECTED', 'HOST_NOT_ALLOWED'];
 /** Of what is not open to anybody. */
-export const ANY_CALLER: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_EXPIRED', 'SCOPE_INSUFFICIENT'];
+export const ANY_CALLER: readonly ErrorCode[] = [
+  'UNAUTHENTICATED',
+  'TOKEN_EXPIRED',
+  'SCOPE_INSUFFICIENT',
+  'RATE_LIMITED',
+];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
 

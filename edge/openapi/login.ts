@@ -22,6 +22,7 @@ export function loginOperations(components: Components): Operation[] {
           ...errorResponses([
             ...impliedErrors({ path: LOGIN_PATH, query: LoginQuery, access: 'open' }),
             'LOGIN_NOT_AVAILABLE',
+            'RATE_LIMITED',
           ]),
         },
       },
@@ -42,6 +43,7 @@ export function loginOperations(components: Components): Operation[] {
             ...impliedErrors({ path: CALLBACK_PATH, access: 'open' }),
             'LOGIN_FAILED',
             'LOGIN_NOT_AVAILABLE',
+            'RATE_LIMITED',
           ]),
         },
       },

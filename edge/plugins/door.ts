@@ -71,7 +71,7 @@ export class Door {
 
   /**
    * Sees to it that a request has what is asked for: by its route, or by what it wants besides. Refused with
-   * UNAUTHENTICATED, TOKEN_EXPIRED, SCOPE_INSUFFICIENT.
+   * UNAUTHENTICATED, TOKEN_EXPIRED, SCOPE_INSUFFICIENT, RATE_LIMITED.
    */
   async admit(request: FastifyRequest, reply: FastifyReply, access = accessOf(request)): Promise<void> {
     if (access === 'open') return;
@@ -82,12 +82,12 @@ export class Door {
       trace: request.span.trace,
       requestId: request.id,
     };
-    const identity = await this.#ask(credential, asked, reply);
+    const { address } = request;
+    const identity = await this.#ask(credential, address, asked, reply);
     const { user, scopes } = identity;
     if (!user) throw refuse('INTERNAL', 'auth names nobody');
     const { userId, roles, groups } = user;
     const { credential: shown } = identity;
-    const { address } = request;
     request.call = { ...asked, caller: { userId, roles, groups, credential: shown, address } };
     if (!scopes.includes(access)) throw scopeMissing(access, reply);
     if (this.mode === 'oidc') stay?.watch(credential, identity);
@@ -105,7 +105,8 @@ export class Door {
     try {
       if (bearer === '' && this.mode === 'oidc')
         throw refuse('UNAUTHENTICATED', 'what follows Bearer is no token');
-      return await this.#auth.identify({ bearer: bearer ?? '', login }, asked);
+    address: string,
+      return await this.#auth.identify({ bearer: bearer ?? '', login, address }, asked);
     } catch (error) {
       if (bearer !== undefined && error instanceof Refusal && error.code in TOKEN_ERRORS)
         reply.header('www-authenticate', `${REALM}, error="invalid_token"`);

@@ -87,8 +87,9 @@ export class Vigil {
   }
 
   async #holds(watched: Watched): Promise<boolean> {
+    const { bearer, login } = watched;
     try {
-      const identity = await this.#auth.identify({ bearer: watched.bearer, login: watched.login });
+      const identity = await this.#auth.identify({ bearer, login, again: true });
       watched.unansweredSince = undefined;
       // Who may do something else now comes again, and is looked at anew.
       return portrait(identity) === watched.known;

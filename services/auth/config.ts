@@ -59,6 +59,26 @@ export const settings = {
     { min: 1, max: 8_760, unit: 'hours' },
     { fallback: 168, about: 'A login ends after this time, used or not.' },
   ),
+  requestsPerMinute: setting.integer(
+    'SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE',
+    { min: 0, max: 1_000_000, unit: 'requests' },
+    {
+      fallback: 0,
+      about:
+        'How many requests one user may send: so many at once, and as many again in each minute. 0 is no limit. ' +
+        'Webhooks are not counted.',
+    },
+  ),
+  loginsPerMinute: setting.integer(
+    'SERVICE_RATE_LIMIT_LOGINS_PER_MINUTE',
+    { min: 0, max: 1_000_000, unit: 'logins' },
+    {
+      fallback: 0,
+      about:
+        'How many logins may begin, and credentials may let nobody in, from one source address (of IPv6: one network of 64 bits), ' +
+        'counted like requests. 0 is no limit. Behind a proxy it needs SERVICE_TRUSTED_PROXIES, or all are counted as one.',
+    },
+  ),
 };
 
 export type AuthConfig = Settings<typeof settings>;

@@ -7,6 +7,7 @@ import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { AuthConfig } from './config.ts';
 import { createHandlers } from './handlers.ts';
 import { createIdentities, MAX_AGE_MS } from './identity.ts';
+import { createSources, limited } from './limits.ts';
 import { createLoginNotes, createRecorder } from './recorder.ts';
 import { openSightings } from './sightings.ts';
 import { createActStore } from './store/acts.ts';
@@ -86,8 +87,13 @@ export async function openAuth(
     accessTokens: opened?.accessTokens,
     idleMs,
   });
+  const { requestsPerMinute, loginsPerMinute } = config;
+  const limits = { counters: context.counters, clock, requestsPerMinute, loginsPerMinute };
+  const sources = createSources(limits);
+  const isLimited = requestsPerMinute > 0 || loginsPerMinute > 0;
   const handlers = createHandlers({
-    identities,
+    identify: isLimited ? limited(identities.identify, limits, sources) : identities.identify,
+    sources,
     logins: opened?.logins,
     users,
     tokens: createTokenStore(db),

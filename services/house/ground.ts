@@ -1,5 +1,7 @@
 import type { Bus } from '../../lib/bus/bus.ts';
+import type { Counters } from '../../lib/bus/counters.ts';
 import { createLocalBus } from '../../lib/bus/local.ts';
+import { createLocalCounters } from '../../lib/bus/local-counters.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -12,7 +14,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { embeddedDatabase } from './database.ts';
 import { createObserver } from './observer.ts';
 import type { Plan } from './plan.ts';
-import type { ModuleName } from './target.ts';
+import { type ModuleName, modulesOf } from './target.ts';
 
 /** What the modules of a process stand on. */
 export interface Ground {
@@ -45,6 +47,10 @@ export async function layGround(
       : undefined;
   const bus = await openBus(redisUrl, clock, log);
   house.add({ name: 'hints', check: () => bus.check(), stop: () => bus.close() });
+  const { requestsPerMinute, loginsPerMinute } = plan.auth;
+  const isCounted = modulesOf(plan.target).includes('auth') && (requestsPerMinute > 0 || loginsPerMinute > 0);
+  const counters = await openCounters(isCounted ? redisUrl : undefined, clock, log);
+  house.add({ name: 'counters', stop: () => counters.close() });
   const secretOf = async (given: string | undefined, name: string) =>
     given ?? (dataDir === undefined ? '' : await keptSecret(dataDir, name));
   const context = {
@@ -52,6 +58,7 @@ export async function layGround(
     ids: createIds(clock),
     log,
     bus,
+    counters,
     databaseUrl: database?.url ?? databaseUrl ?? '',
     serviceSecret: await secretOf(serviceSecret, 'service-secret'),
     observe: createObserver(metrics, log),
@@ -88,6 +95,15 @@ async function openBus(redisUrl: string | undefined, clock: Clock, log: Log): Pr
   if (redisUrl === undefined) return createLocalBus(onError);
   const { createRedisBus } = await import('../../lib/bus/redis.ts');
   return createRedisBus({ url: redisUrl, clock, onError });
+}
+
+/** They need Redis only where something is counted, and are never a reason not to be ready. */
+async function openCounters(redisUrl: string | undefined, clock: Clock, log: Log): Promise<Counters> {
+  if (redisUrl === undefined) return createLocalCounters(clock);
+  const { createRedisCounters } = await import('../../lib/bus/redis-counters.ts');
+  const onError = (error: unknown) =>
+    log.warn({ err: error }, 'limits cannot be counted in Redis; each process counts for itself');
+  return createRedisCounters({ url: redisUrl, clock, onError });
 }
 
 function telemetryOptions(house: Plan['house']) {

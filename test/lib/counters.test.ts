@@ -1,6 +1,7 @@
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Counters } from '../../lib/bus/counters.ts';
+import type { RedisClient } from '../../lib/bus/link.ts';
 import { createLocalCounters } from '../../lib/bus/local-counters.ts';
 import { createRedisCounters } from '../../lib/bus/redis-counters.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -84,10 +85,8 @@ if (realLane) {
     return counters;
   }
 
-  async function command<Value>(
-    work: (client: ReturnType<typeof createClient>) => Promise<Value>,
-  ): Promise<Value> {
-    const client = createClient({ url: redis.url });
+  async function command<Value>(work: (client: RedisClient) => Promise<Value>): Promise<Value> {
+    const client: RedisClient = createClient({ url: redis.url });
     await client.connect();
     try {
       return await work(client);

@@ -1,4 +1,5 @@
 import { createLocalBus } from '../../lib/bus/local.ts';
+import { createLocalCounters } from '../../lib/bus/local-counters.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
@@ -21,6 +22,7 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
     ids: createIds(clock),
     log: createLog({ level: 'warn', pretty: false }),
     bus: createLocalBus(),
+    counters: createLocalCounters(clock),
     databaseUrl,
     serviceSecret: SECRET,
     observe: ({ code, service, method, cause }) => {

@@ -22,7 +22,7 @@ export function serveLogin(app: FastifyInstance, { clients: { auth } }: EdgeCont
 
   async function begin(request: FastifyRequest, reply: FastifyReply) {
     const { return_to: returnTo = '' } = readQuery(request.query as RawQuery);
-    const begun = await auth.beginLogin({ returnTo }, anonymous(request, reply));
+    const begun = await auth.beginLogin({ returnTo, address: request.address }, anonymous(request, reply));
     cookies.keepAttempt(reply, begun.attempt, begun.lifetimeSeconds);
     return reply.redirect(begun.authorizationUrl, 302);
   }

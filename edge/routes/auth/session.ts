@@ -17,7 +17,7 @@ export const loginRoutes = [
     summary: 'Ask who you are',
     description: 'Whoever asks is answered: nobody is not a refusal.',
     success: { status: 200, description: 'Who has sent the request.', data: SessionShape },
-    errors: [],
+    errors: ['RATE_LIMITED'],
     async answer(exchange) {
       const { mode } = exchange.door;
       const identity = await identityOf(exchange);
@@ -62,11 +62,12 @@ export const loginRoutes = [
 ];
 
 async function identityOf({ clients, call, request }: Exchange) {
-  const { bearer, login } = request.credential;
+  const { address, credential } = request;
+  const { bearer, login } = credential;
   // What is no token is nobody's, also beside a cookie.
   if (bearer === '') return undefined;
   try {
-    return await clients.auth.identify({ bearer: bearer ?? '', login }, call);
+    return await clients.auth.identify({ bearer: bearer ?? '', login, address }, call);
   } catch (error) {
     const isNobody =
       error instanceof Refusal && (error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED');

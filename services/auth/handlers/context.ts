@@ -2,13 +2,16 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Identities } from '../identity.ts';
+import type { Sources } from '../limits.ts';
 import type { Logins } from '../oidc/logins.ts';
 import type { ActStore } from '../store/acts.ts';
 import type { TokenStore } from '../store/tokens.ts';
 import type { UserStore } from '../store/users.ts';
 
 export interface HandlerContext {
-  identities: Identities;
+  identify: Identities['identify'];
+  /** Holds back where too many logins come from. */
+  sources: Sources;
   /** Undefined in local mode. */
   logins: Logins | undefined;
   users: UserStore;

@@ -38,6 +38,12 @@ export interface IdentifyRequest {
   bearer: string;
   /** The value of the cookie that FinishLogin gave; empty for none. */
   login: string;
+  /** Of the network, from where it came, for the limits. */
+  address?:
+    | string
+    | undefined;
+  /** Asked about an answer that goes on: it is no new request, and is not counted. */
+  again?: boolean | undefined;
 }
 
 export interface IdentifyResponse {
@@ -54,6 +60,8 @@ export interface IdentifyResponse {
 export interface BeginLoginRequest {
   /** Where the browser wants to be afterwards. What is not a path of ours becomes /. */
   returnTo: string;
+  /** Of the network, from where it came, for the limits. */
+  address?: string | undefined;
 }
 
 export interface BeginLoginResponse {
@@ -397,7 +405,7 @@ export const User: MessageFns<User> = {
 };
 
 function createBaseIdentifyRequest(): IdentifyRequest {
-  return { bearer: "", login: "" };
+  return { bearer: "", login: "", address: undefined, again: undefined };
 }
 
 export const IdentifyRequest: MessageFns<IdentifyRequest> = {
@@ -407,6 +415,12 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
     }
     if (message.login !== "") {
       writer.uint32(18).string(message.login);
+    }
+    if (message.address !== undefined) {
+      writer.uint32(26).string(message.address);
+    }
+    if (message.again !== undefined) {
+      writer.uint32(32).bool(message.again);
     }
     return writer;
   },
@@ -438,6 +452,22 @@ export const IdentifyRequest: MessageFns<IdentifyRequest> = {
             }
 
             message.login = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.again = reader.bool();
             continue;
           }
         }
@@ -522,13 +552,16 @@ export const IdentifyResponse: MessageFns<IdentifyResponse> = {
 };
 
 function createBaseBeginLoginRequest(): BeginLoginRequest {
-  return { returnTo: "" };
+  return { returnTo: "", address: undefined };
 }
 
 export const BeginLoginRequest: MessageFns<BeginLoginRequest> = {
   encode(message: BeginLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.returnTo !== "") {
       writer.uint32(10).string(message.returnTo);
+    }
+    if (message.address !== undefined) {
+      writer.uint32(18).string(message.address);
     }
     return writer;
   },
@@ -552,6 +585,14 @@ export const BeginLoginRequest: MessageFns<BeginLoginRequest> = {
             }
 
             message.returnTo = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.address = reader.string();
             continue;
           }
         }
@@ -2308,8 +2349,8 @@ export const AuthServiceDefinition = {
   methods: {
     /**
      * Turns what a request carries into a user. In local mode there is nothing to carry, and the answer is the one
-     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED, and with DEPENDENCY_UNAVAILABLE where the identity
-     * provider would have to be asked.
+     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED, with DEPENDENCY_UNAVAILABLE where the identity
+     * provider would have to be asked, and with RATE_LIMITED where the operator has set limits.
      */
     identify: {
       name: "Identify",
@@ -2319,7 +2360,10 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A browser is to log in: where it goes for that. Refused with LOGIN_NOT_AVAILABLE, DEPENDENCY_UNAVAILABLE. */
+    /**
+     * A browser is to log in: where it goes for that. Refused with LOGIN_NOT_AVAILABLE,
+     * DEPENDENCY_UNAVAILABLE, RATE_LIMITED.
+     */
     beginLogin: {
       name: "BeginLogin",
       requestType: BeginLoginRequest as typeof BeginLoginRequest,
@@ -2328,7 +2372,10 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A browser comes back from there. An attempt is good for one return. Refused with LOGIN_FAILED. */
+    /**
+     * A browser comes back from there. An attempt is good for one return. Refused with LOGIN_FAILED,
+     * RATE_LIMITED.
+     */
     finishLogin: {
       name: "FinishLogin",
       requestType: FinishLoginRequest as typeof FinishLoginRequest,
