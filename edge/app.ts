@@ -134,7 +134,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
   await app.register(cookies, { hook: false });
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
   const door = new Door(app, context, config.authMode, createCookies(app, isSecure));
-  for (const route of ROUTES) serve(app, route, { clients: context.clients, door });
+  for (const route of ROUTES) serve(app, route, { ...context, door });
   serveLogin(app, context, door.cookies);
   serveTrigger(app, context, config.maxWebhookBytes);
   const live = new LiveStreams();

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { EffectiveSetting } from '../lib/env/effective.ts';
 import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -16,6 +17,8 @@ export interface EdgeContext {
   readiness(): Promise<Readiness[]>;
   /** Which part fills which role. */
   standIns: readonly StandIn[];
+  /** The settings of this process, without secrets. */
+  configuration: readonly EffectiveSetting[];
   metrics: Metrics;
   /** Begins the spans of requests. */
   tracer: Tracer;

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
+import type { EdgeContext } from './context.ts';
 import type { Answer } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
 import type { Door } from './plugins/door.ts';
@@ -22,6 +23,7 @@ export type Tag =
   | 'Authentication'
   | 'Users'
   | 'Audit'
+  | 'Configuration'
   | 'Webhook trigger';
 
 /** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */
@@ -61,6 +63,7 @@ export interface Route<Query extends TObject = TObject, Body extends TSchema = T
 export interface Exchange<Query = unknown, Body = unknown> {
   clients: Clients;
   door: Door;
+  configuration: EdgeContext['configuration'];
   /** Caller, signal and trace for every call made on behalf of this request. Where anybody may come in: no caller. */
   call: CallOptions;
   /** A parameter of the path. */

@@ -6,6 +6,7 @@ import { assistantRoutes } from './routes/assistants.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { loginRoutes } from './routes/auth/session.ts';
 import { tokenRoutes } from './routes/auth/tokens.ts';
+import { configurationRoutes } from './routes/configuration.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
 import { environmentRoutes } from './routes/environments.ts';
@@ -38,4 +39,5 @@ export const ROUTES: readonly Route[] = [
   ...tokenRoutes,
   ...userRoutes,
   ...auditRoutes,
+  ...configurationRoutes,
 ];

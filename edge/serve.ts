@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { refuse } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
-import type { Clients } from './clients.ts';
+import type { EdgeContext } from './context.ts';
 import { announcesBody, OVERSIZE, readBody, requireJson } from './input/body.ts';
 import { checkKeepable, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
@@ -24,7 +24,7 @@ export const urlOf = (path: string) => API + path.replace(/\{(\w+)\}/g, ':$1');
 export function serve(
   app: FastifyInstance,
   route: Route,
-  { clients, door }: { clients: Clients; door: Door },
+  { clients, configuration, door }: Pick<EdgeContext, 'clients' | 'configuration'> & { door: Door },
 ): void {
   const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
   const read = route.body ? createBodyReader(route) : undefined;
@@ -37,6 +37,7 @@ export function serve(
     const exchange: Exchange = {
       clients,
       door,
+      configuration,
       call: request.call ?? anonymous(request, reply),
       param: (name) => params[name] ?? '',
       query,

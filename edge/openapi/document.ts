@@ -58,6 +58,7 @@ export function renderOpenApi(origin: string): object {
       'Authentication',
       'Users',
       'Audit',
+      'Configuration',
       'Webhook trigger',
       'Operations',
     ].map((name) => ({

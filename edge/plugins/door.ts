@@ -44,6 +44,12 @@ export function callOf({ call, routeOptions }: FastifyRequest): KnownCall {
   return call;
 }
 
+/** Where there is no service behind what is asked that would see to it. Refused with FORBIDDEN. */
+export function checkAdministrator(request: FastifyRequest): void {
+  if (callOf(request).caller.roles.includes('administrator')) return;
+  throw refuse('FORBIDDEN', 'only an administrator may see this');
+}
+
 export interface DoorContext {
   clients: Clients;
   clock: Clock;
@@ -99,13 +105,13 @@ export class Door {
 
   async #ask(
     { bearer, login }: Credential,
+    address: string,
     asked: Omit<KnownCall, 'caller'>,
     reply: FastifyReply,
   ): Promise<IdentifyResponse> {
     try {
       if (bearer === '' && this.mode === 'oidc')
         throw refuse('UNAUTHENTICATED', 'what follows Bearer is no token');
-    address: string,
       return await this.#auth.identify({ bearer: bearer ?? '', login, address }, asked);
     } catch (error) {
       if (bearer !== undefined && error instanceof Refusal && error.code in TOKEN_ERRORS)

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
 import type { Readiness } from '../../lib/modules.ts';
@@ -6,7 +6,7 @@ import type { Access } from '../access.ts';
 import type { EdgeContext } from '../context.ts';
 import { ok } from '../envelope.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { callOf, type Door } from '../plugins/door.ts';
+import { checkAdministrator, type Door } from '../plugins/door.ts';
 import { closed, optional } from '../schemas/common.ts';
 
 type Config = { config: { access: Access } };
@@ -71,12 +71,6 @@ export function serveOperations(
     reply.type(metrics.contentType);
     return metrics.text();
   });
-}
-
-/** Behind what is asked here there is no service that would see to it. */
-function checkAdministrator(request: FastifyRequest): void {
-  if (callOf(request).caller.roles.includes('administrator')) return;
-  throw refuse('FORBIDDEN', 'only an administrator may see this');
 }
 
 function shownLatency(ms: number): number {

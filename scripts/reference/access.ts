@@ -79,6 +79,7 @@ export async function servedRoutes(): Promise<readonly ServedRoute[]> {
     metrics: createMetrics(),
     tracer: silentTracer,
     standIns: [],
+    configuration: [],
     readiness: async () => [],
     clients: {
       agents: nowhere(AgentsServiceDefinition),

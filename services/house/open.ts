@@ -88,7 +88,8 @@ export async function openModules(plan: Plan, house: House, ground: Ground): Pro
       const { clock, ids, log, metrics, tracer } = context;
       const { standIns } = ground;
       const readiness = () => house.readiness();
-      const whole = { clock, ids, log, metrics, tracer, clients, readiness, standIns };
+      const { effective: configuration } = plan;
+      const whole = { clock, ids, log, metrics, tracer, clients, readiness, standIns, configuration };
       url = (await house.start(openEdge(whole, edgeConfig(plan)))).url;
     },
   };

@@ -1,4 +1,5 @@
 import { checkConfig, settings as edge } from '../../edge/config.ts';
+import { type EffectiveSetting, effectiveSettings } from '../../lib/env/effective.ts';
 import {
   type Environment,
   readSettings,
@@ -18,7 +19,7 @@ import { ASKS, KEEPERS, modulesOf, type Target } from './target.ts';
 const DECLARATIONS = { house, auth, agents, sessions, files, deployments, runner, edge };
 
 /** What a process will run, and with which settings. */
-export type Plan = { target: Target } & {
+export type Plan = { target: Target; effective: readonly EffectiveSetting[] } & {
   [Name in keyof typeof DECLARATIONS]: Settings<(typeof DECLARATIONS)[Name]>;
 };
 
@@ -26,6 +27,7 @@ export type Plan = { target: Target } & {
 export function readPlan(target: Target, env: Environment, problems: SettingProblem[]): Plan {
   const plan: Plan = {
     target,
+    effective: effectiveSettings(Object.values(DECLARATIONS), env),
     house: readSettings(house, env, problems),
     auth: readSettings(auth, env, problems),
     agents: readSettings(agents, env, problems),

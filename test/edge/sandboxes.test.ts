@@ -85,7 +85,17 @@ describe('/admin/sandboxes', () => {
       deployments: fakeService(DeploymentsServiceDefinition, {}, 'edge', context),
     };
     const edge = await openEdge(
-      { clock, ids, log, metrics, tracer, clients, readiness: async () => [], standIns: [] },
+      {
+        clock,
+        ids,
+        log,
+        metrics,
+        tracer,
+        clients,
+        readiness: async () => [],
+        standIns: [],
+        configuration: [],
+      },
       { ...readSettings(settings, { SERVICE_PORT: '0' }, []), authMode: 'local' },
     );
     stack.defer(() => edge.stop?.());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { type Browser, startTeam, type Team } from './team.ts';
+import type { Browser } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
 
 const AUDIT = '/api/v1/admin/audit';
 const ENVIRONMENT = {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from '../../support/raw.ts';
 import { expectHeaders, expectRefusal } from '../envelope.ts';
-import { Browser, startTeam, type Team } from './team.ts';
+import { Browser } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const CALLBACK = '/api/v1/auth/callback';

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../lib/errors.ts';
 import { renderAccess, servedRoutes } from '../../../scripts/reference/access.ts';
 import { AUDIENCE } from '../../support/identity-provider.ts';
+import { type Browser, type Seen, seen } from './browser.ts';
 import { type Inside, type Row, TABLE } from './routes.ts';
-import { type Browser, expire, type Seen, seen, startTeam, type Team } from './team.ts';
+import { expire, startTeam, type Team } from './team.ts';
 import { type Expected, VISITORS, type Visitor } from './visitors.ts';
 
 const NOWHERE = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';

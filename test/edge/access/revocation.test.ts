@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { type Browser, seen, startTeam, type Team } from './team.ts';
+import { type Browser, seen } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
 
 /** From an answer to a disable, a logout or a delete until nothing of it goes on. */
 const LIMIT_MS = 5_000;

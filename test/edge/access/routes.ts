@@ -137,6 +137,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/v1/admin/environments/{environment_id}': admin('ENVIRONMENT_NOT_FOUND'),
   'GET /api/v1/admin/environments/{environment_id}/versions': admin('ENVIRONMENT_NOT_FOUND'),
   'GET /api/v1/admin/sessions': admin('OK'),
+  'GET /api/v1/admin/configuration': admin('OK'),
   'GET /api/v1/admin/audit': admin('OK'),
   'POST /api/v1/admin/audit/verify': admin('OK'),
   'GET /api/v1/admin/sandboxes': admin('OK'),

@@ -9,7 +9,8 @@ import { IdentityProvider } from '../../support/identity-provider.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { Browser, type Seen, seen, teamSettings } from './team.ts';
+import { Browser, type Seen, seen } from './browser.ts';
+import { teamSettings } from './team.ts';
 
 const CLIENT_SECRET = 'what-the-provider-and-the-service-alone-know';
 const CALLBACK = '/api/v1/auth/callback';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
 import { bodyOf, type Document, type Operation, operationsOf, queryOf } from '../document.ts';
-import { type Browser, type Seen, seen, startTeam, type Team } from './team.ts';
+import { type Browser, type Seen, seen } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
 
 const NOWHERE = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 const SCRIPT = {

@@ -53,6 +53,7 @@ export async function openStage(
       },
       readiness: async () => [],
       standIns: [],
+      configuration: [],
     },
     { ...readSettings(settings, { SERVICE_PORT: '0', ...env }, []), authMode: 'local' },
   );
