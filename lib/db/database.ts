@@ -5,7 +5,7 @@ import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import { asRefusal, isTransient, isUnreachable } from './failure.ts';
 import type { Logins } from './logins.ts';
-import { openPool, type Pool } from './pool.ts';
+import { openPool } from './pool.ts';
 import { carry, type Viewer } from './viewer.ts';
 import { failureOf, showPools, type Watch, watchSchema } from './watch.ts';
 
@@ -42,6 +42,11 @@ export interface Session {
 export interface WriteOptions {
   /** What it is done for; without one it has no span. */
   trace?: Trace | undefined;
+  /**
+   * On whose behalf: the rows of others are not there, whatever the statement asks for. What belongs to no user in
+   * particular, is done for many at once or has been allowed before is done as the service itself, without one.
+   */
+  viewer?: Viewer | undefined;
 }
 
 /** A handler's `Call` fits as it is. */
@@ -50,24 +55,17 @@ export interface ReadOptions extends WriteOptions {
   signal?: AbortSignal;
 }
 
-/** Runs statements on any connection that is free: as the service itself, or as somebody it works for. */
-export interface Actor extends Session {
+export interface Database extends Session {
   rows<Row extends object>(
     statement: Statement,
     values?: readonly unknown[],
     options?: ReadOptions,
   ): Promise<Row[]>;
   change(statement: Statement, values?: readonly unknown[], options?: WriteOptions): Promise<number>;
-  /** Runs statements as a part of a trace. */
+  /** Runs statements as a part of a trace, and on behalf of somebody. */
   within(options: WriteOptions): Session;
   /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
   transaction<Result>(work: (tx: Session) => Promise<Result>, options?: WriteOptions): Promise<Result>;
-}
-
-/** What belongs to no user in particular, or has been allowed already, is done as the service itself. */
-export interface Database extends Actor {
-  /** The same on behalf of somebody, to whom rows of others are not there whatever a statement asks for. */
-  as(viewer: Viewer): Actor;
   /** What is seen of its work. */
   readonly watch: Watch;
   /** Fails when the database does not answer. */
@@ -98,26 +96,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   const own = openPool(options, 'service', options.pool);
   const lent = openPool(options, 'viewer', Math.ceil(options.pool / 2));
   showPools([own.connections, lent.connections], schema, metrics);
-  const itself = actorOn(own, watch);
-  return {
-    ...itself,
-    as: (viewer) => actorOn(lent, watch, viewer),
-    watch,
-    async check() {
-      await itself.rows(PING);
-    },
-    async close() {
-      await Promise.all([own.close(), lent.close()]);
-    },
-  };
-}
 
-function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
   /** Lends a connection to some work, which says when it is of no use any more. */
-  async function lend<Result>(
-    work: (client: pg.PoolClient, spoil: (failure: Error) => void) => Promise<Result>,
-  ): Promise<Result> {
-    const client = await pool.connections.connect();
+  async function lend<Result>(viewer: Viewer | undefined, work: Work<Result>): Promise<Result> {
+    const client = await (viewer ? lent : own).connections.connect();
     let broken: Error | undefined;
     const spoil = (failure: Error) => {
       broken = failure;
@@ -134,20 +116,24 @@ function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
     }
   }
 
-  /** Runs one statement. */
-  function once<Result>(work: (executor: Executor) => Promise<Result>): Promise<Result> {
-    return repeated(() => (viewer ? lend(work) : work(pool.connections)));
+  /** Runs a statement that nobody cancels. */
+  function alone<Result>(
+    viewer: Viewer | undefined,
+    work: (executor: Executor) => Promise<Result>,
+  ): Promise<Result> {
+    return repeated(() => (viewer ? lend(viewer, work) : work(own.connections)));
   }
 
   function cancellable<Row extends object>(
     query: Statement,
     values: readonly unknown[],
     signal: AbortSignal,
+    viewer: Viewer | undefined,
   ): Promise<Row[]> {
-    return lend(async (client) => {
+    return lend(viewer, async (client) => {
       let cancelled: Promise<unknown> | undefined;
       const cancel = () => {
-        cancelled = pool.cancel(client);
+        cancelled = (viewer ? lent : own).cancel(client);
       };
       try {
         if (signal.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
@@ -161,11 +147,11 @@ function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
     });
   }
 
-  async function attempt<Result>(
-    trace: Trace | undefined,
+  function attempt<Result>(
+    { trace, viewer }: WriteOptions,
     work: (tx: Session) => Promise<Result>,
   ): Promise<Result> {
-    return lend(async (client, spoil) => {
+    return lend(viewer, async (client, spoil) => {
       try {
         await client.query('begin');
         const result = await work(sessionOn(client, watch, trace));
@@ -178,33 +164,36 @@ function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
     });
   }
 
-  const actor: Actor = {
-    async rows(query, values = [], { signal, trace } = {}) {
+  const database: Database = {
+    watch,
+    async rows(query, values = [], { signal, trace, viewer } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
-          signal ? cancellable(query, values, signal) : once((executor) => run(executor, query, values)),
+          signal
+            ? cancellable(query, values, signal, viewer)
+            : alone(viewer, (executor) => run(executor, query, values)),
         );
       } catch (error) {
         throw asRefusal(error, signal);
       }
     },
-    async change(query, values = [], { trace } = {}) {
+    async change(query, values = [], { trace, viewer } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
-          once((executor) => change(executor, query, values)),
+          alone(viewer, (executor) => change(executor, query, values)),
         );
       } catch (error) {
         throw asRefusal(error);
       }
     },
     within: (options) => ({
-      rows: (query, values) => actor.rows(query, values, options),
-      change: (query, values) => actor.change(query, values, options),
+      rows: (query, values) => database.rows(query, values, options),
+      change: (query, values) => database.change(query, values, options),
     }),
-    async transaction(work, { trace } = {}) {
+    async transaction(work, { trace, viewer } = {}) {
       const span = watch.begin('transaction', trace, 'internal');
       try {
-        const result = await repeated(() => attempt(span?.trace, work));
+        const result = await repeated(() => attempt({ trace: span?.trace, viewer }, work));
         span?.end();
         return result;
       } catch (error) {
@@ -213,9 +202,17 @@ function actorOn(pool: Pool, watch: Watch, viewer?: Viewer): Actor {
         throw failure;
       }
     },
+    async check() {
+      await database.rows(PING);
+    },
+    async close() {
+      await Promise.all([own.close(), lent.close()]);
+    },
   };
-  return actor;
+  return database;
 }
+
+type Work<Result> = (client: pg.PoolClient, spoil: (failure: Error) => void) => Promise<Result>;
 
 const PING = statement('db.ping', 'select 1');
 

@@ -13,3 +13,9 @@ export function administratorOf(call: Call): Caller {
   if (!caller.roles.includes('administrator')) throw refuse('FORBIDDEN', 'only an administrator may do this');
   return caller;
 }
+
+/** How a call's own rows are read and changed in a database: on behalf of the user, until they leave. */
+export function onBehalf(call: Call) {
+  const { signal, trace } = call;
+  return { signal, trace, viewer: { userId: callerOf(call).userId } };
+}

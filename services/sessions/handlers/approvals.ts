@@ -1,6 +1,6 @@
 import { sha256 } from '../../../lib/digest.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { owned } from '../domain/access.ts';
@@ -19,7 +19,7 @@ const FIRST_PAGE = { limit: 50, cursor: '' };
 /** The questions that turns wait for. */
 export function approvalHandlers({ approvals, changes, reach }: HandlerContext): Methods {
   async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalRow> {
-    const row = await approvals.one(sessionId, approvalId, call);
+    const row = await approvals.one(sessionId, approvalId, onBehalf(call));
     if (!row) throw refuse('APPROVAL_NOT_FOUND', `the session has no approval ${approvalId}`);
     return row;
   }
@@ -27,8 +27,8 @@ export function approvalHandlers({ approvals, changes, reach }: HandlerContext):
   return {
     async listApprovals({ sessionId, page, status }, call) {
       if (!STATUSES.includes(status)) throw refuse('INVALID_REQUEST', `there is no status ${status}`);
-      await reach.readable(sessionId, call);
-      const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, call);
+      const { by } = await reach.reading(sessionId, call);
+      const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, by);
       return { approvals: rows.map(approvalOf), page: { nextCursor } };
     },
 

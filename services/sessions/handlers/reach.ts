@@ -1,5 +1,6 @@
+import type { ReadOptions } from '../../../lib/db/database.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -16,10 +17,18 @@ const NO_AGENT = `agt_${'0'.repeat(26)}`;
 export interface Reach {
   /** Refused with SESSION_NOT_FOUND. */
   readable(sessionId: string, call: Call): Promise<SessionRow>;
+  /** The same, with how more of the session is read. */
+  reading(sessionId: string, call: Call): Promise<Reading>;
   /** The same, as its owner. Refused with FORBIDDEN when they only read it. */
   own(sessionId: string, call: Call): Promise<SessionRow>;
   /** Work that refuses what is not the caller's with SESSION_NOT_FOUND: who reads it hears FORBIDDEN instead. */
   asOwner<Result>(sessionId: string, call: Call, work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface Reading {
+  row: SessionRow;
+  /** On behalf of its owner; as the service itself for those who have been allowed to read what is somebody else's. */
+  by: ReadOptions;
 }
 
 export interface ReachContext {
@@ -29,20 +38,27 @@ export interface ReachContext {
 }
 
 export function createReach({ lists, agents, record }: ReachContext): Reach {
-  async function readable(sessionId: string, call: Call): Promise<SessionRow> {
-    const { userId, roles } = callerOf(call);
+  async function reading(sessionId: string, call: Call): Promise<Reading> {
+    const { roles } = callerOf(call);
+    const mine = onBehalf(call);
+    const own = await lists.session(sessionId, mine);
+    if (own) return { row: own, by: mine };
     const row = await lists.session(sessionId, call);
-    if (row?.owner_id === userId) return row;
     // Asked also when there is none: one that they may not see takes as long as one that is not there.
     const { level } = await agents.getLevel({ agentId: row?.agent_id ?? NO_AGENT }, call);
     const isAdministrator = roles.includes('administrator');
     if (!row || (level !== 'manage' && !isAdministrator)) throw sessionNotFound(sessionId);
     if (isAdministrator) await record({ action: 'session.look', targetId: sessionId }, call);
-    return row;
+    return { row, by: call };
+  }
+
+  async function readable(sessionId: string, call: Call): Promise<SessionRow> {
+    return (await reading(sessionId, call)).row;
   }
 
   return {
     readable,
+    reading,
 
     async own(sessionId, call) {
       const row = await readable(sessionId, call);

@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
 import { isEventType } from '../../../lib/events.ts';
-import { administratorOf, callerOf } from '../../../lib/grpc/caller.ts';
+import { administratorOf, callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type {
@@ -29,7 +29,7 @@ const AFTER_ALL_INVOCATIONS = 'ses_~';
 
 /** What can be read of sessions. */
 export function readingHandlers({ agents, lists, events, follower, reach, record }: HandlerContext): Methods {
-  const { readable } = reach;
+  const { readable, reading } = reach;
 
   /** Undefined: of everybody. */
   async function ownerIn({ reach: wanted, agentId }: ListSessionsRequest, call: Call) {
@@ -51,7 +51,8 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
         throw refuse('INVALID_REQUEST', 'reach is one of agent, all');
       const { page, ...filter } = request;
       const whose = { callerId: callerOf(call).userId, ownerId: await ownerIn(request, call) };
-      const { rows, nextCursor } = await lists.sessions({ ...filter, ...whose }, page ?? FIRST_PAGE, call);
+      const by = whose.ownerId === undefined ? call : onBehalf(call);
+      const { rows, nextCursor } = await lists.sessions({ ...filter, ...whose }, page ?? FIRST_PAGE, by);
       return { sessions: rows.map(sessionOf), page: { nextCursor } };
     },
 
@@ -60,15 +61,15 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
     },
 
     async listTurns({ sessionId, page, unfinished }, call) {
-      const { owner_id: ownerId } = await readable(sessionId, call);
-      const only = unfinished ? ownerId : undefined;
-      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, only, call);
+      const { row, by } = await reading(sessionId, call);
+      const only = unfinished ? row.owner_id : undefined;
+      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, only, by);
       return { turns: rows.map(turnShapeOf), page: { nextCursor } };
     },
 
     async getTurn({ sessionId, turnId }, call) {
-      await readable(sessionId, call);
-      const turn = await lists.turn(sessionId, turnId, call);
+      const { by } = await reading(sessionId, call);
+      const turn = await lists.turn(sessionId, turnId, by);
       if (!turn) throw refuse('TURN_NOT_FOUND', `the session has no turn ${turnId}`);
       return { turn: turnShapeOf(turn) };
     },
@@ -76,17 +77,17 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
     async listMessages({ sessionId, page }, call) {
       // The runner reads the history of whatever session it works on; everybody else the messages of their own.
       const forModel = call.peer === 'runner';
-      if (!forModel) await readable(sessionId, call);
+      const { by } = forModel ? { by: call } : await reading(sessionId, call);
       const wanted = forModel ? HISTORY : MESSAGES;
-      const { events: found, nextCursor } = await events.history(sessionId, wanted, page ?? FIRST_PAGE, call);
+      const { events: found, nextCursor } = await events.history(sessionId, wanted, page ?? FIRST_PAGE, by);
       return { events: found, page: { nextCursor } };
     },
 
     async listEvents({ sessionId, page, afterSeq, types }, call) {
       knownTypes(types);
-      const { last_seq: lastSeq } = await readable(sessionId, call);
-      const range = { afterSeq, lastSeq, types };
-      const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, call);
+      const { row, by } = await reading(sessionId, call);
+      const range = { afterSeq, lastSeq: row.last_seq, types };
+      const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, by);
       return { events: found, page: { nextCursor } };
     },
 

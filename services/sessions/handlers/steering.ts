@@ -1,5 +1,5 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -78,7 +78,7 @@ export function steeringHandlers({
       }
       // Whoever may not start a session with the agent may not start one this way either.
       await agents.resolveAgent({ agentId: row.agent_id }, call);
-      const checkpoint = await forks.checkpoint(request.sessionId, request.afterSeq);
+      const checkpoint = await forks.checkpoint(request.sessionId, request.afterSeq, onBehalf(call));
       const one = {
         sessionId: ids('ses'),
         ownerId: row.owner_id,
@@ -128,7 +128,7 @@ export function steeringHandlers({
         return changed.length === 0 ? { change } : { change, update: pinning(sessionId, version) };
       };
       await changes.change(sessionId, SMALL, decide, call);
-      const after = await lists.session(sessionId, call);
+      const after = await lists.session(sessionId, onBehalf(call));
       if (!after) throw sessionNotFound(sessionId);
       return { session: sessionOf(after) };
     },

@@ -1,5 +1,5 @@
 import { Refusal, refuse, refuseField } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -41,7 +41,7 @@ export function workingHandlers({
   sandboxes,
 }: HandlerContext): Methods {
   async function read(sessionId: string, call: Call) {
-    const row = await lists.session(sessionId, call);
+    const row = await lists.session(sessionId, onBehalf(call));
     if (!row) throw sessionNotFound(sessionId);
     return { session: sessionOf(row) };
   }
@@ -122,7 +122,7 @@ export function workingHandlers({
 
     async updateSession({ sessionId, title, metadata }, call) {
       const caller = callerOf(call).userId;
-      const row = await lists.session(sessionId, call);
+      const row = await lists.session(sessionId, onBehalf(call));
       const decide: Decide = (state) => {
         const session = open(owned(state, sessionId, caller));
         const changed = [

@@ -1,4 +1,10 @@
-import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type ReadOptions,
+  type Session,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { Draft } from '../domain/change.ts';
@@ -67,9 +73,9 @@ export function createForks(db: Database, ids: Ids) {
 
   return {
     /** The last place of a session, not after `afterSeq`, from which another can go on. */
-    async checkpoint(sessionId: string, afterSeq: number): Promise<Checkpoint> {
+    async checkpoint(sessionId: string, afterSeq: number, options?: ReadOptions): Promise<Checkpoint> {
       const checkpoint = new Checkpoint();
-      for await (const page of historyOf(createEventStore(db), sessionId, afterSeq)) {
+      for await (const page of historyOf(createEventStore(db), sessionId, afterSeq, options)) {
         for (const { json } of page) checkpoint.pass(JSON.parse(json));
       }
       return checkpoint;
@@ -92,10 +98,11 @@ async function* historyOf(
   events: EventStore,
   sessionId: string,
   upTo: number,
+  options?: ReadOptions,
 ): AsyncGenerator<JournalEvent[]> {
-  const files = new Lookahead((after) => events.files(sessionId, after, PAGE));
+  const files = new Lookahead((after) => events.files(sessionId, after, PAGE, options));
   for (let cursor = ''; ; ) {
-    const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor });
+    const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor }, options);
     cursor = page.nextCursor;
     const reached = cursor === '' ? upTo : Math.min(upTo, page.events.at(-1)?.seq ?? 0);
     const said = page.events.filter(({ seq }) => seq <= upTo);
