@@ -153,7 +153,13 @@ export const ERRORS = {
     'operator',
     'The stored bytes of a file are missing, or not those that were written.',
   ),
-  QUOTA_EXCEEDED: kind(429, 'limit', 'client', 'The workspace would hold more than it may.', again),
+  QUOTA_EXCEEDED: kind(
+    429,
+    'limit',
+    'client',
+    'The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.',
+    again,
+  ),
   RATE_LIMITED: kind(429, 'limit', 'client', 'Too many requests; wait as long as Retry-After says.', again),
   DEPENDENCY_UNAVAILABLE: kind(
     503,

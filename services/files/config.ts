@@ -60,6 +60,16 @@ export const settings = {
     { min: 0, max: 10_000, unit: 'MiB per second' },
     { fallback: 4, about: 'How fast they are read at most; 0 never reads them.' },
   ),
+  quotaBytesPerUser: setting.integer(
+    'SERVICE_QUOTA_BYTES_PER_USER',
+    { min: 0, max: LARGEST, unit: 'bytes' },
+    {
+      fallback: 0,
+      about:
+        'The most bytes that are kept for one user in all workspaces, each content once: with former versions, and with what is ' +
+        'not erased yet. 0 is no limit.',
+    },
+  ),
   s3Endpoint: setting.optionalUrl(
     'SERVICE_S3_ENDPOINT',
     ['http:', 'https:'],

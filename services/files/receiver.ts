@@ -1,8 +1,9 @@
 import type { Blobs } from '../../lib/blobs/blobs.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { refuse } from '../../lib/errors.ts';
+import { Refusal, refuse } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { type Digest, Digester } from './digest.ts';
+import { checkUsage } from './domain/usage.ts';
 import { eachOf } from './each.ts';
 import type { Incoming } from './incoming.ts';
 import type { Contents } from './store/contents.ts';
@@ -21,6 +22,8 @@ export interface ReceiverContext {
   ids: Ids;
   fileMaxBytes: number;
   workspaceMaxBytes: number;
+  /** Of all bytes of one owner; 0: as many as they like. */
+  quotaBytesPerUser: number;
   graceMs: number;
 }
 
@@ -46,6 +49,8 @@ export class Receiver {
   #smallBytes = 0;
   /** Of all that has come. */
   #bytes = 0;
+  /** Of the owner, as far as it is known here. */
+  #usedBytes = 0;
 
   constructor(context: ReceiverContext, ownerId: string, signal: AbortSignal) {
     this.#context = context;
@@ -55,6 +60,8 @@ export class Receiver {
 
   /** In the order in which they came. */
   async receive(contents: AsyncIterable<Incoming>): Promise<Received[]> {
+    const { quotaBytesPerUser, contents: kept } = this.#context;
+    if (quotaBytesPerUser > 0) this.#usedBytes = await kept.used(this.#ownerId, { signal: this.#signal });
     let place = 0;
     for await (const content of contents) await this.#take(content, place++);
     await this.#flush();
@@ -77,6 +84,7 @@ export class Receiver {
       size += next.value.length;
       if (size > SMALL_BYTES) break;
     }
+    this.#makeRoom(declared ?? size);
     const received = await this.#writeLarge(head, bytes, digester);
     this.#bytes += received.size;
     this.#received[place] = received;
@@ -93,6 +101,12 @@ export class Receiver {
     );
   }
 
+  /** Whether the bytes of a large file are there already is known when all have come: until then they are new. */
+  #makeRoom(more: number): void {
+    const { quotaBytesPerUser } = this.#context;
+    if (quotaBytesPerUser > 0) checkUsage(this.#usedBytes + more, quotaBytesPerUser);
+  }
+
   async #hold(small: Small): Promise<void> {
     this.#small.push(small);
     this.#smallBytes += small.bytes.length;
@@ -106,19 +120,28 @@ export class Receiver {
   ): Promise<Received> {
     const { blobs } = this.#context;
     const tail = digester.watch({ [Symbol.asyncIterator]: () => rest });
+    let come = 0;
+    const makeRoom = () => this.#makeRoom(come);
     const source = async function* () {
-      for (let piece = head.shift(); piece; piece = head.shift()) yield piece;
-      yield* tail;
+      for (let piece = head.shift(); piece; piece = head.shift()) {
+        come += piece.length;
+        yield piece;
+      }
+      for await (const piece of tail) {
+        come += piece.length;
+        makeRoom();
+        yield piece;
+      }
     };
     const { key } = await blobs.write(source(), { signal: this.#signal });
+    let digest: Digest;
     try {
-      const digest = digester.finish();
-      const added = await this.#add([{ objectKey: key, digest }]);
-      return receivedOf(added, digest.sha256);
+      digest = digester.finish();
     } catch (error) {
       await this.#drop(key);
       throw error;
     }
+    return receivedOf(await this.#add([{ objectKey: key, digest }]), digest.sha256);
   }
 
   async #flush(): Promise<void> {
@@ -143,14 +166,23 @@ export class Receiver {
     }
   }
 
-  /** By their digests. An object that was written for a content that is there already goes again. */
+  /**
+   * By their digests. An object that was written for a content that is there already goes again, and so do those that
+   * there is no room for. After any other failure nobody knows whether they are needed.
+   */
   async #add(
     written: readonly { objectKey: string; digest: Digest }[],
   ): Promise<ReadonlyMap<string, Received>> {
-    const { contents, ids } = this.#context;
-    const { now, checkAt } = this.#times();
+    const { contents, ids, quotaBytesPerUser } = this.#context;
+    const maxBytes = quotaBytesPerUser || undefined;
     const rows = written.map(({ objectKey, digest }) => ({ contentId: ids('cnt'), objectKey, ...digest }));
-    const added = await contents.add(this.#ownerId, rows, now, checkAt);
+    const adding = contents.add(this.#ownerId, rows, { ...this.#times(), maxBytes });
+    const added = await adding.catch(async (error: unknown) => {
+      if (error instanceof Refusal && error.code === 'QUOTA_EXCEEDED')
+        await eachOf(rows, AT_ONCE, ({ objectKey }) => this.#drop(objectKey));
+      throw error;
+    });
+    for (const { ownerBytes } of added.values()) this.#usedBytes = ownerBytes ?? this.#usedBytes;
     for (const { objectKey, sha256 } of rows)
       if (added.get(sha256)?.objectKey !== objectKey) await this.#drop(objectKey);
     return added;

@@ -6,6 +6,7 @@ import {
   type WriteOptions,
 } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
+import { checkUsage } from '../domain/usage.ts';
 
 /** The bytes of a file: where they are, and how they are recognised. */
 export interface Content {
@@ -38,19 +39,35 @@ const KNOWN = statement(
    returning content_id as "contentId", size, sha256`,
 );
 
-/** When somebody else was faster, theirs counts; but a damaged object is replaced by the new one. */
+/**
+ * When somebody else was faster, theirs counts; but a damaged object is replaced by the new one. The row of the owner
+ * is locked last: whoever holds it waits for nobody.
+ */
 const ADD = statement(
   'files.add_contents',
-  `insert into contents as known (content_id, owner_id, sha256, size, object_key, checks, created_at, check_at, scrubbed_at)
-   select content_id, $1, sha256, size, object_key, checks, $7, $8, $7
-   from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
-     as added (content_id, sha256, size, object_key, checks)
-   order by sha256
-   on conflict (owner_id, sha256) where deleting_at is null do update set
-     object_key = case when known.damaged_at is null then known.object_key else excluded.object_key end,
-     damaged_at = null, doomed_at = null, check_at = excluded.check_at
-   returning content_id as "contentId", object_key as "objectKey", sha256, size`,
+  `with added as (
+     insert into contents as known (content_id, owner_id, sha256, size, object_key, checks, created_at, check_at, scrubbed_at)
+     select content_id, $1, sha256, size, object_key, checks, $7, $8, $7
+     from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
+       as added (content_id, sha256, size, object_key, checks)
+     order by sha256
+     on conflict (owner_id, sha256) where deleting_at is null do update set
+       object_key = case when known.damaged_at is null then known.object_key else excluded.object_key end,
+       damaged_at = null, doomed_at = null, check_at = excluded.check_at
+     returning content_id, object_key, sha256, size, xmax = 0 as is_new
+   ),
+   counted as (
+     insert into owners (owner_id, bytes)
+     select $1, sum(size) from added where is_new having count(*) > 0
+     on conflict (owner_id) do update set bytes = owners.bytes + excluded.bytes
+     returning bytes
+   )
+   select content_id as "contentId", object_key as "objectKey", sha256, size,
+     (select bytes from counted) as "ownerBytes"
+   from added`,
 );
+
+const USED = statement('files.used_bytes', 'select bytes from owners where owner_id = $1');
 
 /** First, and in one order: two that need the same ones must not wait for each other. */
 const REVIVE = statement(
@@ -96,20 +113,34 @@ export function createContents(db: Database) {
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
-    /** What is there now, by its digest, with the object that is used: that of somebody else, if they were faster. */
+    /** Of all bytes that are kept for an owner. */
+    async used(ownerId: string, options?: ReadOptions): Promise<number> {
+      return (await db.rows<{ bytes: number }>(USED, [ownerId], options))[0]?.bytes ?? 0;
+    },
+
+    /**
+     * What is there now, by its digest, with the object that is used: that of somebody else, if they were faster. Refused
+     * with QUOTA_EXCEEDED when the owner would have more than `maxBytes`; nothing is added then.
+     */
     async add(
       ownerId: string,
       written: readonly Written[],
-      now: Date,
-      checkAt: Date,
+      { now, checkAt, maxBytes }: { now: Date; checkAt: Date; maxBytes: number | undefined },
       options?: WriteOptions,
-    ): Promise<Map<string, Omit<Content, 'checks'>>> {
+    ): Promise<Map<string, Added>> {
       if (written.length === 0) return new Map();
       const column = <Name extends keyof Written>(name: Name) => written.map((one) => one[name]);
       const columns = [column('contentId'), column('sha256'), column('size'), column('objectKey')];
-      const rows = await db
-        .within(options ?? {})
-        .rows<Omit<Content, 'checks'>>(ADD, [ownerId, ...columns, column('checks'), now, checkAt]);
+      const values = [ownerId, ...columns, column('checks'), now, checkAt];
+      const addTo = (session: Session) => session.rows<Added>(ADD, values);
+      const rows =
+        maxBytes === undefined
+          ? await addTo(db.within(options ?? {}))
+          : await db.transaction(async (tx) => {
+              const added = await addTo(tx);
+              checkUsage(added[0]?.ownerBytes ?? 0, maxBytes);
+              return added;
+            }, options);
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
@@ -118,6 +149,11 @@ export function createContents(db: Database) {
       return (await db.change(DAMAGED, [contentId, now, objectKey])) > 0;
     },
   };
+}
+
+export interface Added extends Omit<Content, 'checks'> {
+  /** Of the owner, all together; null when nothing was new. */
+  ownerBytes: number | null;
 }
 
 export type Held = Map<string, { size: number; sha256: string }>;

@@ -39,7 +39,16 @@ const TO_DELETE = statement(
 
 const DELETED = statement(
   'files.deleted_contents',
-  'delete from contents where content_id = any ($1::text[]) and deleting_at is not null',
+  `with gone as (
+     delete from contents where content_id = any ($1::text[]) and deleting_at is not null returning owner_id, size
+   ),
+   held as (
+     select o.owner_id from owners o
+     where o.owner_id in (select owner_id from gone) order by o.owner_id for update
+   )
+   update owners o set bytes = o.bytes - g.bytes
+   from (select owner_id, sum(size) as bytes from gone group by owner_id) g, held
+   where o.owner_id = g.owner_id and held.owner_id = g.owner_id`,
 );
 
 const OF_KEYS = statement(

@@ -46,6 +46,7 @@ const CONFIG: FilesConfig = {
   graceSeconds: 86_400,
   scrubDays: 7,
   scrubMibPerSecond: 0,
+  quotaBytesPerUser: 0,
 };
 
 const ASSISTANT = {

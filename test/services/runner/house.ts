@@ -110,6 +110,7 @@ export async function openHouse(): Promise<HouseUnderTest> {
         graceSeconds: 86_400,
         scrubDays: 7,
         scrubMibPerSecond: 0,
+        quotaBytesPerUser: 0,
       },
       clientsOf('files'),
       blobs,
