@@ -51,7 +51,9 @@ async function run(plan: Plan, directory: HeldDirectory | undefined): Promise<vo
   try {
     const ground = await layGround(plan, house, log, directory?.path);
     const url = await openModules(plan, house, ground);
-    if (url) process.stdout.write(banner({ url, dataDir: directory?.path, standIns: ground.standIns }));
+    const isTeam = plan.house.authMode === 'oidc';
+    const facts = { dataDir: directory?.path, standIns: ground.standIns, isTeam };
+    if (url) process.stdout.write(banner({ url, ...facts }));
     else log.info({ target: plan.target, listen: plan.house.grpcListen }, 'serving');
   } catch (error) {
     const problem = asProblem(error);

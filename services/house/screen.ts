@@ -34,27 +34,33 @@ function wrap(text: string, first: string, further: string): string {
   return [...lines, line].join('\n');
 }
 
+/** Made at POST /api/v1/auth/tokens by who has logged in. */
+const TOKEN = `
+      -H "Authorization: Bearer $TOKEN" \\`;
+
 export interface BannerFacts {
   url: string;
   dataDir: string | undefined;
   standIns: readonly StandIn[];
+  /** Whether people log in. */
+  isTeam: boolean;
 }
 
 /** What a person needs in the first minute. */
-export function banner({ url, dataDir, standIns }: BannerFacts): string {
+export function banner({ url, dataDir, standIns, isTeam }: BannerFacts): string {
   const width = Math.max(...standIns.map(({ role }) => role.length));
   const parts = standIns.map(({ role, inForce }) => `    ${role.padEnd(width)}  ${inForce}`);
   return `
   Agent Hosting Service
 
-    open      ${url}/docs
+    open      ${url}${isTeam ? '/api/v1/auth/login?return_to=/docs' : '/docs'}
     ready     ${url}/readyz?verbose${dataDir ? `\n    data      ${dataDir}` : ''}
 
   What is in force
 ${parts.join('\n')}
 
   Try it
-    curl ${url}/api/v1/agents \\
+    curl ${url}/api/v1/agents \\${isTeam ? TOKEN : ''}
       -H 'Content-Type: application/json' \\
       -d '{"name": "Echo", "model": "rehearsal/echo"}'
 
