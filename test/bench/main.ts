@@ -3,6 +3,7 @@
  * the machine. Ends with an error when something fails, never because a figure is low.
  */
 import { measureAccepted, measureApart, measureBare } from './acceptance.ts';
+import { measureAccess } from './access.ts';
 import { type Bench, pause } from './bench.ts';
 import { measureCatchUp } from './catch-up.ts';
 import { measureCommands } from './commands.ts';
@@ -54,7 +55,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [] };
-  const results: Results = { ...webhooks, ...sessions, ...files };
+  const results: Results = { ...webhooks, ...sessions, ...files, access: [] };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
@@ -70,6 +71,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureGrowth(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));
+    if (parts.has('access')) results.access.push(await measureAccess(bench));
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one piece\n`);

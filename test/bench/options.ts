@@ -16,6 +16,7 @@ export const PARTS = {
   growth: 'k',
   tree: 'l',
   commands: 'm',
+  access: 'n',
 } as const;
 export type Part = keyof typeof PARTS;
 
@@ -39,8 +40,8 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands
-                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l;
+                       commands,access
+                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n;
                        all but size and tree when it is not given
     --rounds 3         how often; the medians count
     --seconds 5        how long each measurement lasts, after a warm-up

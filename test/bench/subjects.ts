@@ -43,8 +43,15 @@ export async function startBareFiles(): Promise<Subject> {
   return together(opened, await startSubject(`http://127.0.0.1:${port}`, '/', [member]));
 }
 
-/** The program as an operator starts it; `slots` only to run other than the default number of turns at a time. */
-export async function startWhole(databaseUrl: string, slots?: number): Promise<Subject> {
+/**
+ * The program as an operator starts it; `slots` only to run other than the default number of turns at a time, `settings`
+ * for whatever else is told it.
+ */
+export async function startWhole(
+  databaseUrl: string,
+  slots?: number,
+  settings: Record<string, string> = {},
+): Promise<Subject> {
   await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'ahs-bench-data-'));
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -56,6 +63,7 @@ export async function startWhole(databaseUrl: string, slots?: number): Promise<S
     SERVICE_DATABASE_URL: databaseUrl,
     ...(slots === undefined ? {} : { SERVICE_RUNNER_SLOTS: `${slots}` }),
     SERVICE_LOG_LEVEL: 'warn',
+    ...settings,
   };
   const member: Member = { name: 'service', file: MAIN, args: [], env };
   return together(opened, await startSubject(`http://127.0.0.1:${port}`, READY, [member]));

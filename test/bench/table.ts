@@ -1,11 +1,13 @@
+import { type AccessResults, accessRows } from './access-rows.ts';
 import { type FileResults, fileRows } from './file-rows.ts';
 import { line } from './rows.ts';
 import { type SessionResults, sessionRows } from './session-rows.ts';
 import { type WebhookResults, webhookRows } from './webhook-rows.ts';
 
-export type Results = WebhookResults & SessionResults & FileResults;
+export type Results = WebhookResults & SessionResults & FileResults & AccessResults;
 
 /** The medians of the rounds, with the targets beside them. */
 export function table(results: Results): string {
-  return [...webhookRows(results), ...sessionRows(results), ...fileRows(results)].map(line).join('\n');
+  const rows = [webhookRows(results), sessionRows(results), fileRows(results), accessRows(results)];
+  return rows.flat().map(line).join('\n');
 }

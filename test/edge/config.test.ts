@@ -95,6 +95,19 @@ describe('checkConfig', () => {
     expect(faults({ trustedProxies: ['10.0.0.7', proxy] })).toEqual(['SERVICE_TRUSTED_PROXIES']);
   });
 
+  it.each(['127.0.0.1', 'localhost', '::1'])('lets people log in on %s, without an origin', (host) => {
+    expect(faults({ authMode: 'oidc', host })).toEqual([]);
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1'])(
+    'lets people log in on %s where it is told the origin to which they come back',
+    (host) => {
+      expect(faults({ authMode: 'oidc', host })).toEqual(['SERVICE_PUBLIC_URL']);
+      expect(faults({ authMode: 'oidc', host, publishedOnLoopback: true })).toEqual(['SERVICE_PUBLIC_URL']);
+      expect(faults({ authMode: 'oidc', host, publicUrl: 'https://agents.example.com' })).toEqual([]);
+    },
+  );
+
   it('names every problem at once, with what to do about it', () => {
     const problems = checkConfig({
       ...safe,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../lib/db/embedded/port.ts';
-import { Browser, seen, teamSettings } from '../edge/access/team.ts';
+import { Browser, seen } from '../edge/access/browser.ts';
+import { teamSettings } from '../edge/access/team.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
 import { until } from '../support/wait.ts';
