@@ -29,7 +29,7 @@ const peers: Peers<AuthServiceDefinition> = {
   getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
   setUserEnabled: ['edge'],
-  recordActs: ['edge', 'agents', 'sessions', 'files', 'deployments'],
+  recordActs: ['edge', 'agents', 'sessions', 'deployments'],
   listActs: ['edge'],
   verifyActs: ['edge'],
 };

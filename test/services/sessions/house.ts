@@ -30,6 +30,7 @@ const CONFIG = {
   approvalTtlSeconds: 600,
   maxFailures: 2,
   maxTurnsPerAgent: 1_000,
+ quotaTurnsPerDay: 0,
   purgeAfterSeconds: 3_600,
 };
 
@@ -67,6 +68,7 @@ export async function openReplica(
   );
   return {
     context,
+    as: connection.as,
     edge: connection.as('edge'),
     deployments: connection.as('deployments'),
     runner: connection.as('runner'),
