@@ -21,6 +21,8 @@ export interface Operation {
   tags: string[];
   summary: string;
   parameters: Parameter[];
+  /** What is needed: one of these. */
+  security: object[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
   /** The error codes that the document lists, by status. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../../lib/errors.ts';
 import { renderAccess, servedRoutes } from '../../../scripts/reference/access.ts';
 import { AUDIENCE } from '../../support/identity-provider.ts';
+import { type Document, operationsOf } from '../document.ts';
 import { type Browser, type Seen, seen } from './browser.ts';
 import { type Inside, type Row, TABLE } from './routes.ts';
 import { expire, startTeam, type Team } from './team.ts';
@@ -114,6 +115,20 @@ describe('who may come in', () => {
       if (VISITORS[visitor].nothing === 'CSRF_REJECTED' || 'change' in VISITORS[visitor]) continue;
       expect((await ask('GET /api/v1/nowhere', carried[visitor])).code, visitor).toBe('ROUTE_NOT_FOUND');
       expect((await ask('PUT /api/v1/agents', carried[visitor])).code, visitor).toBe('METHOD_NOT_ALLOWED');
+    }
+  });
+
+  it('the OpenAPI document says the same', async () => {
+    const document: Document = JSON.parse((await ask('GET /openapi.json', {})).text);
+    const operations = operationsOf(document);
+    expect(operations.length).toBeGreaterThan(80);
+    for (const { method, path, security } of operations) {
+      const { needs } = TABLE[`${method} ${path}`] ?? { needs: 'a row' };
+      const closed = [{ token: [needs] }, { login: [] }];
+      const isOpen = needs === 'nothing' || needs === 'a signature';
+      // Those who only ask for yes or no, and those who ask for more.
+      const probes = ['/readyz', '/healthz'].includes(path) ? [{}, { token: ['admin'] }, { login: [] }] : [];
+      expect(security, `${method} ${path}`).toEqual(isOpen ? probes : closed);
     }
   });
 
