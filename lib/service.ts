@@ -20,6 +20,10 @@ export interface ServiceContext {
   databaseUrl: string;
   /** The shared secret with which services prove who they are. */
   serviceSecret: string;
+  /** Everybody who gets in is the same administrator, from whom nothing has to be hidden. */
+  oneUser?: boolean;
+  /** Told of a schema whose service cannot log in to the database as itself. */
+  sharesLogin?: (schema: string) => void;
   /** Told of every finished call. */
   observe: (observation: Observation) => void;
   /** Begins the spans of this service. */

@@ -79,6 +79,8 @@ export interface DatabaseOptions {
   schema: string;
   /** How to log in as these roles; without it, whoever the URL names acts as them. */
   logins?: Logins | undefined;
+  /** There is nobody to hide anything from: what is done on behalf of the one user is done as the service itself. */
+  oneUser?: boolean | undefined;
   /** Connections at most; half as many more serve what is done on behalf of somebody. */
   pool: number;
   /** Called for connections that fail while nobody uses them. */
@@ -96,6 +98,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   const own = openPool(options, 'service', options.pool);
   const lent = openPool(options, 'viewer', Math.ceil(options.pool / 2));
   showPools([own.connections, lent.connections], schema, metrics);
+
+  const carriedOf = (viewer: Viewer | undefined) => (options.oneUser ? undefined : viewer);
 
   /** Lends a connection to some work, which says when it is of no use any more. */
   async function lend<Result>(viewer: Viewer | undefined, work: Work<Result>): Promise<Result> {
@@ -170,8 +174,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       try {
         return await watch.statement(query.name, trace, () =>
           signal
-            ? cancellable(query, values, signal, viewer)
-            : alone(viewer, (executor) => run(executor, query, values)),
+            ? cancellable(query, values, signal, carriedOf(viewer))
+            : alone(carriedOf(viewer), (executor) => run(executor, query, values)),
         );
       } catch (error) {
         throw asRefusal(error, signal);
@@ -180,7 +184,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     async change(query, values = [], { trace, viewer } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
-          alone(viewer, (executor) => change(executor, query, values)),
+          alone(carriedOf(viewer), (executor) => change(executor, query, values)),
         );
       } catch (error) {
         throw asRefusal(error);
@@ -193,7 +197,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     async transaction(work, { trace, viewer } = {}) {
       const span = watch.begin('transaction', trace, 'internal');
       try {
-        const result = await repeated(() => attempt({ trace: span?.trace, viewer }, work));
+        const result = await repeated(() => attempt({ trace: span?.trace, viewer: carriedOf(viewer) }, work));
         span?.end();
         return result;
       } catch (error) {

@@ -18,13 +18,15 @@ export interface SchemaOptions {
   migrations: URL;
   /** Connections at most; half as many more serve what is done on behalf of somebody. */
   pool: number;
+  /** There is nobody to hide anything from. */
+  oneUser?: boolean | undefined;
   /** Told when the service cannot log in as itself. */
   sharesLogin?: ((schema: string) => void) | undefined;
 }
 
 /** Brings a service's schema up to date and connects to it, as roles that own nothing there. */
 export async function openSchema(options: SchemaOptions): Promise<Database> {
-  const { databaseUrl, serviceSecret, log, tracer, metrics, schema, pool } = options;
+  const { databaseUrl, serviceSecret, log, tracer, metrics, schema, pool, oneUser } = options;
   const logins = await migrate(databaseUrl, schema, options.migrations, (client) =>
     makeLogins(client, databaseUrl, schema, serviceSecret),
   );
@@ -36,5 +38,5 @@ export async function openSchema(options: SchemaOptions): Promise<Database> {
     options.sharesLogin?.(schema);
   }
   const onIdleError = (error: Error) => log.warn({ err: error }, 'a database connection failed');
-  return openDatabase({ url: databaseUrl, schema, logins, pool, onIdleError, tracer, metrics });
+  return openDatabase({ url: databaseUrl, schema, logins, pool, oneUser, onIdleError, tracer, metrics });
 }

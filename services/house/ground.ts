@@ -51,6 +51,16 @@ export async function layGround(
   const isCounted = modulesOf(plan.target).includes('auth') && (requestsPerMinute > 0 || loginsPerMinute > 0);
   const counters = await openCounters(isCounted ? redisUrl : undefined, clock, log);
   house.add({ name: 'counters', stop: () => counters.close() });
+  const databaseInForce: StandIn = {
+    role: 'database',
+    inForce: database ? 'PostgreSQL 18, embedded' : 'PostgreSQL at SERVICE_DATABASE_URL',
+  };
+  const sharing: string[] = [];
+  const { inForce } = databaseInForce;
+  const sharesLogin = (schema: string) => {
+    sharing.push(schema);
+    databaseInForce.inForce = `${inForce}, under its login: ${sharing.join(', ')} cannot log in as themselves`;
+  };
   const secretOf = async (given: string | undefined, name: string) =>
     given ?? (dataDir === undefined ? '' : await keptSecret(dataDir, name));
   const context = {
@@ -61,6 +71,8 @@ export async function layGround(
     counters,
     databaseUrl: database?.url ?? databaseUrl ?? '',
     serviceSecret: await secretOf(serviceSecret, 'service-secret'),
+    oneUser: plan.house.authMode === 'local',
+    sharesLogin,
     observe: createObserver(metrics, log),
     metrics,
   };
@@ -70,10 +82,7 @@ export async function layGround(
     metrics,
     dataDir,
     standIns: [
-      {
-        role: 'database',
-        inForce: database ? 'PostgreSQL 18, embedded' : 'PostgreSQL at SERVICE_DATABASE_URL',
-      },
+      databaseInForce,
       {
         role: 'hints',
         inForce: redisUrl ? 'Redis at SERVICE_REDIS_URL' : 'within this process (stands in for Redis)',
