@@ -78,6 +78,7 @@ function askOperation(components: Components): Operation {
           'APPROVAL_NOT_FOUND',
           'APPROVAL_ALREADY_DECIDED',
           'SESSION_BUSY',
+          'QUOTA_EXCEEDED',
           'SESSION_ARCHIVED',
           'SESSION_TERMINATED',
         ]),

@@ -43,6 +43,7 @@ export function triggerOperation(): Operation {
           'PAYLOAD_TOO_LARGE',
           'DEPLOYMENT_UNAUTHORIZED',
           'DEPLOYMENT_CANNOT_START',
+          'QUOTA_EXCEEDED',
           'RATE_LIMITED',
         ]),
       },

@@ -31,7 +31,7 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
     bodyOptional: true,
     example: { message: 'Hello!', title: 'Greeting' },
     success: { status: 201, description: 'The new session.', data: SessionShape },
-    errors: [...errors, 'AGENT_NOT_RUNNABLE', 'ENVIRONMENT_DISABLED'],
+    errors: [...errors, 'AGENT_NOT_RUNNABLE', 'ENVIRONMENT_DISABLED', 'QUOTA_EXCEEDED'],
     async answer({ clients, call, param, body, request }) {
       const { session, replayed: again } = await clients.sessions.createConversation(
         {

@@ -32,6 +32,7 @@ export const messageRoutes = [
       'SESSION_NOT_FOUND',
       'ASSISTANT_NOT_FOUND',
       'SESSION_BUSY',
+      'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
       'SESSION_TERMINATED',
     ],

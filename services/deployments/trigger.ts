@@ -92,13 +92,14 @@ export function createTrigger(context: TriggerContext) {
     const { deploymentId, sourceAddress } = request;
     const webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId, call) : undefined;
     if (!webhook) throw deploymentNotFound();
-    const note = (reason: Reason | 'unavailable') =>
+    const note = (reason: Reason | 'quota_exceeded' | 'unavailable') =>
       refusals.note({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress });
     let outcome: TriggerResponse | Reason;
     try {
       outcome = await accept(webhook, request, call);
     } catch (error) {
-      if (isOurs(error)) note('unavailable');
+      if (isOverQuota(error)) note('quota_exceeded');
+      else if (isOurs(error)) note('unavailable');
       throw forSender(error);
     }
     if (typeof outcome !== 'string') return outcome;
@@ -112,8 +113,14 @@ function isOurs(error: unknown): boolean {
   return !(error instanceof Refusal && error.code === 'CANCELLED');
 }
 
+/** The owner has begun as many turns today as they may: the sender is told when to come again. */
+function isOverQuota(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'QUOTA_EXCEEDED';
+}
+
 /** What services refuse each other is no answer to the sender; what may pass, and what was left, is. */
 function forSender(error: unknown): unknown {
+  if (isOverQuota(error)) return error;
   if (error instanceof Refusal && ERRORS[error.code].status >= 499) return error;
   return refuse('INTERNAL', 'The session could not be started.', { cause: error });
 }

@@ -26,6 +26,16 @@ export const settings = {
     { min: 1, max: 100_000 },
     { fallback: 1_000, about: 'Turns of one agent that run at the same time; the others wait in the queue.' },
   ),
+  quotaTurnsPerDay: setting.integer(
+    'SERVICE_QUOTA_TURNS_PER_DAY',
+    { min: 0, max: 1_000_000_000, unit: 'turns' },
+    {
+      fallback: 0,
+      about:
+        'How many turns one user may begin on one day (UTC), by messages and by webhooks of theirs. 0 is no limit. What ' +
+        'was begun before it was set is not counted.',
+    },
+  ),
   purgeAfterSeconds: setting.integer(
     'SERVICE_SESSION_PURGE_AFTER_SECONDS',
     { min: 60, max: 31_536_000, unit: 'seconds' },

@@ -29,6 +29,7 @@ import { createEventStore } from './store/events.ts';
 import { createForks } from './store/forks.ts';
 import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
+import { createTurnQuota } from './store/quota.ts';
 import { createSandboxes } from './store/sandboxes.ts';
 import { createTails } from './store/tails.ts';
 import { createEraser } from './store/writes.ts';
@@ -91,7 +92,8 @@ export async function openSessions(
     ready: () => bus.publish('turns.ready', ''),
     stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
-  const store = { db, hints, clock, ids, known: new Known() };
+  const quota = createTurnQuota(config.quotaTurnsPerDay);
+  const store = { db, hints, clock, ids, known: new Known(), quota };
   const changes = createChanges(store);
   const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
   const events = createEventStore(db);

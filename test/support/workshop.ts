@@ -106,6 +106,7 @@ export async function openWorkshop(effect: ToolEffect = 'once'): Promise<Worksho
         approvalTtlSeconds: TTL_SECONDS,
         maxFailures: 3,
         maxTurnsPerAgent: 100,
+        quotaTurnsPerDay: 0,
         purgeAfterSeconds: 3_600,
       },
       {

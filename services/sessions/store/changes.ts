@@ -12,6 +12,7 @@ import { writeApprovals } from './approvals.ts';
 import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
 import type { Known } from './known.ts';
+import type { TurnQuota } from './quota.ts';
 import { lockStates } from './state.ts';
 import { lookUp } from './stoppable.ts';
 
@@ -51,6 +52,8 @@ export interface ChangesContext {
   clock: Clock;
   ids: Ids;
   known: Known;
+  /** Undefined: as many turns as they like. */
+  quota: TurnQuota | undefined;
 }
 
 /**
@@ -58,7 +61,7 @@ export interface ChangesContext {
  * say so. It is decided under the lock of the session's head; or on what is known, and then written only where
  * the head has not moved. Changes of different sessions that arrive together share a commit.
  */
-export function createChanges({ db, hints, clock, ids, known }: ChangesContext) {
+export function createChanges({ db, hints, clock, ids, known, quota }: ChangesContext) {
   const shared = {
     watch: db.watch,
     sizeOf: (item: Item) => item.bytes,
@@ -111,7 +114,7 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
       items.map((item) => item.sessionId),
     );
     const now = clock.now();
-    const updates: SessionUpdate[] = [];
+    const updates = new Map<Decided, SessionUpdate>();
     const seen = new Map<string, Stoppable>();
     for (const { sessionId, stops } of items) {
       const state = states.get(sessionId);
@@ -122,21 +125,46 @@ export function createChanges({ db, hints, clock, ids, known }: ChangesContext) 
         const state = states.get(sessionId);
         const { change, update } = decide(state, seen.get(sessionId) ?? NOTHING_SEEN);
         if (!state) throw new Error(`a decision about session ${sessionId}, which does not exist`);
-        if (update) updates.push(update);
-        return place(state, change, now);
+        const decided = place(state, change, now);
+        if (update) updates.set(decided, update);
+        return decided;
       } catch (error) {
         if (error instanceof Refusal) return error;
         throw error;
       }
     });
+    if (quota) await charge(quota, tx, outcomes, now);
     const decided = outcomes.filter((outcome): outcome is Decided => !(outcome instanceof Refusal));
-    for (const { statement: text, values } of updates) await tx.change(text, values);
+    for (const one of decided) {
+      const update = updates.get(one);
+      if (update) await tx.change(update.statement, update.values);
+    }
     const effective = decided.filter(hasEffect);
     if (effective.length > 0) await apply(tx, effective, now);
     for (const { state, change } of decided.filter(hasApprovals)) {
       await writeApprovals(tx, state, change.requested ?? [], change.settled ?? [], now);
     }
     return outcomes;
+  }
+
+  /** Whoever has no turn left for today queues none: nothing of what they have decided is written. */
+  async function charge(
+    quota: TurnQuota,
+    tx: Session,
+    outcomes: (Decided | Refusal)[],
+    now: Date,
+  ): Promise<void> {
+    const queuing = [...outcomes.entries()].flatMap(([index, outcome]) =>
+      outcome instanceof Refusal || !outcome.change.newTurn
+        ? []
+        : [{ index, ownerId: outcome.state.ownerId }],
+    );
+    if (queuing.length === 0) return;
+    const owners = queuing.map(({ ownerId }) => ownerId);
+    for (const [place, refusal] of (await quota.take(tx, owners, now)).entries()) {
+      const index = queuing[place]?.index;
+      if (refusal && index !== undefined) outcomes[index] = refusal;
+    }
   }
 
   function hasEffect({ entry, change }: Decided): boolean {

@@ -1,6 +1,7 @@
 import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
 import { createGroup } from '../../../lib/db/group.ts';
 import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
+import type { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import { type Beginning, begin } from '../domain/begin.ts';
 import type { NewTurn } from '../domain/change.ts';
@@ -8,6 +9,7 @@ import type { SessionStatus } from '../domain/state.ts';
 import { columns, joined, TEXTS, type Value } from './columns.ts';
 import type { Hints } from './hints.ts';
 import { compose, type Entry } from './journal.ts';
+import type { TurnQuota } from './quota.ts';
 
 /** All rows of any number of new sessions. A session that exists already is left as it is. */
 const CREATE = statement(
@@ -54,14 +56,29 @@ const CREATE = statement(
    select session_id from made`,
 );
 
+/** An invocation that is tried again has queued its turn already. */
+const THERE = statement(
+  'sessions.there',
+  'select session_id from sessions where session_id = any ($1::text[])',
+);
+
 export type Creations = ReturnType<typeof createCreations>;
 
+export interface CreationsContext {
+  db: Database;
+  hints: Hints;
+  ids: Ids;
+  /** Undefined: as many turns as they like. */
+  quota: TurnQuota | undefined;
+}
+
 /** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
-export function createCreations({ db, hints, ids }: { db: Database; hints: Hints; ids: Ids }) {
+export function createCreations({ db, hints, ids, quota }: CreationsContext) {
   const group = createGroup<Beginning, void>({
     name: 'sessions.creations',
     watch: db.watch,
     run: async (items, options) => {
+      if (quota) return db.transaction((tx) => charge(quota, tx, items), options);
       await insert(db.within(options), items);
       return items.map(() => undefined);
     },
@@ -78,6 +95,32 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
     });
     const texts = joined(beginnings.map(({ entry }) => entry.events));
     await session.rows(CREATE, [texts, ...columns(beginnings, rowOf, WIDTH)]);
+  }
+
+  /** Of whoever has no turn left for today, no session is made that would need one. */
+  async function charge(quota: TurnQuota, tx: Session, items: Beginning[]): Promise<(Refusal | undefined)[]> {
+    const there = await tx.rows<{ session_id: string }>(THERE, [items.map(({ sessionId }) => sessionId)]);
+    const known = new Set(there.map((row) => row.session_id));
+    const queuing = items.filter((item) => item.contentJson !== undefined && !known.has(item.sessionId));
+    const now = queuing[0]?.createdAt;
+    if (!now) {
+      await insert(tx, items);
+      return items.map(() => undefined);
+    }
+    const refusals = await quota.take(
+      tx,
+      queuing.map(({ ownerId }) => ownerId),
+      now,
+    );
+    const refused = new Map(queuing.map((item, index) => [item, refusals[index]]));
+    const others = items.filter((item) => !refused.get(item));
+    if (others.length > 0) await insert(tx, others);
+    return items.map((item) => refused.get(item));
+  }
+
+  async function chargeOne(quota: TurnQuota, tx: Session, item: Beginning): Promise<void> {
+    const [refusal] = await charge(quota, tx, [item]);
+    if (refusal) throw refusal;
   }
 
   function hint(item: Beginning): void {
@@ -97,7 +140,8 @@ export function createCreations({ db, hints, ids }: { db: Database; hints: Hints
       options?: WriteOptions,
     ): Promise<OnceAnswer> {
       const create = async (tx: Session) => {
-        await insert(tx, [item]);
+        if (quota) await chargeOne(quota, tx, item);
+        else await insert(tx, [item]);
         return answer;
       };
       const outcome = await once(db, key, create, options);

@@ -62,6 +62,7 @@ export async function openStage(databaseUrl: string, leaseSeconds: number): Prom
     approvalTtlSeconds: 3_600,
     maxFailures: 5,
     maxTurnsPerAgent: 1_000,
+    quotaTurnsPerDay: 0,
     purgeAfterSeconds: 3_600,
   };
   const sessions = await openSessions(context, settings, { agents, files, auth: new Ledger() });

@@ -91,6 +91,7 @@ export async function openHouse(): Promise<HouseUnderTest> {
         approvalTtlSeconds: 600,
         maxFailures: 3,
         maxTurnsPerAgent: 100,
+        quotaTurnsPerDay: 0,
         purgeAfterSeconds: 3_600,
       },
       { ...clientsOf('sessions'), auth: new Ledger() },

@@ -30,7 +30,7 @@ const CONFIG = {
   approvalTtlSeconds: 600,
   maxFailures: 2,
   maxTurnsPerAgent: 1_000,
- quotaTurnsPerDay: 0,
+  quotaTurnsPerDay: 0,
   purgeAfterSeconds: 3_600,
 };
 

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Api, createApi, type Webhook } from '../support/api.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/wait.ts';
+import { type Browser, seen } from './access/browser.ts';
+import { startTeam, type Team } from './access/team.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** How long an answer asks to wait: its header and its body say the same. */
+function waitIn({ status, headers, body }: Answer): number {
+  expect(status).toBe(429);
+  const seconds = (body.data as unknown as { retry_after_seconds: number }).retry_after_seconds;
+  expect(headers.get('retry-after')).toBe(String(seconds));
+  expect(body.error).toMatchObject({ category: 'limit', retryable: true, owner: 'client', status_code: 429 });
+  return seconds;
+}
+
+describe('a limit of requests', () => {
+  let system: System;
+  let api: Api;
+  let webhook: Webhook;
+  let agent: string;
+  beforeAll(async () => {
+    system = await startSystem({ SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE: '20' });
+    api = createApi(system.url);
+    agent = await api.createAgent();
+    webhook = await api.createWebhook(agent);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  it('refuses what is too much with 429, says when to come back, and lets webhooks and probes pass', async () => {
+    let refused: Answer | undefined;
+    for (let time = 0; time < 30 && !refused; time++) {
+      const answer = await api.get('/agents');
+      if (answer.status !== 200) refused = answer;
+    }
+    if (!refused) throw new Error('nothing was refused');
+    expect(refused.body.code).toBe('RATE_LIMITED');
+    const wait = waitIn(refused);
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(3);
+    for (let time = 0; time < 5; time++) expect((await api.trigger(webhook, '{}')).body.code).toBe('OK');
+    expect((await fetch(`${system.url}/readyz`)).status).toBe(200);
+  });
+});
+
+describe('a quota of turns', () => {
+  let system: System;
+  let api: Api;
+  beforeAll(async () => {
+    system = await startSystem({ SERVICE_QUOTA_TURNS_PER_DAY: '3' });
+    api = createApi(system.url);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  it('refuses people and senders of webhooks alike until the next day, and the log of calls says why', async () => {
+    const agent = await api.createAgent();
+    const webhook = await api.createWebhook(agent);
+    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'one' });
+    const session = String(body.data.session_id);
+    expect((await api.post(`/sessions/${session}/messages`, { content: 'two' })).status).toBe(202);
+    expect((await api.trigger(webhook, '{}')).status).toBe(200);
+    for (const answer of [
+      await api.post(`/sessions/${session}/messages`, { content: 'four' }),
+      await api.post(`/agents/${agent}/conversations`, { message: 'four' }),
+      await api.trigger(webhook, '{}'),
+    ]) {
+      expect(answer.body.code).toBe('QUOTA_EXCEEDED');
+      expect(waitIn(answer)).toBeLessThanOrEqual(DAY_SECONDS);
+    }
+    const calls = `/admin/agents/${agent}/deployments/${webhook.id}/invocations`;
+    await until('the refusal is logged', async () => {
+      const { body: logged } = await api.get(calls);
+      return logged.data
+        .map((call: unknown) => (call as { reason: string | null }).reason)
+        .includes('quota_exceeded');
+    });
+  });
+});
+
+describe('limits where people log in', () => {
+  let team: Team;
+  let alice: Browser;
+  let bob: Browser;
+  beforeAll(async () => {
+    team = await startTeam({
+      SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE: '30',
+      SERVICE_RATE_LIMIT_LOGINS_PER_MINUTE: '10',
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+    });
+    [alice, bob] = [await team.logIn('alice'), await team.logIn('bob')];
+  });
+  afterAll(() => team[Symbol.asyncDispose]());
+
+  const agents = `/api/v1/agents`;
+  const from = (address: string, headers: Record<string, string>) =>
+    fetch(team.url + agents, { headers: { 'x-forwarded-for': address, ...headers } }).then(seen);
+
+  it('are those of one user, whatever they carry', async () => {
+    const { value } = await bob.token(['read']);
+    const codes = new Set<string>();
+    for (let time = 0; time < 20; time++) {
+      codes.add((await bob.get(agents)).code);
+      codes.add((await from('203.0.113.1', { authorization: `Bearer ${value}` })).code);
+    }
+    expect([...codes]).toEqual(['OK', 'RATE_LIMITED']);
+    expect((await alice.get(agents)).code).toBe('OK');
+  });
+
+  it('are those of one source address, as the proxy has seen it, where credentials are made up', async () => {
+    const invented = { authorization: 'Bearer ahs_made-up' };
+    const codes: string[] = [];
+    for (let time = 0; time < 12; time++) codes.push((await from('203.0.113.2', invented)).code);
+    expect(codes.slice(0, 10)).toEqual(Array(10).fill('UNAUTHENTICATED'));
+    expect(codes).toContain('RATE_LIMITED');
+    // Whoever writes into the header what the proxy has not seen is still who they are.
+    expect((await from('198.51.100.1, 203.0.113.2', invented)).code).toBe('RATE_LIMITED');
+    expect((await from('203.0.113.3', invented)).code).toBe('UNAUTHENTICATED');
+    const cookie = alice.jar.header();
+    expect((await from('203.0.113.2', { cookie })).code).toBe('OK');
+    const refused = await from('203.0.113.2', invented);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-6]$/);
+    expect(refused.headers.get('www-authenticate')).toBeNull();
+  });
+});
