@@ -29,6 +29,7 @@ const peers: Peers<AuthServiceDefinition> = {
   getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
   setUserEnabled: ['edge'],
+  listDisabledUsers: ['sessions'],
   recordActs: ['edge', 'agents', 'sessions', 'deployments'],
   listActs: ['edge'],
   verifyActs: ['edge'],

@@ -10,6 +10,7 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
+import { watchDisabled } from './disabled.ts';
 import { createFollower } from './follow.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
 import { beginningHandlers } from './handlers/beginnings.ts';
@@ -29,6 +30,7 @@ import { createEventStore } from './store/events.ts';
 import { createForks } from './store/forks.ts';
 import { Known } from './store/known.ts';
 import { createLists } from './store/lists.ts';
+import { createOwners } from './store/owners.ts';
 import { createTurnQuota } from './store/quota.ts';
 import { createSandboxes } from './store/sandboxes.ts';
 import { createTails } from './store/tails.ts';
@@ -74,7 +76,7 @@ const MAX_ATTEMPTS = 50;
 export interface Clients {
   agents: Client<AgentsServiceDefinition>;
   files: Client<FilesServiceDefinition>;
-  auth: Pick<Client<AuthServiceDefinition>, 'recordActs'>;
+  auth: Pick<Client<AuthServiceDefinition>, 'recordActs' | 'listDisabledUsers'>;
 }
 
 export async function openSessions(
@@ -114,6 +116,7 @@ export async function openSessions(
     limits,
     purgeAfterMs,
   });
+  const disabled = watchDisabled({ auth: clients.auth, owners: createOwners(db), changes, clock, log });
   const endKeySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys were not deleted'),
   );
@@ -164,7 +167,7 @@ export async function openSessions(
     async stop() {
       endKeySweep();
       follower.close();
-      await sweeper.stop();
+      await Promise.all([sweeper.stop(), disabled.stop()]);
       await db.close();
     },
   };

@@ -1,10 +1,12 @@
 import type { CallOptions } from '../../lib/grpc/contract.ts';
-import type { RecordActsRequest } from '../../proto/gen/ahs/auth/v1/auth.ts';
+import type { ListDisabledUsersRequest, RecordActsRequest } from '../../proto/gen/ahs/auth/v1/auth.ts';
 
-/** As much of auth as writes acts down. */
+/** As much of auth as writes acts down, and knows who is disabled. */
 export class Ledger {
   /** `<who> <action> <to what>` of each, oldest first. */
   readonly acts: string[] = [];
+  /** Who is disabled. */
+  readonly disabled = new Set<string>();
   /** Nothing can be written down. */
   isClosed = false;
 
@@ -13,6 +15,10 @@ export class Ledger {
     for (const { action, targetId } of acts) this.acts.push(`${caller?.userId} ${action} ${targetId}`);
     return {};
   };
+
+  readonly listDisabledUsers = async ({ userIds }: ListDisabledUsersRequest) => ({
+    userIds: userIds.filter((userId) => this.disabled.has(userId)),
+  });
 
   /** Takes out what has been written down. */
   take(): string[] {

@@ -1,3 +1,4 @@
+import { refuse } from '../../../lib/errors.ts';
 import { administratorOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
@@ -6,7 +7,12 @@ import { checkPage, checkSearch } from '../domain/page.ts';
 import { checkDisabling, userNotFound } from '../domain/user.ts';
 import type { HandlerContext } from './context.ts';
 
-type Methods = Pick<Handlers<AuthServiceDefinition>, 'getUser' | 'listUsers' | 'setUserEnabled'>;
+type Methods = Pick<
+  Handlers<AuthServiceDefinition>,
+  'getUser' | 'listUsers' | 'setUserEnabled' | 'listDisabledUsers'
+>;
+
+const MAX_ASKED = 1_000;
 
 export function userHandlers({ users, record, announce }: HandlerContext): Methods {
   return {
@@ -15,6 +21,12 @@ export function userHandlers({ users, record, announce }: HandlerContext): Metho
       const user = isId('usr', userId) ? await users.user(userId, call) : undefined;
       if (!user) throw userNotFound(userId);
       return { user };
+    },
+
+    async listDisabledUsers({ userIds }, call) {
+      if (userIds.length > MAX_ASKED)
+        throw refuse('INVALID_REQUEST', `at most ${MAX_ASKED} users are asked for`);
+      return { userIds: await users.disabled(userIds, call) };
     },
 
     async listUsers({ page, q }, call) {

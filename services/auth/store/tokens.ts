@@ -63,7 +63,7 @@ export function createTokenStore(db: Database) {
           await tx.change(INSERT, values);
           return answer;
         },
-        options,
+        { ...options, viewer: { userId } },
       );
     },
 
@@ -74,13 +74,14 @@ export function createTokenStore(db: Database) {
       if (before !== undefined && !isId('tok', before))
         throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
       const values = [userId, before ?? END_OF_TOKENS, limit + 1];
-      const rows = (await db.rows<TokenRow>(LIST, values, options)).map(tokenOf);
+      const rows = (await db.rows<TokenRow>(LIST, values, { ...options, viewer: { userId } })).map(tokenOf);
       return pageOf(rows, limit, scope, (token) => token.tokenId);
     },
 
     /** The digest of the value that is worth nothing now; undefined when the token is not there. */
     async remove(userId: string, tokenId: string, { trace }: WriteOptions = {}): Promise<string | undefined> {
-      const [row] = await db.rows<{ digest: string }>(DELETE, [userId, tokenId], { trace });
+      const options = { trace, viewer: { userId } };
+      const [row] = await db.rows<{ digest: string }>(DELETE, [userId, tokenId], options);
       return row?.digest;
     },
   };

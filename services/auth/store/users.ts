@@ -47,6 +47,11 @@ const SET_ENABLED = statement(
   `update users set enabled = $2 where user_id = $1 returning ${USER_COLUMNS}`,
 );
 
+const DISABLED = statement(
+  'auth.disabled_users',
+  'select user_id as "userId" from users where user_id = any ($1::text[]) and not enabled',
+);
+
 const END_OF_USERS = 'usr~';
 
 export type UserStore = ReturnType<typeof createUserStore>;
@@ -55,10 +60,21 @@ export type UserStore = ReturnType<typeof createUserStore>;
 export function createUserStore(db: Database, administrators: Administrators) {
   function userOf({ issuer, lastSeenAt, ...row }: UserRow): User {
     const roles = issuer === null ? row.roles : rolesOf(row, administrators);
-    return { ...row, roles, issuer: issuer ?? undefined, lastSeenAt: lastSeenAt ?? undefined };
+    return {
+      ...row,
+      roles,
+      issuer: issuer ?? undefined,
+      lastSeenAt: lastSeenAt ?? undefined,
+    };
   }
 
   return {
+    /** Which of these are disabled. */
+    async disabled(userIds: readonly string[], options?: ReadOptions): Promise<string[]> {
+      const rows = await db.rows<Pick<User, 'userId'>>(DISABLED, [userIds], options);
+      return rows.map(({ userId }) => userId);
+    },
+
     async bySubject(
       issuer: string,
       subject: string,

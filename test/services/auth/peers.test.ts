@@ -4,12 +4,12 @@ import { TRANSPORTS } from '../../support/context.ts';
 import { openTo } from '../../support/peers.ts';
 import { type AuthUnderTest, openAuthUnderTest } from './open.ts';
 
-/** Who needs what; the edge needs everything. */
+/** Who needs what. */
 const ALLOWED: Record<string, string[]> = {
-  edge: Object.keys(AuthServiceDefinition.methods),
+  edge: Object.keys(AuthServiceDefinition.methods).filter((method) => method !== 'listDisabledUsers'),
   agents: ['getUser', 'recordActs'],
   deployments: ['getUser', 'recordActs'],
-  sessions: ['recordActs'],
+  sessions: ['listDisabledUsers', 'recordActs'],
   files: [],
   runner: [],
   auth: [],

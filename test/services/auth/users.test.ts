@@ -49,6 +49,17 @@ describe.each(TRANSPORTS)('users, %s', (transport) => {
     await refused({ bearer: value });
   });
 
+  it('who are disabled are told from others, for those who work in their names', async () => {
+    const { user } = await logIn(team, 'bob');
+    const userIds = [user?.userId ?? '', alice.caller.userId, ABSENT];
+    const disabled = async () => (await team.as('sessions').listDisabledUsers({ userIds })).userIds;
+    expect(await disabled()).toEqual([]);
+    await team.edge.setUserEnabled({ userId: user?.userId ?? '', enabled: false }, alice);
+    expect(await disabled()).toEqual([user?.userId]);
+    await team.edge.setUserEnabled({ userId: user?.userId ?? '', enabled: true }, alice);
+    expect(await disabled()).toEqual([]);
+  });
+
   it('get in nowhere once they are disabled, whatever they carry, and again once they are not', async () => {
     const { login, user } = await logIn(team, 'bob');
     const bob = await callerWith(team, { login });

@@ -188,6 +188,15 @@ export interface SetUserEnabledResponse {
   user: User | undefined;
 }
 
+export interface ListDisabledUsersRequest {
+  /** At most 1,000. */
+  userIds: string[];
+}
+
+export interface ListDisabledUsersResponse {
+  userIds: string[];
+}
+
 /** One line of the audit log. None is ever changed or deleted. */
 export interface Act {
   /** 1, 2, 3 … without a gap. */
@@ -1697,6 +1706,98 @@ export const SetUserEnabledResponse: MessageFns<SetUserEnabledResponse> = {
   },
 };
 
+function createBaseListDisabledUsersRequest(): ListDisabledUsersRequest {
+  return { userIds: [] };
+}
+
+export const ListDisabledUsersRequest: MessageFns<ListDisabledUsersRequest> = {
+  encode(message: ListDisabledUsersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.userIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDisabledUsersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDisabledUsersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListDisabledUsersResponse(): ListDisabledUsersResponse {
+  return { userIds: [] };
+}
+
+export const ListDisabledUsersResponse: MessageFns<ListDisabledUsersResponse> = {
+  encode(message: ListDisabledUsersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.userIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListDisabledUsersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListDisabledUsersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseAct(): Act {
   return {
     seq: 0,
@@ -2447,6 +2548,15 @@ export const AuthServiceDefinition = {
       requestType: SetUserEnabledRequest as typeof SetUserEnabledRequest,
       requestStream: false,
       responseType: SetUserEnabledResponse as typeof SetUserEnabledResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Which of these are disabled, for a service that works in their names. */
+    listDisabledUsers: {
+      name: "ListDisabledUsers",
+      requestType: ListDisabledUsersRequest as typeof ListDisabledUsersRequest,
+      requestStream: false,
+      responseType: ListDisabledUsersResponse as typeof ListDisabledUsersResponse,
       responseStream: false,
       options: {},
     },
