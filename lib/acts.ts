@@ -25,7 +25,8 @@ export const ACTS = {
   'deployment.look': 'An administrator looked at the deployment of somebody else.',
   'deployments.list': 'An administrator listed deployments of others.',
   'audit.list': 'An administrator read the audit log.',
-  'access.refuse': 'Requests were refused for want of an identity, a scope or a right, or logins failed: how many like ones is in the data.',
+  'access.refuse':
+    'Requests were refused for want of an identity, a scope or a right, or logins failed: how many like ones is in the data.',
 } as const;
 
 export type ActName = keyof typeof ACTS;
