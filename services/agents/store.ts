@@ -41,16 +41,18 @@ export function createAgentStore(db: Database, kind: Kind) {
   async function lock(tx: Session, viewer: Viewer, agentId: string): Promise<Seen> {
     if (!isId(prefix, agentId)) throw kind.notFound();
     const locked = await tx.rows(sql.LOCK, [agentId]);
-    const [row] =
-      locked.length > 0 ? await tx.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId]) : [];
+    const [row] = await tx.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId]);
     if (!row) throw kind.notFound();
     requireLevel(row.level, 'manage', kind);
+    // Who does not manage it cannot hold it: they manage it since a moment ago.
+    if (locked.length === 0) throw kind.notFound();
     return agentOf(row);
   }
 
   async function find(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Seen | undefined> {
     if (!isId(prefix, agentId)) return undefined;
-    const [row] = await db.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId], options);
+    const by = onBehalf(viewer, options);
+    const [row] = await db.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId], by);
     return row && agentOf(row);
   }
 
@@ -81,7 +83,7 @@ export function createAgentStore(db: Database, kind: Kind) {
           await insertVersion(tx, agent);
           return answer;
         },
-        options,
+        { ...options, viewer: { userId: agent.createdBy } },
       );
     },
 
@@ -91,14 +93,15 @@ export function createAgentStore(db: Database, kind: Kind) {
     async level(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Level | undefined> {
       if (!isId(prefix, agentId)) return undefined;
       const values = [...sql.viewerValues(viewer), agentId];
-      const [row] = await db.rows<{ level: Level | null }>(sql.LEVEL_OF, values, options);
+      const [row] = await db.rows<{ level: Level | null }>(sql.LEVEL_OF, values, onBehalf(viewer, options));
       return row?.level ?? undefined;
     },
 
     /** All that a start needs to know. */
     async standing(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Standing | undefined> {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<Standing>(sql.STANDING, [...sql.viewerValues(viewer), agentId], options);
+      const by = onBehalf(viewer, options);
+      const [row] = await db.rows<Standing>(sql.STANDING, [...sql.viewerValues(viewer), agentId], by);
       return row;
     },
 
@@ -108,7 +111,7 @@ export function createAgentStore(db: Database, kind: Kind) {
       const chosen = [after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
       const statement = viewer.isAdministrator ? sql.LIST_ALL : sql.LIST;
       const values = [...sql.viewerValues(viewer), ...chosen];
-      const rows = await db.rows<AgentRow & PageRow>(statement, values, options);
+      const rows = await db.rows<AgentRow & PageRow>(statement, values, onBehalf(viewer, options));
       return { items: rows.map(agentOf), nextCursor: nextCursor(rows, scope, (row) => row.agentId) };
     },
 
@@ -119,13 +122,15 @@ export function createAgentStore(db: Database, kind: Kind) {
         name === ''
           ? [sql.NAMES_BY_ID, [ids.filter((id) => isId(prefix, id))]]
           : [sql.NAMES_BY_NAME, [likePattern(name), sql.startOf(prefix), sql.endOf(prefix)]];
-      return db.rows<Pick<Agent, 'agentId' | 'name'>>(statement, [...values, ...asked], options);
+      const by = onBehalf(viewer, options);
+      return db.rows<Pick<Agent, 'agentId' | 'name'>>(statement, [...values, ...asked], by);
     },
 
     /** Those that they manage; at most 10,000. */
     async managed(viewer: Viewer, options?: ReadOptions): Promise<string[]> {
       const values = [...sql.viewerValues(viewer), sql.startOf(prefix), sql.endOf(prefix)];
-      const rows = await db.rows<Pick<Agent, 'agentId'>>(sql.MANAGED_IDS, values, options);
+      const by = onBehalf(viewer, options);
+      const rows = await db.rows<Pick<Agent, 'agentId'>>(sql.MANAGED_IDS, values, by);
       return rows.map(({ agentId }) => agentId);
     },
 
@@ -134,22 +139,28 @@ export function createAgentStore(db: Database, kind: Kind) {
      * is new to it has to be there.
      */
     async change(viewer: Viewer, agentId: string, change: (agent: Seen) => Seen, options?: WriteOptions) {
-      return db.transaction(async (tx) => {
-        const before = await lock(tx, viewer, agentId);
-        const after = change(before);
-        const { environmentId } = after.runtime;
-        if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
-        if (after.version !== before.version) await insertVersion(tx, after, viewer);
-        if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
-        return { before, after };
-      }, options);
+      return db.transaction(
+        async (tx) => {
+          const before = await lock(tx, viewer, agentId);
+          const after = change(before);
+          const { environmentId } = after.runtime;
+          if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
+          if (after.version !== before.version) await insertVersion(tx, after, viewer);
+          if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
+          return { before, after };
+        },
+        onBehalf(viewer, options),
+      );
     },
 
     async delete(viewer: Viewer, agentId: string, now: Date, options?: WriteOptions): Promise<void> {
-      await db.transaction(async (tx) => {
-        await lock(tx, viewer, agentId);
-        await tx.change(sql.DELETE, [agentId, now, kind.hasWorkspace]);
-      }, options);
+      await db.transaction(
+        async (tx) => {
+          await lock(tx, viewer, agentId);
+          await tx.change(sql.DELETE, [agentId, now, kind.hasWorkspace]);
+        },
+        onBehalf(viewer, options),
+      );
     },
 
     async access(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Access> {
@@ -159,7 +170,7 @@ export function createAgentStore(db: Database, kind: Kind) {
       return accessOf(db, agent);
     },
 
-    /** Replaces all of it. Returns what it is now. */
+    /** Replaces all of it, as the service: what others have been given only it sees. Returns what it is now. */
     async setAccess(viewer: Viewer, agentId: string, access: Access, now: Date, options?: WriteOptions) {
       return db.transaction(async (tx) => {
         const agent = await lock(tx, viewer, agentId);
@@ -183,7 +194,7 @@ export function createAgentStore(db: Database, kind: Kind) {
       const scope = ['ListAgentVersions', viewer.userId, agentId];
       const after = placeIn(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
       const values = [...sql.viewerValues(viewer), agentId, after, page.limit, PAGE_BYTES];
-      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, options);
+      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, onBehalf(viewer, options));
       return {
         items: rows.map(versionOf),
         nextCursor: nextCursor(rows, scope, (row) => String(row.version)),
@@ -208,4 +219,13 @@ export function createAgentStore(db: Database, kind: Kind) {
 
 async function insertVersion(tx: Session, agent: Agent, by?: Viewer): Promise<void> {
   await tx.change(sql.INSERT_VERSION, versionValues(agent, by?.userId ?? agent.createdBy));
+}
+
+/** Administrators reach more than is theirs, and are let in by the level that each statement asks for. */
+function onBehalf(
+  { userId, groups, isAdministrator }: Viewer,
+  options?: ReadOptions,
+): ReadOptions | undefined {
+  if (isAdministrator) return options;
+  return { ...options, viewer: { userId, names: groups.map(sql.groupName) } };
 }

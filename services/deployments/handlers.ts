@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { ReadOptions } from '../../lib/db/database.ts';
 import { refuse } from '../../lib/errors.ts';
-import { callerOf } from '../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
 import type { Recorder } from '../../lib/grpc/recorder.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
@@ -50,6 +51,12 @@ const NO_AGENT = `agt_${'0'.repeat(26)}`;
 /** What a request names, for those it belongs to. */
 type Named = { agentId: string; deploymentId: string };
 
+interface Found {
+  deployment: Deployment;
+  /** How more of it is read and changed: as the service itself where it is somebody else's. */
+  by: ReadOptions;
+}
+
 /** Deployments are seen and changed by who has made them and by who manages their agent; to others they are not there. */
 export function createHandlers(context: HandlersContext): Methods {
   const { store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce } = context;
@@ -78,24 +85,25 @@ export function createHandlers(context: HandlersContext): Methods {
     return { deployment: shown };
   }
 
-  async function find({ agentId, deploymentId }: Named, call: Call): Promise<Deployment> {
-    const { userId } = callerOf(call);
+  async function find({ agentId, deploymentId }: Named, call: Call): Promise<Found> {
     const address = { agentId, deploymentId };
     if (!isAddress(address)) throw deploymentNotFound();
+    const mine = onBehalf(call);
+    const own = await store.find(address, mine);
+    if (own) return { deployment: own, by: mine };
     const deployment = await store.find(address, call);
-    if (deployment?.createdBy === userId) return deployment;
     // Asked also when there is none: one that they may not see takes as long as one that is not there.
     const { level } = await agents.getLevel({ agentId: deployment?.agentId ?? NO_AGENT }, call);
     if (!deployment || level !== 'manage') throw deploymentNotFound();
-    return deployment;
+    return { deployment, by: call };
   }
 
-  async function look(named: Named, call: Call): Promise<Deployment> {
-    const deployment = await find(named, call);
-    const { deploymentId } = deployment;
-    if (isForeign(deployment, call))
+  async function look(named: Named, call: Call): Promise<Found> {
+    const found = await find(named, call);
+    const { deploymentId } = found.deployment;
+    if (isForeign(found.deployment, call))
       await record({ action: 'deployment.look', targetId: deploymentId }, call);
-    return deployment;
+    return found;
   }
 
   /** Whose deployments a list shows. */
@@ -109,10 +117,11 @@ export function createHandlers(context: HandlersContext): Methods {
 
   /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
   async function changeStatus(named: Named, status: Status, call: Call) {
-    const { deploymentId } = await find(named, call);
+    const { deployment, by } = await find(named, call);
+    const { deploymentId } = deployment;
     const action = status === 'enabled' ? 'deployment.enable' : 'deployment.disable';
     await record({ action, targetId: deploymentId }, call);
-    const changed = await store.setStatus(named, status, clock.now(), call);
+    const changed = await store.setStatus(named, status, clock.now(), by);
     if (!changed) throw deploymentNotFound();
     await announce(changed.deploymentId);
     return showOne(changed, call);
@@ -150,7 +159,7 @@ export function createHandlers(context: HandlersContext): Methods {
         { action: 'deployment.create', targetId: deploymentId, data: { agent_id: agentId } },
         call,
       );
-      const { answer, replayed } = await store.create(creation, call);
+      const { answer, replayed } = await store.create(creation, onBehalf(call));
       if (!replayed) return { deployment: shown, sharedSecret: secret.shared, replayed };
       return { ...CreateDeploymentResponse.decode(answer), replayed };
     },
@@ -162,7 +171,9 @@ export function createHandlers(context: HandlersContext): Methods {
       const filter = { caller: callerOf(call).userId, reach, agentId, q, type, status };
       const named = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
       const namedAgents = named.map((agent) => agent.agentId);
-      const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, call);
+      // Those of agents that they manage are others'.
+      const by = reach === 'all' || reach.agentIds.length > 0 ? call : onBehalf(call);
+      const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, by);
       if (rows.some((row) => isForeign(row, call)))
         await record({ action: 'deployments.list', targetId: agentId }, call);
       // Of an agent that is deleted there may still be deployments; one that never was is not found.
@@ -171,7 +182,7 @@ export function createHandlers(context: HandlersContext): Methods {
     },
 
     async getDeployment(request, call) {
-      return showOne(await look(request, call), call);
+      return showOne((await look(request, call)).deployment, call);
     },
 
     async updateDeployment(request, call) {
@@ -184,21 +195,22 @@ export function createHandlers(context: HandlersContext): Methods {
     disableDeployment: (request, call) => changeStatus(request, 'disabled', call),
 
     async deleteDeployment(request, call) {
-      await find(request, call);
+      const { by } = await find(request, call);
       await record({ action: 'deployment.delete', targetId: request.deploymentId }, call);
-      if (!(await store.remove(request, call))) throw deploymentNotFound();
+      if (!(await store.remove(request, by))) throw deploymentNotFound();
       await announce(request.deploymentId);
       return {};
     },
 
     async listInvocations(request, call) {
       const { limit, cursor } = checkedPage(request.page);
-      const { deploymentId } = await look(request, call);
+      const { deployment, by } = await look(request, call);
+      const { deploymentId } = deployment;
       const page = { caller: callerOf(call).userId, deploymentId, limit, cursor };
       const { rows, nextCursor } = await store.invocations(
         page,
         acceptedBy(sessions, deploymentId, call),
-        call,
+        by,
       );
       return { invocations: rows, page: { nextCursor } };
     },

@@ -146,6 +146,11 @@ function deploymentOf({ promptPrefix, ...row }: Row): Deployment {
   return { ...row, promptPrefix: promptPrefix ?? undefined };
 }
 
+/** What is changed is not given up half-way. */
+function uncancelled({ trace, viewer }: WriteOptions): WriteOptions {
+  return { trace, viewer };
+}
+
 export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
 
 export function createDeploymentStore(db: Database) {
@@ -204,10 +209,10 @@ export function createDeploymentStore(db: Database) {
       return row && deploymentOf(row);
     },
 
-    async setStatus(address: Address, status: Status, now: Date, { trace }: WriteOptions = {}) {
+    async setStatus(address: Address, status: Status, now: Date, options: WriteOptions = {}) {
       const { agentId, deploymentId } = address;
       const values = [agentId, deploymentId, status, now];
-      const [row] = await db.rows<Row>(SET_STATUS, values, { trace });
+      const [row] = await db.rows<Row>(SET_STATUS, values, uncancelled(options));
       return row && deploymentOf(row);
     },
 
