@@ -6,10 +6,10 @@ const JOURNEYS = [
   'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
-  'test/edge/environments.test.ts',
+  'test/edge/{environments,limits}.test.ts',
 ];
 /** What only separate processes have to show. */
-const APART = ['test/real/targets.test.ts', 'test/real/replicas.test.ts', 'test/real/environments.test.ts'];
+const APART = ['test/real/{targets,replicas,environments,limits}.test.ts'];
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
 const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
 
