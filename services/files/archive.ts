@@ -1,7 +1,7 @@
 import { type Header, pack as openPack, type Pack } from 'tar-stream';
 import { nameOf } from '../../lib/paths.ts';
 import type { Node, Placed } from './domain/node.ts';
-import { withBytes } from './loading.ts';
+import { type LoadingOptions, withBytes } from './loading.ts';
 import type { Reader } from './reader.ts';
 import type { Content, Contents } from './store/contents.ts';
 
@@ -15,6 +15,8 @@ export interface ArchiveOptions {
   contents: Pick<Contents, 'contents'>;
   reader: Reader;
   signal: AbortSignal;
+  /** How what is in it is read. */
+  by?: LoadingOptions['call'];
 }
 
 type Packed = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'> &
@@ -59,10 +61,10 @@ export async function* archive(options: ArchiveOptions): AsyncGenerator<Uint8Arr
 }
 
 async function fill(pack: Pack, options: ArchiveOptions): Promise<void> {
-  const { path, top, pages, contents, reader, signal } = options;
+  const { path, top, pages, contents, reader, signal, by: call } = options;
   if (top) await add(pack, headerOf(path, path, top), Buffer.alloc(0));
   for await (const page of pages) {
-    for await (const { placed, content, bytes } of withBytes(page, { contents, reader, signal })) {
+    for await (const { placed, content, bytes } of withBytes(page, { contents, reader, signal, call })) {
       const header = headerOf(path, placed.path, placed.node);
       if (bytes || !content) await add(pack, header, bytes ?? Buffer.alloc(0));
       else await stream(pack, header, reader, content, signal);

@@ -1,5 +1,6 @@
+import type { ReadOptions } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import { isId, withPrefix } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -52,6 +53,11 @@ export async function locateToChange(
   if (located.foreign) throw refuse('FORBIDDEN', 'the files are somebody else’s and can only be read');
   if (located.readOnly) throw refuse('SESSION_ARCHIVED', 'the session can only be read');
   return located;
+}
+
+/** How more of it is read: on behalf of its owner where they ask, otherwise as the service itself. */
+export function readingOf({ ownerId }: Located, call: Call): ReadOptions {
+  return call.caller?.userId === ownerId ? onBehalf(call) : call;
 }
 
 /** wsp_…: a workspace has the 26 characters of whose it is. */
