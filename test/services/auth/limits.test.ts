@@ -121,6 +121,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       for (const one of shown)
         expect(await code(team.edge.identify({ ...NOTHING, address: HERE, ...one }))).toBe('UNAUTHENTICATED');
       expect(await code(invented())).toBe('RATE_LIMITED');
+      expect(await code(team.edge.identify({ ...NOTHING, address: HERE }))).toBe('UNAUTHENTICATED');
     });
 
     it('hold for a network of IPv6 that one subscriber has', async () => {
