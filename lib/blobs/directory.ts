@@ -16,6 +16,8 @@ export async function openDirectory(directory: string): Promise<Blobs> {
   const objects = join(directory, 'objects');
   const drafts = join(directory, 'drafts');
   const folders = new Set<string>();
+  /** Drafts on which somebody is working, whatever the clocks say of their age. */
+  const underway = new Set<string>();
 
   await mkdir(objects, { recursive: true, mode: 0o700 });
   // Whoever wrote there before has ended without ending its work.
@@ -47,6 +49,7 @@ export async function openDirectory(directory: string): Promise<Blobs> {
     async write(bytes, { key = newKey(), signal } = {}) {
       const draft = join(drafts, checkKey(key));
       const tapped = new Tapped(bytes, signal);
+      underway.add(key);
       try {
         const size = await writeFile(draft, tapped);
         await place(draft, key);
@@ -54,6 +57,8 @@ export async function openDirectory(directory: string): Promise<Blobs> {
       } catch (error) {
         await rm(draft, { force: true }).catch(() => {});
         throw tapped.failure ? tapped.failure.error : asRefusal(error, signal);
+      } finally {
+        underway.delete(key);
       }
     },
 
@@ -94,7 +99,7 @@ export async function openDirectory(directory: string): Promise<Blobs> {
       for (const name of await names(drafts)) {
         const draft = join(drafts, name);
         const found = await stat(draft).catch(() => undefined);
-        if (!found || found.mtime >= before) continue;
+        if (!found || found.mtime >= before || underway.has(name)) continue;
         await rm(draft, { force: true });
         removed++;
       }

@@ -44,6 +44,19 @@ describe('objects in a directory', () => {
     expect((await stat(join(directory, 'objects'))).mode & 0o777).toBe(0o700);
   });
 
+  it('are not tidied away while they are written, whatever the clock says', async () => {
+    const blobs = await openDirectory(directory);
+    const later = new Date(Date.now() + 3_600_000);
+    await writeFile(join(directory, 'drafts', 'f'.repeat(40)), 'half a file');
+    const source = async function* () {
+      yield Buffer.from('hel');
+      expect(await blobs.tidy(later)).toBe(1);
+      yield Buffer.from('lo');
+    };
+    const { key } = await blobs.write(source());
+    expect(String(await bytesOf(blobs, key))).toBe('hello');
+  });
+
   it('cannot be used while the directory is away, and can when it is back', async () => {
     const blobs = await openDirectory(directory);
     await rm(join(directory, 'drafts'), { recursive: true });
