@@ -1,4 +1,6 @@
 import { declaredStatements } from '../../lib/db/database.ts';
+import { sqlState } from '../../lib/db/failure.ts';
+import { roleOf } from '../../lib/db/roles.ts';
 import { rowsOn } from './sql.ts';
 
 interface Node {
@@ -11,17 +13,30 @@ interface Node {
   Plans?: Node[];
 }
 
-/** What PostgreSQL does to answer the statements of one schema. */
-export function plansOf(databaseUrl: string, schema: string) {
+/** What PostgreSQL does to answer the statements of one schema: to the service, or to somebody it works for. */
+export function plansOf(databaseUrl: string, schema: string, viewer?: string) {
   const options = `-c search_path=${schema} -c enable_bitmapscan=off`;
-  const url = `${databaseUrl}?options=${encodeURIComponent(options)}`;
+  const urlWith = (more: string) => `${databaseUrl}?options=${encodeURIComponent(options + more)}`;
 
+  async function address(): Promise<string> {
+    if (viewer === undefined) return urlWith('');
+    const name = `select '${roleOf(schema, 'viewer')}_' || oid as role from pg_database where datname = current_database()`;
+    const [row] = await rowsOn<{ role: string }>(databaseUrl, name);
+    return urlWith(` -c role=${row?.role} -c ahs.viewer=${viewer}`);
+  }
+
+  /** Undefined of a statement that is closed to who asks. */
   async function explain(how: string, text: string): Promise<Node | undefined> {
-    const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Node }[] }>(
-      url,
-      `explain (${how}, format json) ${text}`,
-    );
-    return row?.['QUERY PLAN'][0]?.Plan;
+    try {
+      const [row] = await rowsOn<{ 'QUERY PLAN': { Plan: Node }[] }>(
+        await address(),
+        `explain (${how}, format json) ${text}`,
+      );
+      return row?.['QUERY PLAN'][0]?.Plan;
+    } catch (error) {
+      if (viewer !== undefined && sqlState(error) === '42501') return undefined;
+      throw error;
+    }
   }
 
   return {

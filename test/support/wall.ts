@@ -1,6 +1,7 @@
-import { type Database, openDatabase } from '../../lib/db/database.ts';
+import { type Database, openDatabase, type Statement } from '../../lib/db/database.ts';
 import { type Logins, makeLogins } from '../../lib/db/logins.ts';
 import { migrate } from '../../lib/db/migrations.ts';
+import { sha256 } from '../../lib/digest.ts';
 import { createDatabase } from './database.ts';
 import { rowsOn } from './sql.ts';
 
@@ -23,6 +24,11 @@ export interface Wall extends AsyncDisposable {
   unguarded(): Promise<string[]>;
   /** Tables that are open to somebody at all. */
   open(): Promise<string[]>;
+}
+
+/** A statement that no service has. */
+export function foreign(text: string): Statement {
+  return { name: `wall.${sha256(text).slice(0, 32)}`, text };
 }
 
 /** The second wall of a service alone: its schema, and its database as it has it, without anything of the first one. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeploymentStore } from '../../../services/deployments/store/deployments.ts';
 import { createRefusalStore } from '../../../services/deployments/store/refusals.ts';
 import { countOn, runOn } from '../../support/sql.ts';
-import { ALICE, BOB, openWall, type Wall } from '../../support/wall.ts';
+import { ALICE, BOB, foreign, openWall, type Wall } from '../../support/wall.ts';
 
 const HERS = 'dep_0000000000000000000000000A';
 const HIS = 'dep_0000000000000000000000000B';
@@ -51,7 +51,7 @@ describe('deployments without their first wall', () => {
     expect((await refusals.invocations(page, async () => [], by)).rows).toEqual([]);
     expect(await store.setStatus(hers, 'disabled', new Date(), by)).toBeUndefined();
     expect(await store.remove(hers, by)).toBe(false);
-    const change = (text: string) => wall.db.change({ name: `wall.${text.length}`, text }, [], by);
+    const change = (text: string) => wall.db.change(foreign(text), [], by);
     expect(await change('update deployments set agent_id = agent_id')).toBe(1);
     await expect(change(`update deployments set created_by = '${ALICE}'`)).rejects.toThrow(
       'row-level security',

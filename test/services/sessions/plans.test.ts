@@ -87,4 +87,13 @@ describe('the plans of sessions’ statements', () => {
     expect(plans.statements().length).toBeGreaterThan(40);
     expect(await plans.wholeScans(TABLES, SHORT)).toEqual([]);
   });
+
+  it('read by index also where policies ask whose a row is', async () => {
+    const plans = plansOf(house.database.url, 'sessions', 'usr_1');
+    const id = `'ses_${'0'.repeat(25)}1'`;
+    expect(await plans.blocksOf('sessions.by_id', [id])).toBeGreaterThan(0);
+    expect(await plans.wholeScans(TABLES, SHORT)).toEqual([]);
+    const events = await plans.blocksOf('sessions.events_after', [id, '100', '50', '1000000']);
+    expect(events).toBeLessThan(500);
+  });
 });
