@@ -90,8 +90,14 @@ export class KeptSandbox {
     if (--this.#users > 0) return;
     for (const done of this.#whenEmpty.splice(0)) done();
     const seconds = this.environment.spec?.idle?.timeoutSeconds ?? 0;
-    if (seconds <= 0 || this.ending.aborted) return;
-    this.#cancelIdle = this.#options.clock.after(seconds * 1_000, () => this.#options.onIdle(this));
+    if (seconds > 0) this.unlessEntered(seconds * 1_000, () => this.#options.onIdle(this));
+  }
+
+  /** Does something when nobody has entered it until then. */
+  unlessEntered(ms: number, work: () => void): void {
+    if (this.isUsed || this.ending.aborted) return;
+    this.#cancelIdle();
+    this.#cancelIdle = this.#options.clock.after(ms, work);
   }
 
   /** For who has entered. */

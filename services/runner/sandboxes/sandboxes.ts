@@ -37,6 +37,9 @@ const TRIES = 3;
 
 const TOLD = 'it was told to end';
 
+/** How long one that sleeps is kept. */
+const ASLEEP_MS = 24 * 3_600_000;
+
 /** The sandboxes of a runner: each is made when the first command of its tenant needs it. */
 export class Sandboxes {
   readonly #options: SandboxesOptions;
@@ -215,10 +218,14 @@ export class Sandboxes {
       this.end(kept, 'released', 'nobody has used it');
       return;
     }
-    kept.suspend().catch((error: unknown) => {
-      this.#complain(error, 'a sandbox cannot be suspended');
-      this.end(kept, 'lost', 'it could not be suspended');
-    });
+    kept.suspend().then(
+      // Whoever it was for may be gone: a session, an agent, an assistant.
+      () => kept.unlessEntered(ASLEEP_MS, () => this.end(kept, 'released', 'nobody has woken it for a day')),
+      (error: unknown) => {
+        this.#complain(error, 'a sandbox cannot be suspended');
+        this.end(kept, 'lost', 'it could not be suspended');
+      },
+    );
   }
 
   /** The one that was left first goes. */

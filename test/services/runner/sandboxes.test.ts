@@ -110,6 +110,17 @@ describe('a sandbox that is not used', () => {
     expect(takenBy(shell)).toHaveLength(1);
   });
 
+  it('is released when nobody has woken it for a day', async () => {
+    await using shell = await openShell();
+    await shell.run(ONE, 'echo kept > f');
+    const [sandboxId] = takenBy(shell);
+    await shell.passTime('it sleeps', () => statusOf(shell, sandboxId) === 'suspended', 30_000);
+    const hour = 3_600_000;
+    await shell.passTime('it is released', () => statusOf(shell, sandboxId) === 'released', hour);
+    expect(shell.onDisk()).toEqual([]);
+    expect((await shell.run(ONE, 'cat f'))[0]?.output).toBe('kept\n');
+  });
+
   it('is released where its environment says so, and the next command has a new one', async () => {
     await using shell = await openShell();
     shell.agents.environment({ idle: { timeoutSeconds: 60, action: 'release' } });
