@@ -4,8 +4,7 @@ import { createMetrics, type Metrics } from '../metrics.ts';
 import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import { asRefusal, isTransient, isUnreachable } from './failure.ts';
-import type { Logins } from './logins.ts';
-import { openPool } from './pool.ts';
+import { openPool, type PoolOptions } from './pool.ts';
 import { carry, type Viewer } from './viewer.ts';
 import { failureOf, showPools, type Watch, watchSchema } from './watch.ts';
 
@@ -73,18 +72,11 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
-  url: string;
-  /** The schema of this service; it sees no other, and its roles may do no more than read and write rows there. */
-  schema: string;
-  /** How to log in as these roles; without it, whoever the URL names acts as them. */
-  logins?: Logins | undefined;
+export interface DatabaseOptions extends PoolOptions {
   /** There is nobody to hide anything from: what is done on behalf of the one user is done as the service itself. */
   oneUser?: boolean | undefined;
   /** Connections at most; half as many more serve what is done on behalf of somebody. */
   pool: number;
-  /** Called for connections that fail while nobody uses them. */
-  onIdleError: (error: Error) => void;
   tracer?: Tracer;
   metrics?: Metrics;
 }

@@ -1,6 +1,16 @@
 import pg from 'pg';
-import type { DatabaseOptions } from './database.ts';
+import type { Logins } from './logins.ts';
 import { type RoleKind, roleOf } from './roles.ts';
+
+export interface PoolOptions {
+  url: string;
+  /** The schema of this service; it sees no other, and its roles may do no more than read and write rows there. */
+  schema: string;
+  /** How to log in as these roles; without it, whoever the URL names acts as them. */
+  logins?: Logins | undefined;
+  /** Called for connections that fail while nobody uses them. */
+  onIdleError: (error: Error) => void;
+}
 
 export interface Pool {
   readonly connections: pg.Pool;
@@ -16,7 +26,7 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.JSON, (text) => text);
 
 /** Connections of a schema's service, in one of its roles. None is made before it is needed. */
-export function openPool(options: DatabaseOptions, kind: RoleKind, max: number): Pool {
+export function openPool(options: PoolOptions, kind: RoleKind, max: number): Pool {
   const { url, schema, logins } = options;
   const role = roleOf(schema, kind);
   const settings = {

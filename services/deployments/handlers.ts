@@ -1,5 +1,4 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { ReadOptions } from '../../lib/db/database.ts';
 import { refuse } from '../../lib/errors.ts';
 import { callerOf, onBehalf } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
@@ -24,7 +23,7 @@ import {
   webhookType,
 } from './domain.ts';
 import { acceptedBy } from './invocations.ts';
-import type { DeploymentStore, Reach } from './store/deployments.ts';
+import type { DeploymentStore, Reach, ReadOptions } from './store/deployments.ts';
 import type { RefusalStore } from './store/refusals.ts';
 
 export interface HandlersContext {

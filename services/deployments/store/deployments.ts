@@ -13,6 +13,9 @@ import { likePattern } from '../../../lib/db/like.ts';
 import type { Address, Deployment, Status } from '../domain.ts';
 import { placeOf } from './place.ts';
 
+/** For whom, and in which trace, something is read. */
+export type { ReadOptions };
+
 /** What a trigger needs, with the secret still sealed. */
 export interface SealedWebhook {
   deploymentId: string;

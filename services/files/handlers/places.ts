@@ -1,4 +1,3 @@
-import type { ReadOptions } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
@@ -6,7 +5,7 @@ import { isId, withPrefix } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { Place } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { Lease, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { Located } from '../store/workspaces.ts';
+import type { Located, ReadOptions } from '../store/workspaces.ts';
 
 /** Finds out whose workspace is meant, and whether this call may see it. */
 export type Locate = (place: Place | undefined, lease: Lease | undefined, call: Call) => Promise<Located>;

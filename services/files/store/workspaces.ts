@@ -2,6 +2,9 @@ import { type Database, type ReadOptions, type Session, statement } from '../../
 import { refuse } from '../../../lib/errors.ts';
 import { WORKSPACE, type WorkspaceRow } from './rows.ts';
 
+/** For whom, and in which trace, something is read. */
+export type { ReadOptions };
+
 const BY_ID = statement('files.workspace', `select ${WORKSPACE} from workspaces where workspace_id = $1`);
 
 const LOCK = statement(

@@ -1,11 +1,10 @@
-import type { ReadOptions } from '../../../lib/db/database.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { sessionNotFound } from '../domain/access.ts';
-import type { Lists, SessionRow } from '../store/lists.ts';
+import type { Lists, ReadOptions, SessionRow } from '../store/lists.ts';
 
 /** The id of no agent. */
 const NO_AGENT = `agt_${'0'.repeat(26)}`;

@@ -3,6 +3,9 @@ import { type Database, type ReadOptions, type Statement, statement } from '../.
 import { likePattern } from '../../../lib/db/like.ts';
 import { TURN_COLUMNS, type TurnRow } from './state.ts';
 
+/** For whom, and in which trace, something is read. */
+export type { ReadOptions };
+
 /** A session as lists and readers see it. */
 export interface SessionRow {
   session_id: string;
