@@ -174,6 +174,50 @@ describe('a PostgreSQL of the operator', () => {
     expect(await program.exited).toBe(0);
   });
 
+  it('is explained when its login may make no roles for the services', async () => {
+    await using database = await createDatabase();
+    const url = new URL(database.url);
+    const name = `meek_of_${url.pathname.slice(1)}`;
+    await runOn(database.url, `create role ${name} login password 'words'`);
+    await runOn(database.url, `grant create on database ${url.pathname.slice(1)} to ${name}`);
+    const place = await createPlace();
+    const meek = Object.assign(url, { username: name, password: 'words' });
+    const program = place.run({ SERVICE_DATABASE_URL: meek.href });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title.replace(/\s+/g, ' ')).toContain(`the login ${name} may not create schemas and roles`);
+    expect(entry?.fix).toContain(`ALTER ROLE ${name} CREATEROLE`);
+  });
+
+  it('serves, and says so, when it lets nobody in but the login that is named', async () => {
+    const directory = await mkdtemp(join(scratch(), 'ahs-start-'));
+    await using removal = new AsyncDisposableStack();
+    removal.defer(() => rm(directory, { recursive: true, force: true }));
+    await using server = await startPostgres({ directory, log: () => {} });
+    await writeFile(
+      join(directory, 'cluster', 'data', 'pg_hba.conf'),
+      'host all service all scram-sha-256\n',
+    );
+    await runOn(server.url, 'select pg_reload_conf()');
+    const place = await createPlace();
+    const program = await place.start({ SERVICE_DATABASE_URL: server.url });
+    await place.api.createAgent();
+    expect(program.output()).toMatch(/PostgreSQL at SERVICE_DATABASE_URL, under its login: auth, agents, /);
+    program.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it('serves with another secret after the next start', async () => {
+    await using database = await createDatabase();
+    const place = await createPlace();
+    for (const secret of ['the first secret of all services', 'the second secret of all services']) {
+      const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_SECRET: secret });
+      await place.api.createAgent();
+      program.kill('SIGTERM');
+      expect(await program.exited).toBe(0);
+    }
+  });
+
   it.each([
     ['another password', { password: 'wrong' }, 'the server refuses the login'],
     ['an absent database', { pathname: '/absent' }, 'database "absent" does not exist'],

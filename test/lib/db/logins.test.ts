@@ -1,9 +1,13 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, statement } from '../../../lib/db/database.ts';
+import { startPostgres } from '../../../lib/db/embedded.ts';
 import { type Logins, makeLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { scratch } from '../../support/scratch.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
 
@@ -167,6 +171,36 @@ describe('the logins of a service', () => {
     await expect(enter(url, 'auth', 'another secret of all services')).rejects.toMatchObject({
       code: '42501',
     });
+  });
+});
+
+describe('a server at a socket', () => {
+  it('is reached there by the logins of a service', async () => {
+    const directory = await mkdtemp(join(scratch(), 'ahs-sock-'));
+    await using removal = new AsyncDisposableStack();
+    removal.defer(() => rm(directory, { recursive: true, force: true }));
+    const sockets = join(directory, 'sockets');
+    await mkdir(sockets);
+    await chmod(sockets, 0o777);
+    await chmod(directory, 0o755);
+    await using server = await startPostgres({
+      directory: join(directory, 'postgres'),
+      settings: { fsync: 'off', unix_socket_directories: sockets },
+      log: () => {},
+    });
+    const { username, password, port } = new URL(server.url);
+    const place = encodeURIComponent(sockets);
+    for (const url of [
+      `postgres://${username}:${password}@${place}:${port}/postgres?sslmode=disable`,
+      `postgres:///postgres?host=${place}&port=${port}&user=${username}&password=${password}`,
+    ]) {
+      const logins = await enter(url, 'auth');
+      const client = new pg.Client({ connectionString: logins?.service });
+      await client.connect();
+      const { rows } = await client.query('select session_user::text as who, inet_client_addr() as address');
+      await client.end();
+      expect(rows).toEqual([{ who: expect.stringMatching(/^ahs_auth_\d+$/), address: null }]);
+    }
   });
 });
 

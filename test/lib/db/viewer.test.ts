@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { type Database, openDatabase, statement, type Viewer } from '../../../li
 import { type Logins, makeLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { scratch } from '../../support/scratch.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
 
@@ -38,7 +38,7 @@ describe('what is done on behalf of somebody', () => {
   let directory: string;
   beforeAll(async () => {
     server = await createDatabase();
-    directory = await mkdtemp(join(tmpdir(), 'ahs-walls-'));
+    directory = await mkdtemp(join(scratch(), 'ahs-walls-'));
     await writeFile(join(directory, '0001-create-things.sql'), MIGRATION);
     logins = await migrate(server.url, 'walls', pathToFileURL(`${directory}/`), (client) =>
       makeLogins(client, server.url, 'walls', 'a secret of this test'),
