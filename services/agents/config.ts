@@ -4,7 +4,11 @@ export const settings = {
   pool: setting.integer(
     'SERVICE_AGENTS_POOL',
     { min: 1, max: 100, unit: 'connections' },
-    { fallback: 4, about: 'Database connections of the agents service.' },
+    {
+      fallback: 4,
+      about:
+        'Database connections of the agents service; in team mode half as many more for what is done on behalf of users.',
+    },
   ),
 };
 

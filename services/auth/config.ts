@@ -4,7 +4,11 @@ export const settings = {
   pool: setting.integer(
     'SERVICE_AUTH_POOL',
     { min: 1, max: 100, unit: 'connections' },
-    { fallback: 2, about: 'Database connections of the auth service.' },
+    {
+      fallback: 2,
+      about:
+        'Database connections of the auth service; in team mode half as many more for what is done on behalf of users.',
+    },
   ),
   issuer: setting.optionalUrl(
     'SERVICE_OIDC_ISSUER',

@@ -5,7 +5,11 @@ export const settings = {
   pool: setting.integer(
     'SERVICE_DEPLOYMENTS_POOL',
     { min: 1, max: 500, unit: 'connections' },
-    { fallback: 4, about: 'Database connections of the deployments service.' },
+    {
+      fallback: 4,
+      about:
+        'Database connections of the deployments service; in team mode half as many more for what is done on behalf of users.',
+    },
   ),
   windowSeconds: setting.integer(
     'SERVICE_WEBHOOK_HMAC_WINDOW_SECONDS',

@@ -7,7 +7,11 @@ export const settings = {
   pool: setting.integer(
     'SERVICE_FILES_POOL',
     { min: 2, max: 100, unit: 'connections' },
-    { fallback: 8, about: 'Database connections of the files service.' },
+    {
+      fallback: 8,
+      about:
+        'Database connections of the files service; in team mode half as many more for what is done on behalf of users.',
+    },
   ),
   workspaceMaxBytes: setting.integer(
     'SERVICE_WORKSPACE_MAX_BYTES',

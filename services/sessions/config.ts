@@ -4,7 +4,11 @@ export const settings = {
   pool: setting.integer(
     'SERVICE_SESSIONS_POOL',
     { min: 4, max: 500, unit: 'connections' },
-    { fallback: 16, about: 'Database connections of the sessions service.' },
+    {
+      fallback: 16,
+      about:
+        'Database connections of the sessions service; in team mode half as many more for what is done on behalf of users.',
+    },
   ),
   leaseSeconds: setting.integer(
     'SERVICE_TURN_LEASE_SECONDS',
