@@ -14,7 +14,10 @@ const migrations = new URL('../../services/sessions/migrations/', import.meta.ur
 const tables = readdirSync(migrations)
   .sort()
   .map((name) => readFileSync(new URL(name, migrations), 'utf8'));
+// What the migrations grant to the service's roles is granted to roles that nobody uses here.
 await pool.query(`
+  create role ahs_sessions;
+  create role ahs_sessions_viewer;
   create schema bare;
   ${tables.join('\n')}
   do $$
