@@ -14,10 +14,19 @@ const migrations = new URL('../../services/sessions/migrations/', import.meta.ur
 const tables = readdirSync(migrations)
   .sort()
   .map((name) => readFileSync(new URL(name, migrations), 'utf8'));
-// What the migrations grant to the service's roles is granted to roles that nobody uses here.
+// What the migrations grant to the service's roles is granted to roles that nobody uses here; a round before this one, or
+// the service, may have made them.
 await pool.query(`
-  create role ahs_sessions;
-  create role ahs_sessions_viewer;
+  do $$
+    declare role text;
+    begin
+      foreach role in array array['ahs_sessions', 'ahs_sessions_viewer'] loop
+        if not exists (select from pg_roles where rolname = role) then
+          execute 'create role ' || role;
+        end if;
+      end loop;
+    end
+  $$;
   create schema bare;
   ${tables.join('\n')}
   do $$
