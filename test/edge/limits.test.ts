@@ -10,7 +10,7 @@ const DAY_SECONDS = 86_400;
 /** How long an answer asks to wait: its header and its body say the same. */
 function waitIn({ status, headers, body }: Answer): number {
   expect(status).toBe(429);
-  const seconds = (body.data as unknown as { retry_after_seconds: number }).retry_after_seconds;
+  const seconds = Number(body.data.retry_after_seconds);
   expect(headers.get('retry-after')).toBe(String(seconds));
   expect(body.error).toMatchObject({ category: 'limit', retryable: true, owner: 'client', status_code: 429 });
   return seconds;

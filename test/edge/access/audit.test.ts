@@ -38,7 +38,7 @@ describe('the audit log of a team', () => {
   async function acts(query = ''): Promise<Act[]> {
     const answer = await alice.get(`${AUDIT}?limit=100${query}`);
     expect(answer.status).toBe(200);
-    return answer.data as unknown as Act[];
+    return answer.data as Act[];
   }
 
   const newest = async (query: string) => (await acts(query))[0];

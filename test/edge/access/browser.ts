@@ -81,6 +81,6 @@ export class Browser {
 
   async userId(): Promise<string> {
     const { data } = await this.get('/api/v1/auth/session');
-    return String((data.user as unknown as { user_id: string }).user_id);
+    return String((data.user as { user_id: string }).user_id);
   }
 }

@@ -26,7 +26,7 @@ describe('GET /admin/configuration', () => {
 
   async function settings(): Promise<Map<string, Setting>> {
     const { data } = await alice.get('/api/v1/admin/configuration');
-    return new Map((data as unknown as Setting[]).map((setting) => [setting.name, setting]));
+    return new Map((data as Setting[]).map((setting) => [setting.name, setting]));
   }
 
   it('says what is in force, and whether somebody has set it', async () => {

@@ -153,10 +153,10 @@ async function furnish(browser: Browser): Promise<Ids> {
     await browser.post(`/api/v1${place}/files/directories`, { path: 'mine' });
   const approval_id = await until('there is a question', async () => {
     const { data } = await browser.get(`/api/v1/sessions/${session_id}/approvals`);
-    return (data as unknown as { approval_id: string }[])[0]?.approval_id;
+    return (data as { approval_id: string }[])[0]?.approval_id;
   });
   const { data: turns } = await browser.get(`/api/v1/sessions/${session_id}/turns`);
-  const turn_id = String((turns as unknown as { turn_id: string }[])[0]?.turn_id);
+  const turn_id = String((turns as { turn_id: string }[])[0]?.turn_id);
   return { agent_id, assistant_id, session_id, deployment_id, token_id, approval_id, turn_id };
 }
 
