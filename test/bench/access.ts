@@ -7,8 +7,8 @@ import { send } from './senders.ts';
 import type { Subject } from './subject.ts';
 import { startWhole } from './subjects.ts';
 
-/** CPU of the service for one trivial request, in microseconds. */
-export interface Access {
+/** CPU of the service for one request, in microseconds. */
+export interface Costs {
   /** In local mode, where nothing is shown. */
   localUs: number;
   /** With a personal access token. */
@@ -17,11 +17,18 @@ export interface Access {
   loginUs: number;
 }
 
-/** Who asks for the same thing, and with what. */
+export interface Access {
+  /** Reading one agent: what is asked of the database on behalf of somebody costs more there, too. */
+  reading: Costs;
+  /** Asking who one is, which is answered from memory. */
+  knowing: Costs;
+}
+
+/** Who asks for the same things, and with what. */
 interface Asker {
   subject: Subject;
-  request: string;
-  costs: number[];
+  requests: Record<keyof Access, string>;
+  costs: Record<keyof Access, number[]>;
 }
 
 /** Each measures in turns with the others, so that what slows the machine for a while slows all. */
@@ -35,15 +42,19 @@ export async function measureAccess(bench: Bench): Promise<Access> {
   const local = await openLocal(bench, ground);
   const token = await openTeam(bench, ground, tokenOf);
   const login = await openTeam(bench, ground, loginOf);
+  const askers = [local, token, login];
   for (let turn = 0; turn < TURNS; turn++)
-    for (const asker of [local, token, login]) asker.costs.push(await cost(asker, bench.durationMs / TURNS));
+    for (const asker of askers)
+      for (const what of ['reading', 'knowing'] as const)
+        asker.costs[what].push(await cost(asker.subject, asker.requests[what], bench.durationMs / TURNS));
   // Whatever else the machine does makes a request dearer, never cheaper.
-  const [localUs = 0, tokenUs = 0, loginUs = 0] = [local, token, login].map(({ costs }) =>
-    Math.min(...costs),
-  );
-  const us = (value: number) => `${value.toFixed(0)} µs`;
-  bench.say('n', `CPU per request: local mode ${us(localUs)}, token ${us(tokenUs)}, login ${us(loginUs)}`);
-  return { localUs, tokenUs, loginUs };
+  const costsOf = (what: keyof Access): Costs => {
+    const [localUs = 0, tokenUs = 0, loginUs = 0] = askers.map(({ costs }) => Math.min(...costs[what]));
+    const us = (value: number) => `${value.toFixed(0)} µs`;
+    bench.say('n', `CPU, ${what}: local mode ${us(localUs)}, token ${us(tokenUs)}, login ${us(loginUs)}`);
+    return { localUs, tokenUs, loginUs };
+  };
+  return { reading: costsOf('reading'), knowing: costsOf('knowing') };
 }
 
 async function openLocal({ postgres }: Bench, ground: AsyncDisposableStack): Promise<Asker> {
@@ -78,12 +89,17 @@ async function openTeam(
 }
 
 function askerOf(subject: Subject, agent: string, ...headers: string[]): Asker {
-  const head = [`GET /api/v1/agents/${agent} HTTP/1.1`, `Host: ${new URL(subject.origin).host}`, ...headers];
-  return { subject, request: `${head.join('\r\n')}\r\n\r\n`, costs: [] };
+  const request = (path: string) =>
+    `${[`GET /api/v1${path} HTTP/1.1`, `Host: ${new URL(subject.origin).host}`, ...headers].join('\r\n')}\r\n\r\n`;
+  return {
+    subject,
+    requests: { reading: request(`/agents/${agent}`), knowing: request('/auth/session') },
+    costs: { reading: [], knowing: [] },
+  };
 }
 
 /** Microseconds of CPU per answer; the warm-up counts for neither. */
-async function cost({ subject, request }: Asker, durationMs: number): Promise<number> {
+async function cost(subject: Subject, request: string, durationMs: number): Promise<number> {
   const cpuMs = async () => (await subject.usage()).reduce((sum, { usage }) => sum + usage.cpuMs, 0);
   let before = 0;
   const job = { ...jobFor(subject, request, durationMs), connections: CONNECTIONS };
