@@ -37,10 +37,12 @@ export function createPeople(context: PeopleContext) {
   }
 
   return {
-    /** Who has just logged in. Whoever is said to be in no group is in none. */
+    /** Who has just logged in. Whoever is said to be in no group is in none; an address that is not vouched for is none. */
     async loggedIn(sources: readonly Claims[], options: Options): Promise<User | undefined> {
       const person = personOf([...sources, { [groupsClaim]: [] }], groupsClaim, administrators);
-      return person && meet(person, await users.bySubject(issuer, person.subject, options), options);
+      if (!person) return undefined;
+      const before = await users.bySubject(issuer, person.subject, options);
+      return meet({ ...person, email: person.email ?? '' }, before, options);
     },
 
     /** Who comes with an access token. What it says of somebody known, other than their groups, is for machines. */

@@ -1,7 +1,7 @@
 import type { Sealer } from '../../lib/sealing.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { AuthConfig } from './config.ts';
-import type { Administrators } from './domain/person.ts';
+import { type Administrators, loweredAddress } from './domain/person.ts';
 import { MAX_AGE_MS } from './identity.ts';
 import { createAccessTokens } from './oidc/access-tokens.ts';
 import { createLogins } from './oidc/logins.ts';
@@ -28,7 +28,7 @@ export interface TeamContext extends Pick<ServiceContext, 'bus' | 'clock' | 'ids
 }
 
 export function administratorsOf({ administratorGroups, administrators }: AuthConfig): Administrators {
-  return { groups: administratorGroups, emails: administrators.map((email) => email.toLowerCase()) };
+  return { groups: administratorGroups, emails: administrators.map(loweredAddress) };
 }
 
 /** How users are told apart whose providers are. */

@@ -4,7 +4,7 @@ import { storable } from '../../../lib/text.ts';
 export interface Person {
   subject: string;
   displayName: string | undefined;
-  /** Verified; in lower case. */
+  /** Verified, as `loweredAddress` writes it; empty when they have none. */
   email: string | undefined;
   groups: string[] | undefined;
 }
@@ -12,7 +12,7 @@ export interface Person {
 /** Who is an administrator. */
 export interface Administrators {
   groups: readonly string[];
-  /** In lower case. */
+  /** As `loweredAddress` writes them. */
   emails: readonly string[];
 }
 
@@ -60,6 +60,11 @@ export function isAdministrator(
   );
 }
 
+/** One way of writing an address. Of ASCII letters alone: others have small ones that make it the address of somebody else. */
+export function loweredAddress(address: string): string {
+  return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
 function first(sources: readonly Claims[], read: (claims: Claims) => string | undefined) {
   for (const claims of sources) {
     const value = read(claims);
@@ -76,7 +81,7 @@ function nameIn({ name, preferred_username: username }: Claims): string | undefi
 /** Some say "true" for true. */
 function emailIn({ email, email_verified: verified }: Claims): string | undefined {
   if (typeof email !== 'string' || (verified !== true && verified !== 'true')) return undefined;
-  return email.length <= EMAIL_CHARACTERS ? storable(email).toLowerCase() : undefined;
+  return email.length <= EMAIL_CHARACTERS ? loweredAddress(storable(email)) : undefined;
 }
 
 function groupsIn(claim: unknown, administrators: Administrators): string[] {

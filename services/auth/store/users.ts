@@ -25,7 +25,7 @@ const BY_SUBJECT = statement(
 const MEET = statement(
   'auth.meet_user',
   `insert into users as known (user_id, issuer, subject, display_name, roles, email, groups, created_at, last_seen_at)
-   values ($1, $2, $3, coalesce($4::text, $5, $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7)
+   values ($1, $2, $3, coalesce($4::text, nullif($5, ''), $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7)
    on conflict (issuer, subject) do update set
      display_name = coalesce($4, known.display_name), email = coalesce($5, known.email),
      groups = coalesce($6, known.groups)

@@ -79,6 +79,30 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect(user).toMatchObject({ roles: ['member'], email: '', displayName: 'impostor' });
   });
 
+  it('tells an address from one that only looks like it', async () => {
+    team.provider.accounts.kim = { email: 'KIM@example.com' };
+    expect((await logIn(team, 'kim')).user).toMatchObject({
+      email: 'kim@example.com',
+      roles: ['member', 'administrator'],
+    });
+    // With the sign of Kelvin, whose small letter is that of K.
+    team.provider.accounts.kelvin = { email: '\u212Aim@example.com' };
+    expect((await logIn(team, 'kelvin')).user?.roles).toEqual(['member']);
+  });
+
+  it.each([
+    ['not verified any more', { email: 'root@example.com', emailVerified: false }],
+    ['changed, and not verified', { email: 'new@example.com', emailVerified: false }],
+    ['not there any more', {}],
+  ])('makes no administrator of somebody whose address is %s', async (what, account) => {
+    team.provider.accounts[what] = { email: 'root@example.com' };
+    const { login } = await logIn(team, what);
+    expect((await who(login)).user?.roles).toContain('administrator');
+    team.provider.accounts[what] = account;
+    await logIn(team, what);
+    expect((await who(login)).user).toMatchObject({ email: '', roles: ['member'] });
+  });
+
   it('takes over at a login what the provider says now', async () => {
     team.provider.accounts.carol = { name: 'Carol', email: 'carol@example.com', groups: ['operators'] };
     const { login } = await logIn(team, 'carol');

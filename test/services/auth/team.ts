@@ -12,7 +12,7 @@ import { type AuthOptions, type AuthUnderTest, NOTHING, openAuthUnderTest } from
 export const ORIGIN = 'http://127.0.0.1:1';
 const CLIENT_SECRET = 'what-the-provider-shares-with-the-service';
 
-/** Alice is an administrator by her group, Root by the address. */
+/** Alice is an administrator by her group, Root and Kim by their addresses. */
 const ACCOUNTS: Record<string, Account> = {
   alice: { name: 'Alice', email: 'Alice@example.com', groups: ['everybody', 'operators'] },
   bob: { name: 'Bob', email: 'bob@example.com', groups: ['everybody'] },
@@ -27,7 +27,7 @@ export function settingsFor(issuer: string): Record<string, string> {
     SERVICE_OIDC_CLIENT_SECRET: CLIENT_SECRET,
     SERVICE_OIDC_AUDIENCE: AUDIENCE,
     SERVICE_OIDC_ADMINISTRATOR_GROUPS: 'operators',
-    SERVICE_OIDC_ADMINISTRATORS: 'ROOT@example.com',
+    SERVICE_OIDC_ADMINISTRATORS: 'ROOT@example.com,Kim@example.com',
   };
 }
 
