@@ -10,7 +10,7 @@ const EVERY_MS = 3_000;
 const SHARES = 12;
 /** Who does not read what was written last is cut off. */
 const LINGER_MS = 1_000;
-/** As long as auth cannot be asked, nothing ends; but not for ever. */
+/** As long as auth cannot be asked, or does not answer, nothing ends; but not for ever. */
 const PATIENCE_MS = 30_000;
 
 /** Those who came with the same credential, and were the same with it. */
@@ -20,7 +20,8 @@ export interface Watched {
   /** Who they were. */
   known: string;
   answers: Map<AbortController, ServerResponse>;
-  unansweredSince: number | undefined;
+  /** When auth was last asked of those times when it said that it holds, in Unix milliseconds. */
+  heldAt: number;
 }
 
 /**
@@ -52,11 +53,13 @@ export class Vigil {
     const key = `${bearer}\n${login}\n${known}`;
     let watched = this.#byKey.get(key);
     if (!watched) {
-      watched = { bearer, login, known, answers: new Map(), unansweredSince: undefined };
+      watched = { bearer, login, known, answers: new Map(), heldAt: this.#now() };
       this.#byKey.set(key, watched);
       this.#shares[this.#added++ % SHARES]?.add(watched);
       this.#cancel ??= this.#wait();
     }
+    // Whoever joins has just been asked for.
+    watched.heldAt = this.#now();
     watched.answers.set(controller, response);
     return watched;
   }
@@ -88,17 +91,20 @@ export class Vigil {
 
   async #holds(watched: Watched): Promise<boolean> {
     const { bearer, login } = watched;
+    const askedAt = this.#now();
     try {
       const identity = await this.#auth.identify({ bearer, login, again: true });
-      watched.unansweredSince = undefined;
+      // Of one that has taken long, a later one may have been answered before.
+      watched.heldAt = Math.max(watched.heldAt, askedAt);
       // Who may do something else now comes again, and is looked at anew.
       return portrait(identity) === watched.known;
     } catch (error) {
-      if (isRefused(error)) return false;
-      const now = this.#clock.now().getTime();
-      watched.unansweredSince ??= now;
-      return now - watched.unansweredSince < PATIENCE_MS;
+      return !isRefused(error) && this.#now() - watched.heldAt < PATIENCE_MS;
     }
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
   }
 
   #end({ answers }: Watched): void {
