@@ -93,7 +93,8 @@ export function createHandlers(context: HandlersContext): Methods {
     const deployment = await store.find(address, call);
     // Asked also when there is none: one that they may not see takes as long as one that is not there.
     const { level } = await agents.getLevel({ agentId: deployment?.agentId ?? NO_AGENT }, call);
-    if (!deployment || level !== 'manage') throw deploymentNotFound();
+    // Nobody manages an agent that is deleted; administrators see also what is left of it.
+    if (!deployment || (level !== 'manage' && !isAdministrator(call))) throw deploymentNotFound();
     return { deployment, by: call };
   }
 
@@ -107,11 +108,10 @@ export function createHandlers(context: HandlersContext): Methods {
 
   /** Whose deployments a list shows. */
   async function reachOf(agentId: string, call: Call): Promise<Reach> {
-    const { userId, roles } = callerOf(call);
-    if (roles.includes('administrator')) return 'all';
+    if (isAdministrator(call)) return 'all';
     const { agentIds } = agentId ? { agentIds: [agentId] } : await agents.listManagedAgents({}, call);
     if (agentId && (await agents.getLevel({ agentId }, call)).level !== 'manage') agentIds.pop();
-    return { createdBy: userId, agentIds };
+    return { createdBy: callerOf(call).userId, agentIds };
   }
 
   /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
@@ -218,6 +218,9 @@ export function createHandlers(context: HandlersContext): Methods {
 
 /** An administrator sees what is somebody else's. */
 function isForeign({ createdBy }: Deployment, call: Call): boolean {
-  const { userId, roles } = callerOf(call);
-  return createdBy !== userId && roles.includes('administrator');
+  return isAdministrator(call) && createdBy !== callerOf(call).userId;
+}
+
+function isAdministrator(call: Call): boolean {
+  return callerOf(call).roles.includes('administrator');
 }

@@ -71,6 +71,13 @@ describe.each(TRANSPORTS)('deployments of an agent that is shared, %s', (transpo
     await ask(administrator);
   });
 
+  it.each(asks)('an administrator %s them when the agent is deleted, and nobody else', async (_, ask) => {
+    house.neighbours.agents.delete(AGENT);
+    await expect(ask(manager)).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
+    expect(await listed(administrator)).toContain(deploymentId);
+    await ask(administrator);
+  });
+
   it.each(asks)('nobody %s them who only uses it, or does not even know it', async (_, ask) => {
     for (const who of [user, stranger])
       await expect(ask(who)).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
