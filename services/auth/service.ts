@@ -2,6 +2,7 @@ import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
+import { startRounds } from '../../lib/rounds.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { AuthConfig } from './config.ts';
@@ -15,7 +16,6 @@ import { createCredentialStore } from './store/credentials.ts';
 import { createLoginStore } from './store/logins.ts';
 import { createTokenStore } from './store/tokens.ts';
 import { createUserStore } from './store/users.ts';
-import { sweepAgainAndAgain } from './sweeping.ts';
 import { administratorsOf, issuerOf, openTeam, type Team } from './team.ts';
 
 const peers: Peers<AuthServiceDefinition> = {
@@ -34,6 +34,8 @@ const peers: Peers<AuthServiceDefinition> = {
   listActs: ['edge'],
   verifyActs: ['edge'],
 };
+
+const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 
 /**
  * Opens the service that knows who is calling; its schema is brought up to date first. Without a team it is in local
@@ -57,11 +59,12 @@ export async function openAuth(
   const sightings = openSightings(credentials, clock, (error) =>
     log.warn({ err: error }, 'when users were last seen could not be written down'),
   );
-  const endLogins = sweepAgainAndAgain(
+  const rounds = startRounds({
     clock,
-    () => logins.sweep(clock.now(), new Date(clock.now().getTime() - idleMs)),
-    (error) => log.warn({ err: error }, 'logins that have ended could not be deleted'),
-  );
+    everyMs: SWEEP_EVERY_MS,
+    work: (signal) => logins.sweep(clock.now(), new Date(clock.now().getTime() - idleMs), signal),
+    onFailure: (error) => log.warn({ err: error }, 'logins that have ended could not be deleted'),
+  });
 
   async function announce(channel: 'users.changed' | 'credentials.ended', subject: string): Promise<void> {
     bus.publish(channel, subject);
@@ -119,7 +122,7 @@ export async function openAuth(
     async stop() {
       identities.stop();
       endSweeping();
-      await endLogins();
+      await rounds.stop();
       await sightings.stop();
       await db.close();
     },
