@@ -47,8 +47,11 @@ export function watchDisabled({ auth, owners, changes, clock, log }: DisabledCon
     while (!signal.aborted) {
       const sessions = await owners.unfinished(ownerIds, BATCH);
       if (sessions.length === 0) return;
-      await Promise.all(sessions.map((sessionId) => changes.stop(sessionId, SMALL, end)));
-      log.info({ sessions: sessions.length }, 'turns of users who are disabled were ended');
+      const made = await Promise.all(sessions.map((sessionId) => changes.stop(sessionId, SMALL, end)));
+      const ended = made.filter(({ change }) => change.turns.length > 0).length;
+      // What is left cannot be ended, as its sessions know nothing of it: it is for the next round to look again.
+      if (ended === 0) return;
+      log.info({ turns: ended }, 'turns of users who are disabled were ended');
     }
   }
 

@@ -1,22 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { rowsOn } from '../../support/sql.ts';
 import { passing } from '../../support/wait.ts';
 import {
+  AGENT,
   claim,
+  content,
   converse,
-  type House,
   journalOf,
   OWNER,
   openHouse,
   reportOn,
+  STRANGER,
   say,
   send,
   typesOf,
 } from './house.ts';
 
 describe.each(TRANSPORTS)('a user who is disabled, %s', (transport) => {
-  let house: House;
+  let house: Awaited<ReturnType<typeof openHouse>>;
   let clock: FakeClock;
   beforeAll(async () => {
     clock = createFakeClock();
@@ -60,5 +63,32 @@ describe.each(TRANSPORTS)('a user who is disabled, %s', (transport) => {
     const sessionId = await converse(house, 'Hello');
     clock.advance(10_000);
     expect(await claim(house)).toMatchObject([{ sessionId }]);
+  });
+
+  it('holds up nothing with a turn that cannot be ended', async () => {
+    const stuck = await converse(house, 'Hello');
+    // Of a turn that its session knows nothing about.
+    await rowsOn(
+      house.database.url,
+      `update sessions.heads set queued_turns = 0 where session_id = '${stuck}'`,
+    );
+    house.ledger.disabled.add(OWNER.userId);
+    clock.advance(2_000);
+    const caller = STRANGER;
+    const request = {
+      agentId: AGENT,
+      contentJson: content('Hello'),
+      title: '',
+      metadata: {},
+      idempotencyKey: '',
+    };
+    const { session } = await house.edge.createConversation(request, { caller });
+    const sessionId = session?.sessionId ?? '';
+    house.ledger.disabled.add(caller.userId);
+    await passing(
+      'what somebody else does has ended',
+      () => clock.advance(500),
+      async () => (await house.edge.getSession({ sessionId }, { caller })).session?.status === 'idle',
+    );
   });
 });
