@@ -1,0 +1,78 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { client } from '../gen/client.gen.ts';
+import type { ErrorEnvelope, Page } from '../gen/index.ts';
+
+export const API = '/api/v1';
+
+client.setConfig({ baseUrl: API, credentials: 'same-origin' });
+
+/** A refusal of the service, in its own words. `code` is UNREACHABLE when nothing has answered. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly retryable: boolean;
+  /** What is wrong with which member of a refused body. */
+  readonly details: readonly { pointer: string; message: string }[];
+
+  constructor(status: number, envelope: Partial<ErrorEnvelope> | undefined) {
+    const error = envelope?.error;
+    super(error?.user_message ?? envelope?.message ?? 'The service cannot be reached.');
+    this.code = envelope?.code ?? 'UNREACHABLE';
+    this.status = status;
+    this.requestId = error?.request_id;
+    this.retryable = error?.retryable ?? true;
+    this.details = error?.details ?? [];
+  }
+}
+
+/** What a function of the generated client resolves to. */
+interface Answer<Body> {
+  data?: Body | undefined;
+  error?: unknown;
+  response?: Response | undefined;
+}
+
+async function settle<Body>(asked: Promise<Answer<Body>>): Promise<Body> {
+  const { data, error, response } = await asked;
+  if (data !== undefined && response?.ok) return data;
+  // Left on purpose: nobody wants to hear of it.
+  if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  throw new ApiError(response?.status ?? 0, isEnvelope(error) ? error : undefined);
+}
+
+/** A proxy in between may answer with anything else. */
+function isEnvelope(answer: unknown): answer is ErrorEnvelope {
+  return typeof answer === 'object' && answer !== null && 'code' in answer && 'error' in answer;
+}
+
+/** The `data` of an answer. Fails with an ApiError. */
+export async function ask<Data>(asked: Promise<Answer<{ data: Data }>>): Promise<Data> {
+  return (await settle(asked)).data;
+}
+
+export interface ListPage<Item> {
+  items: Item[];
+  next: string | undefined;
+}
+
+/** A page of a list. Fails with an ApiError. */
+export async function askPage<Item>(
+  asked: Promise<Answer<{ data: Item[]; page: Page }>>,
+): Promise<ListPage<Item>> {
+  const { data, page } = await settle(asked);
+  return { items: data, next: page.next_cursor ?? undefined };
+}
+
+/** A list that is read page by page. */
+export function pagesOf<Item>(
+  key: readonly unknown[],
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Item>>,
+) {
+  return infiniteQueryOptions({
+    queryKey: key,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    getNextPageParam: ({ next }) => next,
+  });
+}

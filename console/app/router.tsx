@@ -1,0 +1,160 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { login } from '../api/login.ts';
+import { readAdministrationSearch } from '../pages/administration/search.ts';
+import { readAgentSearch } from '../pages/agents/search.ts';
+import { readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
+import { readNewTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
+import { readWordSearch } from '../parts/search.ts';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Crash, NotFound } from './faults.tsx';
+import { Layout } from './layout.tsx';
+
+interface RouterContext {
+  queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({
+  component: Layout,
+  loader: ({ context: { queries } }) => queries.ensureQueryData(login),
+});
+const under = () => root;
+
+const home = createRoute({
+  getParentRoute: under,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/home/home.tsx'), 'HomePage'),
+});
+
+const triggers = createRoute({
+  getParentRoute: under,
+  path: '/triggers',
+  validateSearch: readTriggersSearch,
+  component: lazyRouteComponent(() => import('../pages/triggers/triggers.tsx'), 'TriggersPage'),
+});
+const newTrigger = createRoute({
+  getParentRoute: under,
+  path: '/triggers/new',
+  validateSearch: readNewTriggerSearch,
+  component: lazyRouteComponent(() => import('../pages/triggers/new.tsx'), 'NewTriggerPage'),
+});
+const trigger = createRoute({
+  getParentRoute: under,
+  path: '/triggers/$agentId/$deploymentId',
+  component: lazyRouteComponent(() => import('../pages/triggers/trigger.tsx'), 'TriggerPage'),
+});
+
+const sessions = createRoute({
+  getParentRoute: under,
+  path: '/sessions',
+  validateSearch: readSessionsSearch,
+  component: lazyRouteComponent(() => import('../pages/sessions/sessions.tsx'), 'SessionsPage'),
+});
+const session = createRoute({
+  getParentRoute: under,
+  path: '/sessions/$sessionId',
+  validateSearch: readSessionSearch,
+  component: lazyRouteComponent(() => import('../pages/sessions/session.tsx'), 'SessionPage'),
+});
+
+const agents = createRoute({
+  getParentRoute: under,
+  path: '/agents',
+  validateSearch: readWordSearch,
+  component: lazyRouteComponent(() => import('../pages/agents/agents.tsx'), 'AgentsPage'),
+});
+const newAgent = createRoute({
+  getParentRoute: under,
+  path: '/agents/new',
+  component: lazyRouteComponent(() => import('../pages/agents/new.tsx'), 'NewAgentPage'),
+});
+const agent = createRoute({
+  getParentRoute: under,
+  path: '/agents/$agentId',
+  validateSearch: readAgentSearch,
+  component: lazyRouteComponent(() => import('../pages/agents/agent.tsx'), 'AgentPage'),
+});
+
+const assistants = createRoute({
+  getParentRoute: under,
+  path: '/assistants',
+  validateSearch: readWordSearch,
+  component: lazyRouteComponent(() => import('../pages/assistants/assistants.tsx'), 'AssistantsPage'),
+});
+const newAssistant = createRoute({
+  getParentRoute: under,
+  path: '/assistants/new',
+  component: lazyRouteComponent(() => import('../pages/assistants/new.tsx'), 'NewAssistantPage'),
+});
+const assistant = createRoute({
+  getParentRoute: under,
+  path: '/assistants/$assistantId',
+  component: lazyRouteComponent(() => import('../pages/assistants/assistant.tsx'), 'AssistantPage'),
+});
+
+const environments = createRoute({
+  getParentRoute: under,
+  path: '/environments',
+  validateSearch: readWordSearch,
+  component: lazyRouteComponent(() => import('../pages/environments/environments.tsx'), 'EnvironmentsPage'),
+});
+const newEnvironment = createRoute({
+  getParentRoute: under,
+  path: '/environments/new',
+  component: lazyRouteComponent(() => import('../pages/environments/new.tsx'), 'NewEnvironmentPage'),
+});
+const environment = createRoute({
+  getParentRoute: under,
+  path: '/environments/$environmentId',
+  component: lazyRouteComponent(() => import('../pages/environments/environment.tsx'), 'EnvironmentPage'),
+});
+
+const tokens = createRoute({
+  getParentRoute: under,
+  path: '/tokens',
+  component: lazyRouteComponent(() => import('../pages/tokens/tokens.tsx'), 'TokensPage'),
+});
+const administration = createRoute({
+  getParentRoute: under,
+  path: '/administration',
+  validateSearch: readAdministrationSearch,
+  component: lazyRouteComponent(
+    () => import('../pages/administration/administration.tsx'),
+    'AdministrationPage',
+  ),
+});
+
+const routes = root.addChildren([
+  home,
+  ...[triggers, newTrigger, trigger],
+  ...[sessions, session],
+  ...[agents, newAgent, agent],
+  ...[assistants, newAssistant, assistant],
+  ...[environments, newEnvironment, environment],
+  ...[tokens, administration],
+]);
+
+export function openRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree: routes,
+    context: { queries },
+    // What a page needs is on its way before the button is let go.
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+    defaultPendingComponent: Skeleton,
+    defaultErrorComponent: Crash,
+    defaultNotFoundComponent: NotFound,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof openRouter>;
+  }
+}

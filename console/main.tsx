@@ -1,0 +1,45 @@
+import './styles.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiError } from './api/client.ts';
+import { login } from './api/login.ts';
+import { openRouter } from './app/router.tsx';
+import { Toasts } from './ui/toast.tsx';
+import { TooltipProvider } from './ui/tooltip.tsx';
+
+const RETRIES = 2;
+
+/** Whose login has ended meanwhile is asked to log in again. */
+function onError(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) void queries.invalidateQueries(login);
+}
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.retryable,
+    },
+  },
+});
+
+const place = document.getElementById('root');
+if (!place) throw new Error('the page has no place for the console');
+createRoot(place).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <TooltipProvider>
+          <Toasts>
+            <RouterProvider router={openRouter(queries)} />
+          </Toasts>
+        </TooltipProvider>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export function SessionsPage() {
+  return <Page title="Sessions">{null}</Page>;
+}

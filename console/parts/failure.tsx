@@ -1,0 +1,57 @@
+import { RotateCw, TriangleAlert } from 'lucide-react';
+import { ApiError } from '../api/client.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty } from '../ui/empty.tsx';
+
+/** What is said of an error, in a sentence. */
+export function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : 'Something went wrong in the console itself.';
+}
+
+/** The number under which the service's log and traces know it. */
+function RequestId({ error }: { error: unknown }) {
+  if (!(error instanceof ApiError) || !error.requestId) return null;
+  return <span className="font-mono text-xs text-muted"> · {error.requestId}</span>;
+}
+
+/** What stands where something could not be loaded. */
+export function Failure({ error, onRetry, curl }: { error: unknown; onRetry: () => void; curl?: string }) {
+  const action = (
+    <Button onClick={onRetry}>
+      <RotateCw aria-hidden />
+      Try again
+    </Button>
+  );
+  return (
+    <div role="alert">
+      <Empty icon={<TriangleAlert />} action={action} curl={curl}>
+        {messageOf(error)}
+        <RequestId error={error} />
+      </Empty>
+    </div>
+  );
+}
+
+/** What stands beside what could not be done. Nothing without an error. */
+export function Problem({ error }: { error: unknown }) {
+  if (!error) return null;
+  const details = error instanceof ApiError ? error.details : [];
+  return (
+    <div
+      role="alert"
+      className="mt-3 rounded-lg border border-bad bg-bad-soft px-3 py-2 text-bad wrap-anywhere"
+    >
+      {messageOf(error)}
+      <RequestId error={error} />
+      {details.length > 0 && (
+        <ul className="mt-1 list-disc ps-5">
+          {details.map(({ pointer, message }) => (
+            <li key={pointer + message}>
+              <code className="font-mono">{pointer || 'body'}</code>: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

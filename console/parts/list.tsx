@@ -1,0 +1,42 @@
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { ListPage, pagesOf } from '../api/client.ts';
+import { Button } from '../ui/button.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Failure } from './failure.tsx';
+
+export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
+
+/** All pages of a list that have been read so far, as one. */
+export function useList<Item>(pages: ReturnType<typeof pagesOf<Item>>) {
+  const query = useInfiniteQuery(pages);
+  return { query, items: query.data?.pages.flatMap((page) => page.items) ?? [] };
+}
+
+export interface ListProps<Item> {
+  list: { query: Pages<Item>; items: Item[] };
+  /** Instead of it when there is nothing. */
+  empty: ReactNode;
+  curl?: string;
+  children: (items: Item[]) => ReactNode;
+}
+
+/** A list in each of its states: on its way, failed, empty, there, and with more to come. */
+export function List<Item>({ list: { query, items }, empty, curl, children }: ListProps<Item>) {
+  if (query.isPending) return <Skeleton lines={6} />;
+  if (query.isError && items.length === 0)
+    return <Failure error={query.error} onRetry={() => void query.refetch()} {...(curl ? { curl } : {})} />;
+  if (items.length === 0) return empty;
+  return (
+    <>
+      {children(items)}
+      {query.hasNextPage && (
+        <div className="flex justify-center p-3">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { classes } from './classes.ts';
+import { CopyIcon } from './copy.tsx';
+
+export interface CodeProps {
+  text: string;
+  /** What it is. */
+  label: string;
+  className?: string;
+}
+
+/** A text to read exactly and to copy. Long ones scroll, by keyboard too. */
+export function Code({ text, label, className }: CodeProps) {
+  return (
+    <div className={classes('relative rounded-lg border border-line bg-sunken', className)}>
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        tabIndex={0}
+        aria-label={label}
+        className="max-h-96 overflow-auto rounded-lg p-3 pe-12"
+      >
+        <pre className="font-mono text-[12.5px] leading-relaxed">{text}</pre>
+      </section>
+      <div className="absolute end-1.5 top-1.5 rounded-lg bg-sunken">
+        <CopyIcon text={text} label={`Copy: ${label}`} />
+      </div>
+    </div>
+  );
+}
+
+/** An id or a URL in a line of its own, to copy. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  return (
+    <span className="inline-flex max-w-full items-center gap-0.5">
+      <code className="truncate font-mono text-[13px]" title={text}>
+        {text}
+      </code>
+      <CopyIcon text={text} label={label} />
+    </span>
+  );
+}

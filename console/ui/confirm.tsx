@@ -1,0 +1,44 @@
+import { type ReactNode, useRef } from 'react';
+import { Button } from './button.tsx';
+import { Dialog, DialogActions } from './dialog.tsx';
+
+export interface ConfirmProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** What it means, beyond what the title says. */
+  children: ReactNode;
+  /** The verb on the button. */
+  action: string;
+  onConfirm: () => void;
+  busy?: boolean;
+  failure?: ReactNode;
+}
+
+/** Asks before something is done that cannot be undone. The way out has the focus first. */
+export function Confirm({
+  open,
+  onClose,
+  title,
+  children,
+  action,
+  onConfirm,
+  busy = false,
+  failure,
+}: ConfirmProps) {
+  const cancel = useRef<HTMLButtonElement>(null);
+  return (
+    <Dialog open={open} onClose={onClose} title={title} initialFocus={cancel}>
+      <div className="text-muted wrap-anywhere">{children}</div>
+      {failure}
+      <DialogActions>
+        <Button ref={cancel} onClick={onClose}>
+          Cancel
+        </Button>
+        <Button look="danger" busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import { Check, Copy } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
+
+const SHOWN_MS = 1_600;
+
+/** Puts a text on the clipboard; where the browser has none for us, it says so. */
+function useCopy(text: string | (() => string)) {
+  const [outcome, setOutcome] = useState<'copied' | 'failed'>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  async function copy() {
+    const written = navigator.clipboard?.writeText(typeof text === 'string' ? text : text());
+    setOutcome(
+      await Promise.resolve(written ?? Promise.reject(new Error('no clipboard'))).then(
+        () => 'copied' as const,
+        () => 'failed' as const,
+      ),
+    );
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setOutcome(undefined), SHOWN_MS);
+  }
+  return { outcome, copy: () => void copy() };
+}
+
+const WORDS = { copied: 'Copied', failed: 'The browser does not allow copying' };
+
+/** A small button; `label` says what it copies. */
+export function CopyIcon({ text, label }: { text: string; label: string }) {
+  const { outcome, copy } = useCopy(text);
+  return (
+    <>
+      <IconButton
+        label={outcome ? WORDS[outcome] : label}
+        icon={outcome === 'copied' ? <Check className="text-good" /> : <Copy />}
+        onClick={copy}
+      />
+      <span role="status" className="sr-only">
+        {outcome && WORDS[outcome]}
+      </span>
+    </>
+  );
+}
+
+/** The same with words on it. */
+export function CopyButton({ text, children }: { text: string | (() => string); children: ReactNode }) {
+  const { outcome, copy } = useCopy(text);
+  return (
+    <Button small onClick={copy}>
+      {outcome === 'copied' ? <Check className="text-good" aria-hidden /> : <Copy aria-hidden />}
+      {outcome === 'failed' ? WORDS.failed : children}
+      <span role="status" className="sr-only">
+        {outcome && WORDS[outcome]}
+      </span>
+    </Button>
+  );
+}

@@ -1,0 +1,61 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import type { ReactNode, RefObject } from 'react';
+import { IconButton } from './button.tsx';
+import { classes } from './classes.ts';
+
+export interface DialogProps {
+  open: boolean;
+  /** Absent: it stays until what is in it closes it. */
+  onClose?: (() => void) | undefined;
+  title: string;
+  description?: ReactNode;
+  wide?: boolean;
+  /** What has the focus first; otherwise the first thing that can have it. */
+  initialFocus?: RefObject<HTMLElement | null>;
+  children: ReactNode;
+}
+
+/** In front of everything else, keeps the focus, and gives it back. */
+export function Dialog({ open, onClose, title, description, wide, initialFocus, children }: DialogProps) {
+  return (
+    <Base.Root
+      open={open}
+      disablePointerDismissal={!onClose}
+      onOpenChange={(opened) => {
+        if (!opened) onClose?.();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
+        <Base.Viewport className="fixed inset-0 z-40 grid place-items-center overflow-y-auto p-3 sm:p-6">
+          <Base.Popup
+            {...(initialFocus ? { initialFocus } : {})}
+            className={classes(
+              'w-full animate-appear rounded-2xl border border-line bg-raised p-5 shadow-float outline-none sm:p-6',
+              wide ? 'max-w-3xl' : 'max-w-lg',
+            )}
+          >
+            <div className="flex items-start gap-3">
+              <div className="min-w-0 flex-1">
+                <Base.Title className="text-base font-semibold wrap-anywhere">{title}</Base.Title>
+                {description && (
+                  <Base.Description className="mt-1 text-muted" render={<div />}>
+                    {description}
+                  </Base.Description>
+                )}
+              </div>
+              {onClose && <Base.Close render={<IconButton label="Close" icon={<X />} />} />}
+            </div>
+            <div className="mt-4">{children}</div>
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Where the buttons of a dialog stand. */
+export function DialogActions({ children }: { children: ReactNode }) {
+  return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
+}

@@ -1,0 +1,53 @@
+import { Toast as Base } from '@base-ui/react/toast';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { classes } from './classes.ts';
+
+const manager = Base.createToastManager();
+
+/** Says for a moment what has become of something. Read out by screen readers. */
+export const toast = {
+  done: (text: string) => void manager.add({ title: text, type: 'done' }),
+  failed: (text: string, description?: string) =>
+    void manager.add({
+      title: text,
+      type: 'failed',
+      priority: 'high',
+      ...(description ? { description } : {}),
+    }),
+};
+
+export function Toasts({ children }: { children: ReactNode }) {
+  return (
+    <Base.Provider toastManager={manager} timeout={6_000}>
+      {children}
+      <Base.Portal>
+        <Base.Viewport className="fixed end-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2">
+          <Shown />
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Provider>
+  );
+}
+
+function Shown() {
+  const { toasts } = Base.useToastManager();
+  return toasts.map((one) => (
+    <Base.Root
+      key={one.id}
+      toast={one}
+      className={classes(
+        'flex animate-appear items-start gap-2 rounded-xl border bg-raised p-3 shadow-float',
+        one.type === 'failed' ? 'border-bad' : 'border-line',
+      )}
+    >
+      <Base.Content className="min-w-0 flex-1 wrap-anywhere">
+        <Base.Title className="font-medium" />
+        <Base.Description className="text-muted" />
+      </Base.Content>
+      <Base.Close aria-label="Dismiss" className="rounded text-muted hover:text-ink">
+        <X className="size-4" aria-hidden />
+      </Base.Close>
+    </Base.Root>
+  ));
+}

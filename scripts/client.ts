@@ -1,0 +1,39 @@
+/**
+ * Makes console/gen, the client of the console, from docs/reference/openapi.json, offline.
+ *
+ *   node scripts/client.ts           write what differs, remove what nothing makes any more
+ *   node scripts/client.ts --check   change nothing, fail when something would
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createClient } from '@hey-api/openapi-ts';
+import { type Documents, drift, readTree, settle } from './drift.ts';
+import { root } from './tool.ts';
+
+const generated = join(root, 'console', 'gen');
+
+async function generate(): Promise<Documents> {
+  const folder = await mkdtemp(join(tmpdir(), 'client-'));
+  try {
+    await createClient({
+      input: join(root, 'docs', 'reference', 'openapi.json'),
+      output: { path: folder, tsConfigPath: join(root, 'console', 'tsconfig.json') },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+      logs: { level: 'silent' },
+    });
+    return await readTree(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean' } } });
+const [kept, fresh] = await Promise.all([readTree(generated), generate()]);
+if (fresh.size === 0) throw new Error('the description of the API generated no file');
+const findings = drift(kept, fresh);
+for (const line of findings) console.log(`console/gen ${line}`);
+if (!flags.check) await settle(generated, kept, fresh);
+else if (findings.length > 0) process.exitCode = 1;
+console.log(`${fresh.size} generated files, ${findings.length} ${flags.check ? 'differ' : 'renewed'}`);
