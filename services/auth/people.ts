@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { type Administrators, type Claims, type Person, personOf } from './domain/person.ts';
-import { isNews, type User } from './domain/user.ts';
+import { isLater, isNews, type User, withoutOutdated } from './domain/user.ts';
 import type { UserStore } from './store/users.ts';
 
 export interface PeopleContext {
@@ -29,17 +29,19 @@ export type People = ReturnType<typeof createPeople>;
 export function createPeople(context: PeopleContext) {
   const { users, bus, clock, ids, issuer, groupsClaim, administrators } = context;
 
-  async function meet(person: Person, before: User | undefined, options: Options): Promise<User> {
-    if (before && !isNews(person, before)) return before;
+  async function meet(said: Person, before: User | undefined, options: Options): Promise<User> {
+    const person = before ? withoutOutdated(said, before) : said;
+    const isNew = !before || isNews(person, before);
+    if (!isNew && !isLater(person, before)) return before;
     const user = await users.meet(ids('usr'), issuer, person, clock.now(), options);
-    bus.publish('users.changed', user.userId);
+    if (isNew) bus.publish('users.changed', user.userId);
     return user;
   }
 
   return {
     /** Who has just logged in. Whoever is said to be in no group is in none; an address that is not vouched for is none. */
     async loggedIn(sources: readonly Claims[], options: Options): Promise<User | undefined> {
-      const person = personOf([...sources, { [groupsClaim]: [] }], groupsClaim, administrators);
+      const person = personOf([...sources, { [groupsClaim]: [] }], groupsClaim, administrators, clock.now());
       if (!person) return undefined;
       const before = await users.bySubject(issuer, person.subject, options);
       return meet({ ...person, email: person.email ?? '' }, before, options);
@@ -47,7 +49,7 @@ export function createPeople(context: PeopleContext) {
 
     /** Who comes with an access token. What it says of somebody known, other than their groups, is for machines. */
     async seen(claims: Claims, options: Options): Promise<User | undefined> {
-      const person = personOf([claims], groupsClaim, administrators);
+      const person = personOf([claims], groupsClaim, administrators, clock.now());
       if (!person) return undefined;
       const before = await users.bySubject(issuer, person.subject, options);
       const news = before ? { ...person, displayName: undefined, email: undefined } : person;

@@ -7,6 +7,8 @@ export interface Person {
   /** Verified, as `loweredAddress` writes it; empty when they have none. */
   email: string | undefined;
   groups: string[] | undefined;
+  /** When it has said so; undefined when it does not tell. */
+  groupsAt: Date | undefined;
 }
 
 /** Who is an administrator. */
@@ -27,14 +29,16 @@ const GROUPS_CHARACTERS = 8_192;
 
 /**
  * Reads claims; of several sources, the first one that says something counts. Undefined when they name nobody. Of
- * very many groups only some are kept, those of administrators first.
+ * very many groups only some are kept, those of administrators first. No clock of a provider is believed that is ahead
+ * of `now`.
  */
 export function personOf(
   sources: readonly Claims[],
   groupsClaim: string,
   administrators: Administrators,
+  now: Date,
 ): Person | undefined {
-  const subject = sources[0]?.sub;
+  const { sub: subject, iat: saidAt } = sources[0] ?? {};
   if (typeof subject !== 'string' || !SUBJECT.test(subject)) return undefined;
   const groups = sources.map((claims) => claims[groupsClaim]).find((groups) => groups !== undefined);
   return {
@@ -42,6 +46,7 @@ export function personOf(
     displayName: first(sources, nameIn),
     email: first(sources, emailIn),
     groups: groups === undefined ? undefined : groupsIn(groups, administrators),
+    groupsAt: groups === undefined ? undefined : momentOf(saidAt, now),
   };
 }
 
@@ -76,6 +81,13 @@ function first(sources: readonly Claims[], read: (claims: Claims) => string | un
 function nameIn({ name, preferred_username: username }: Claims): string | undefined {
   const text = [name, username].find((one) => typeof one === 'string' && one.trim() !== '');
   return typeof text === 'string' ? storable(text.trim().slice(0, NAME_CHARACTERS)) : undefined;
+}
+
+/** Seconds since the epoch. */
+function momentOf(claim: unknown, now: Date): Date | undefined {
+  return typeof claim === 'number' && claim > 0
+    ? new Date(Math.min(claim * 1_000, now.getTime()))
+    : undefined;
 }
 
 /** Some say "true" for true. */

@@ -15,6 +15,8 @@ export interface User {
   /** Verified; empty when there is none. */
   email: string;
   groups: string[];
+  /** When the identity provider has said so, as far as it tells. */
+  groupsAt: Date | undefined;
   createdAt: Date;
   /** To the minute; undefined: never. */
   lastSeenAt: Date | undefined;
@@ -39,6 +41,17 @@ export function rolesOf(
   administrators: Administrators,
 ): Role[] {
   return isAdministrator(user, administrators) ? ['member', 'administrator'] : ['member'];
+}
+
+/** What is new in what the identity provider says of somebody: groups are not, if it has spoken of them later. */
+export function withoutOutdated(person: Person, { groupsAt }: User): Person {
+  const isOutdated = person.groupsAt !== undefined && groupsAt !== undefined && person.groupsAt < groupsAt;
+  return isOutdated ? { ...person, groups: undefined, groupsAt: undefined } : person;
+}
+
+/** Whether it speaks of their groups, later than it was known to. */
+export function isLater(person: Person, { groupsAt }: User): boolean {
+  return person.groupsAt !== undefined && (groupsAt === undefined || person.groupsAt > groupsAt);
 }
 
 /** Whether the identity provider says anything about them that was not known. */

@@ -8,27 +8,29 @@ import type { Administrators, Person } from '../domain/person.ts';
 import { rolesOf, type User } from '../domain/user.ts';
 
 /** With null for undefined. */
-type UserRow = Omit<User, 'issuer' | 'lastSeenAt'> & {
+type UserRow = Omit<User, 'issuer' | 'groupsAt' | 'lastSeenAt'> & {
   issuer: string | null;
+  groupsAt: Date | null;
   lastSeenAt: Date | null;
 };
 
 const USER_COLUMNS = `user_id as "userId", issuer, display_name as "displayName", roles, enabled, email, groups,
-  created_at as "createdAt", last_seen_at as "lastSeenAt"`;
+  groups_at as "groupsAt", created_at as "createdAt", last_seen_at as "lastSeenAt"`;
 
 const BY_SUBJECT = statement(
   'auth.user_by_subject',
   `select ${USER_COLUMNS} from users where issuer = $1 and subject = $2`,
 );
 
-/** What the identity provider has not said stays as it is. */
+/** What the identity provider has not said stays as it is, and so do groups of which it has spoken later. */
 const MEET = statement(
   'auth.meet_user',
-  `insert into users as known (user_id, issuer, subject, display_name, roles, email, groups, created_at, last_seen_at)
-   values ($1, $2, $3, coalesce($4::text, nullif($5, ''), $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7)
+  `insert into users as known (user_id, issuer, subject, display_name, roles, email, groups, created_at, last_seen_at, groups_at)
+   values ($1, $2, $3, coalesce($4::text, nullif($5, ''), $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7, $8)
    on conflict (issuer, subject) do update set
      display_name = coalesce($4, known.display_name), email = coalesce($5, known.email),
-     groups = coalesce($6, known.groups)
+     groups = case when known.groups_at > $8 then known.groups else coalesce($6, known.groups) end,
+     groups_at = greatest(known.groups_at, $8)
    returning ${USER_COLUMNS}`,
 );
 
@@ -58,12 +60,13 @@ export type UserStore = ReturnType<typeof createUserStore>;
 
 /** Roles are those that the settings give now, but for the user of local mode. */
 export function createUserStore(db: Database, administrators: Administrators) {
-  function userOf({ issuer, lastSeenAt, ...row }: UserRow): User {
+  function userOf({ issuer, groupsAt, lastSeenAt, ...row }: UserRow): User {
     const roles = issuer === null ? row.roles : rolesOf(row, administrators);
     return {
       ...row,
       roles,
       issuer: issuer ?? undefined,
+      groupsAt: groupsAt ?? undefined,
       lastSeenAt: lastSeenAt ?? undefined,
     };
   }
@@ -86,8 +89,9 @@ export function createUserStore(db: Database, administrators: Administrators) {
 
     /** Writes down what the identity provider says. The id is for somebody who comes for the first time. */
     async meet(userId: string, issuer: string, person: Person, now: Date, { trace }: WriteOptions = {}) {
-      const { subject, displayName, email, groups } = person;
-      const values = [userId, issuer, subject, displayName ?? null, email ?? null, groups ?? null, now];
+      const { subject, displayName, email, groups, groupsAt } = person;
+      const said = [displayName ?? null, email ?? null, groups ?? null, now, groupsAt ?? null];
+      const values = [userId, issuer, subject, ...said];
       const [row] = await db.rows<UserRow>(MEET, values, { trace });
       if (!row) throw new Error('a user that was written down is not there');
       return userOf(row);

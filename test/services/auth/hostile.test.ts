@@ -234,6 +234,24 @@ describe.each(TRANSPORTS)('a hostile identity provider, %s', (transport) => {
     }
   });
 
+  it('is believed about groups where it has spoken last, whatever comes last', async () => {
+    const groupsOf = async (groups: string[] | undefined, age: number, more: object = {}) =>
+      (await identify(await provider.sign({ ...access(), sub: 'nora', iat: now() - age, groups, ...more })))
+        .user?.groups;
+    expect(await groupsOf(['night'], 100)).toEqual(['night']);
+    expect(await groupsOf(['day'], 80)).toEqual(['day']);
+    expect(await groupsOf(['night'], 90)).toEqual(['day']);
+    // That they are the same still is a later word, too.
+    expect(await groupsOf(['day'], 60)).toEqual(['day']);
+    expect(await groupsOf(['night'], 70)).toEqual(['day']);
+    expect(await groupsOf(undefined, 40)).toEqual(['day']);
+    expect(await groupsOf(['night'], 50)).toEqual(['night']);
+    // From a clock that is ahead of all others.
+    expect(await groupsOf([], -1_000_000)).toEqual([]);
+    expect(await groupsOf(['day'], -5)).toEqual(['day']);
+    expect(await groupsOf(['night'], 0, { iat: undefined })).toEqual(['night']);
+  });
+
   it.each<[string, (claims: ReturnType<typeof access>) => Record<string, unknown>, SigningOptions?]>([
     ['of another issuer', (claims) => ({ ...claims, iss: 'https://elsewhere.example.com' })],
     ['for another audience', (claims) => ({ ...claims, aud: 'another' })],
