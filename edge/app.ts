@@ -14,12 +14,14 @@ import { Door } from './plugins/door.ts';
 import { awaitsInvitation, invite, watchExpectations } from './plugins/expectation.ts';
 import { answerEarly } from './plugins/farewell.ts';
 import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
+import { looksForPage } from './plugins/navigation.ts';
 import { openRefusals } from './plugins/refusals.ts';
 import { factsOf, watchRequests } from './plugins/requests.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { isUnhurried } from './plugins/unhurried.ts';
 import { refuseUnknown } from './plugins/unknown.ts';
 import { serveLogin } from './routes/auth/login.ts';
+import { BUILT, serveConsole } from './routes/console.ts';
 import { serveDocs } from './routes/docs.ts';
 import { serveExport } from './routes/export.ts';
 import { serveFiles } from './routes/files.ts';
@@ -46,8 +48,12 @@ const KEEP_ALIVE_MS = 65_000;
 const MAX_PARAM_CHARS = 200;
 const TRIGGER_URL = `${API}/deployments/:deployment_id/trigger`;
 
-/** The HTTP side of the service, which does not listen yet. */
-export async function createApp(context: EdgeContext, config: EdgeConfig): Promise<EdgeApp> {
+/** The HTTP side of the service, which does not listen yet. The console comes from a folder where it was built. */
+export async function createApp(
+  context: EdgeContext,
+  config: EdgeConfig,
+  folder: string = BUILT,
+): Promise<EdgeApp> {
   const requestTimeout = config.requestTimeoutSeconds * 1_000;
   const exchanges: Exchanges = new WeakMap();
   const app = Fastify({
@@ -120,7 +126,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
     const { url, config: served } = request.routeOptions;
     if (url === TRIGGER_URL) return;
     if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'the service is starting');
-    const isPage = url !== undefined && (!url.startsWith(API) || served.isPage === true);
+    const isPage = url === undefined ? looksForPage(request) : !url.startsWith(API) || served.isPage === true;
     const { method, headers } = request;
     const credential = door.credentialOf(headers);
     request.credential = credential;
@@ -130,7 +136,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
   });
   watchExpectations(app.server);
   const routes = closeRoutes(app);
-  refuseUnknown(app);
+  refuseUnknown(app, () => console);
   await app.register(cookies, { hook: false });
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
   const door = new Door(app, context, config.authMode, createCookies(app, isSecure));
@@ -149,6 +155,7 @@ export async function createApp(context: EdgeContext, config: EdgeConfig): Promi
   // Where a list of hosts is kept, the Host header is one of our names: others were refused before.
   const isListed = config.authMode === 'local' && published === undefined;
   serveDocs(app, ({ headers }) => (isListed ? `http://${headers.host}` : origin));
+  const console = await serveConsole(app, { folder, devServer: config.consoleDevServer });
   app.addHook('onClose', async () => {
     door.stop();
     await refusals.stop();

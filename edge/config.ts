@@ -41,6 +41,12 @@ export const settings = {
     { min: 1, max: 3600, unit: 'seconds' },
     { fallback: 30, about: 'How long a follower of events may read nothing before its stream is closed.' },
   ),
+  consoleDevServer: setting.optionalUrl(
+    'SERVICE_CONSOLE_DEV_SERVER',
+    ['http:'],
+    'For work on the console: the origin of a Vite dev server on this machine that serves it instead of the one that was built. ' +
+      'npm run dev starts one and sets this.',
+  ),
 };
 
 /** local: whoever reaches the service is its administrator. oidc: who has logged in, or has a token. */
@@ -82,6 +88,14 @@ export function checkConfig(config: EdgeConfig): SettingProblem[] {
       fix: 'leave out user, path, query and fragment; the service answers at the root of its host',
     });
   }
+  if (config.consoleDevServer !== undefined && !isOnThisMachine(config.consoleDevServer)) {
+    problems.push({
+      variable: 'SERVICE_CONSOLE_DEV_SERVER',
+      problem: `("${config.consoleDevServer}") is not the origin of a server on this machine`,
+      expected: 'http, a loopback address and a port, for example http://127.0.0.1:5173',
+      fix: 'name the dev server that runs here, or unset it; what is served from there can do whatever the console can',
+    });
+  }
   return problems;
 }
 
@@ -114,4 +128,8 @@ function exposed({ host, authMode, publishedOnLoopback, publicUrl }: EdgeConfig)
 function isOrigin(url: string): boolean {
   const { origin, href, username } = new URL(url);
   return username === '' && href === `${origin}/`;
+}
+
+function isOnThisMachine(url: string): boolean {
+  return isOrigin(url) && LOOPBACK.test(new URL(url).hostname.replace(/^\[|\]$/g, ''));
 }

@@ -28,6 +28,11 @@ const STATIC: Check[] = [
     mend: 'correct the types; npm run types repeats this check',
   },
   {
+    name: 'types: console',
+    command: ['tsc', '--noEmit', '-p', 'console'],
+    mend: 'correct the types; npm run types repeats this check',
+  },
+  {
     name: 'import rules',
     command: ['node', 'scripts/deps.ts'],
     mend: 'move the code, or take what you need as a parameter; the rules are in .dependency-cruiser.mjs',

@@ -43,7 +43,6 @@ const PAGE = `<!doctype html>
 export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest) => string): void {
   let bundle: Promise<Buffer> | undefined;
 
-  app.get('/', OPEN, async (_, reply) => reply.redirect('/docs'));
   app.get('/docs', OPEN, async (_, reply) => {
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return PAGE;

@@ -46,7 +46,7 @@ async function take(file, me, say) {
   while (!create(file, me)) {
     const now = look(file);
     if (now?.text !== seen?.text || now?.touched !== seen?.touched) {
-      if (now && !seen) say(`Another installation holds ${file}; waiting for it …`);
+      if (now && !seen) say(`Another process holds ${file}; waiting for it …`);
       seen = now;
       seenAt = performance.now();
     }

@@ -53,7 +53,8 @@ export function banner({ url, dataDir, standIns, isTeam }: BannerFacts): string 
   return `
   Agent Hosting Service
 
-    open      ${url}${isTeam ? '/api/v1/auth/login?return_to=/docs' : '/docs'}
+    open      ${url}
+    API       ${url}/docs
     ready     ${url}/readyz?verbose${dataDir ? `\n    data      ${dataDir}` : ''}
 
   What is in force

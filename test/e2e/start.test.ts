@@ -11,12 +11,13 @@ describe('the first start', () => {
     const place = await createPlace();
     const program = await place.start();
     await until('the banner is there', () => program.output().includes('Ctrl-C'));
-    expect(program.output()).toContain(`open      ${place.api.origin}/docs`);
+    expect(program.output()).toContain(`open      ${place.api.origin}\n`);
+    expect(program.output()).toContain(`API       ${place.api.origin}/docs\n`);
     expect(program.output()).toContain('PostgreSQL 18, embedded');
     expect(program.output()).toContain(`curl ${place.api.origin}/api/v1/agents`);
     const command = /Try it\n(.*?)\n\n/s.exec(program.output())?.[1] ?? '';
     expect(command.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect((await fetch(`${place.api.origin}/docs`)).status).toBe(200);
+    for (const path of ['/', '/docs']) expect((await fetch(place.api.origin + path)).status).toBe(200);
   });
 
   it('makes secrets that only this user can read, which the next start uses again', async () => {

@@ -11,6 +11,7 @@ const safe: EdgeConfig = {
   maxWebhookBytes: 1,
   requestTimeoutSeconds: 60,
   streamStallSeconds: 30,
+  consoleDevServer: undefined,
   authMode: 'local',
 };
 const faults = (changed: Partial<EdgeConfig>) =>
@@ -75,6 +76,24 @@ describe('checkConfig', () => {
     'https://:p@a.example.com',
   ])('does not take %s as an origin', (publicUrl) => {
     expect(faults({ publicUrl })).toEqual(['SERVICE_PUBLIC_URL']);
+  });
+
+  it.each(['http://127.0.0.1:5173', 'http://localhost:5173/', 'http://[::1]:5173'])(
+    'takes the console from %s',
+    (consoleDevServer) => {
+      expect(faults({ consoleDevServer })).toEqual([]);
+    },
+  );
+
+  it.each([
+    'http://192.168.1.5:5173',
+    'http://localhost.example.com',
+    'http://127.0.0.1.nip.io',
+    'http://0.0.0.0:5173',
+    'http://127.0.0.1:5173/console',
+    'http://user@127.0.0.1:5173',
+  ])('does not take the console from %s', (consoleDevServer) => {
+    expect(faults({ consoleDevServer })).toEqual(['SERVICE_CONSOLE_DEV_SERVER']);
   });
 
   it.each(['10.0.0.7', '10.0.0.0/8', '::1', 'fd00:5::/64', '::ffff:10.0.0.7'])('trusts %s', (proxy) => {

@@ -40,7 +40,8 @@ const admin = (administrator: Inside, member: Inside = 'FORBIDDEN'): Row => ({
  * is changed and whoever has come in sees how far.
  */
 export const TABLE: Readonly<Record<string, Row>> = {
-  'GET /': nothing(302),
+  'GET /': nothing(200),
+  'GET /assets/{file}': nothing('ROUTE_NOT_FOUND'),
   'GET /docs': nothing(200),
   'GET /docs/reference.js': nothing(200),
   'GET /openapi.json': nothing(200),

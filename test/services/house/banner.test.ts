@@ -8,15 +8,15 @@ const facts = {
 };
 
 describe('the screen of a start', () => {
-  it('begins with the documentation where nobody logs in', () => {
+  it('begins with the console, and asks for nothing where nobody logs in', () => {
     const text = banner({ ...facts, isTeam: false });
-    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\/docs\n/);
+    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\n +API +http:\/\/127\.0\.0\.1:8080\/docs\n/);
     expect(text).not.toContain('Authorization');
   });
 
-  it('begins with a login where people log in, and says with what programs come', () => {
+  it('begins with the console where people log in, which leads to the login, and says with what programs come', () => {
     const text = banner({ ...facts, isTeam: true });
-    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\/api\/v1\/auth\/login\?return_to=\/docs\n/);
+    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\n/);
     expect(text).toContain('-H "Authorization: Bearer $TOKEN" \\\n');
   });
 });
