@@ -17,6 +17,11 @@ const HOUSE = '^services/(main\\.ts$|house/)';
 /** Where the SQL of a service is put to use: the store, and the file that opens the pool. */
 const DATABASE_USERS = `^services/[^/]+/(${noun('store')}|${noun('service')})`;
 
+/** What of the console a part of it may know, besides packages: those that are listed, and itself. */
+const CONSOLE = ['gen', 'api', 'journal', 'ui', 'parts', 'pages', 'app'];
+const consoleBut = (...rooms) =>
+  `^console/(${CONSOLE.filter((room) => !rooms.includes(room)).join('|')})(/|$)`;
+
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 const lib = [
@@ -115,7 +120,7 @@ const services = [
   forbid(
     'nothing-goes-in-circles',
     'Two files that need each other are one, or hide a third.',
-    { path: '^(services|edge|scripts)/' },
+    { path: '^(services|edge|scripts|console)/', pathNot: '^console/gen/' },
     { circular: true },
   ),
 ];
@@ -138,6 +143,78 @@ const edge = [
     'HTTP ends at the edge.',
     { path: '^(lib|services|scripts|proto)/' },
     { path: npm('fastify', 'fastify-[^/]+', '@fastify/[^/]+', '@scalar/[^/]+') },
+  ),
+];
+
+const consoles = [
+  forbid(
+    'console-knows-the-api-alone',
+    'The console speaks /api/v1, by what is generated from its description: what is shared goes through there.',
+    { path: '^console/' },
+    { path: '^(lib|services|edge|proto|scripts)/' },
+  ),
+  forbid(
+    'nobody-knows-the-console',
+    'It is built, and served as files.',
+    { path: '^(lib|services|edge|scripts|proto)/' },
+    { path: '^console/' },
+  ),
+  forbid(
+    'console-runs-in-browsers',
+    'There is no Node there.',
+    { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
+    { dependencyTypes: ['core'] },
+  ),
+  forbid(
+    'console-gen-stands-alone',
+    'Generated code stands alone.',
+    { path: '^console/gen/' },
+    { path: consoleBut('gen') },
+  ),
+  forbid(
+    'console-api-knows-the-client',
+    'api/ is the generated client with names for what is asked: it knows neither components nor pages.',
+    { path: '^console/api/' },
+    { path: consoleBut('gen', 'api') },
+  ),
+  forbid(
+    'console-journal-knows-no-page',
+    'journal/ makes something to show from events: it knows neither components nor pages.',
+    { path: '^console/journal/' },
+    { path: consoleBut('gen', 'api', 'journal') },
+  ),
+  forbid(
+    'console-ui-knows-neither-api-nor-pages',
+    'ui/ is what pages are made of, whatever they are about: hand over what it shows.',
+    { path: '^console/ui/' },
+    { path: consoleBut('ui') },
+  ),
+  forbid(
+    'console-ui-is-made-of-three-packages',
+    'Components are made with react, @base-ui/react and lucide-react, and know no data.',
+    { path: '^console/ui/' },
+    {
+      path: '(^|/)node_modules/',
+      pathNot: '(^|/)node_modules/(@types/)?(react|react-dom|@base-ui/react|lucide-react)/',
+    },
+  ),
+  forbid(
+    'console-parts-know-no-page',
+    'parts/ is what several pages need: it knows none of them.',
+    { path: '^console/parts/' },
+    { path: consoleBut('gen', 'api', 'journal', 'ui', 'parts') },
+  ),
+  forbid(
+    'console-pages-know-not-the-app',
+    'The app knows its pages: what it has for them comes through the router.',
+    { path: '^console/pages/' },
+    { path: '^console/app/' },
+  ),
+  forbid(
+    'console-pages-know-not-each-other',
+    'What two pages need goes to ui/, api/ or parts/.',
+    { path: '^console/pages/([^/]+)/' },
+    { path: '^console/pages/', pathNot: '^console/pages/$1/' },
   ),
 ];
 
@@ -206,7 +283,7 @@ const product = [
 ];
 
 export default {
-  forbidden: [...lib, ...services, ...edge, ...drivers, ...product],
+  forbidden: [...lib, ...services, ...edge, ...consoles, ...drivers, ...product],
   options: {
     doNotFollow: { path: '(^|/)node_modules/' },
     tsPreCompilationDeps: true,
@@ -214,7 +291,7 @@ export default {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'require', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.mjs', '.cjs', '.js', '.json', '.d.ts'],
     },
   },
 };

@@ -2,7 +2,7 @@
 import { inspect, isSound } from './imports.ts';
 import { root } from './tool.ts';
 
-const FOLDERS = ['lib', 'services', 'edge', 'scripts', 'proto/gen', 'test'];
+const FOLDERS = ['lib', 'services', 'edge', 'console', 'scripts', 'proto/gen', 'test'];
 
 const inspection = await inspect(root, FOLDERS);
 const { read, unread, findings } = inspection;

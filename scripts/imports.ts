@@ -21,7 +21,9 @@ export interface Inspection {
   findings: Finding[];
 }
 
-const SOURCE = /\.(ts|mjs)$/;
+/** What a build has made of sources. */
+const BUILT = /^console\/(dist|\.dist-[^/]+)\//;
+const SOURCE = /\.(tsx?|mjs)$/;
 
 /** The names of all rules. */
 export async function ruleNames(): Promise<string[]> {
@@ -63,5 +65,6 @@ async function sourcesOf(base: string, folder: string): Promise<string[]> {
   const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && SOURCE.test(entry.name))
-    .map((entry) => relative(base, join(entry.parentPath, entry.name)).split(sep).join('/'));
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !BUILT.test(path));
 }
