@@ -286,6 +286,7 @@ export default {
   forbidden: [...lib, ...services, ...edge, ...consoles, ...drivers, ...product],
   options: {
     doNotFollow: { path: '(^|/)node_modules/' },
+    exclude: { path: '^console/(dist|\\.dist-[^/]+)/' },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: {
