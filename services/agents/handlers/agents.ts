@@ -28,6 +28,13 @@ export function agentHandlers(context: HandlerContext): Methods {
     if (viewer.isAdministrator) await note(action, await agents.agent(viewer, agentId, call), viewer, call);
   }
 
+  /** One that is about to be seen by others than before, by who may say so. */
+  async function noteSharing(agentId: string, visibility: string, viewer: Viewer, call: Call): Promise<void> {
+    const agent = await agents.agent(viewer, agentId, call);
+    if (agent?.level === 'manage')
+      await record({ action: 'agent.share', targetId: agentId, data: { visibility } }, call);
+  }
+
   return {
     async createAgent(request, call) {
       const viewer = viewerOf(call);
@@ -42,6 +49,9 @@ export function agentHandlers(context: HandlerContext): Methods {
           replayed: false,
         }).finish(),
       };
+      const { agentId, visibility } = agent;
+      if (visibility !== 'private')
+        await record({ action: 'agent.share', targetId: agentId, data: { visibility } }, call);
       const { answer, replayed } = await agents.create(agent, creation, call);
       return { ...CreateAgentResponse.decode(answer), replayed };
     },
@@ -67,6 +77,8 @@ export function agentHandlers(context: HandlerContext): Methods {
       const patch = tidy(patchOf(request));
       check(patch, endpoints);
       await noteChange('agent.update', request.agentId, viewer, call);
+      const { visibility } = patch;
+      if (visibility !== undefined) await noteSharing(request.agentId, visibility, viewer, call);
       const change = (agent: Seen) => {
         checkVersion(agent, request.ifVersion);
         return changed(agent, patch, clock.now());
@@ -74,7 +86,7 @@ export function agentHandlers(context: HandlerContext): Methods {
       const { before, after } = await agents.change(viewer, request.agentId, change, call);
       if (after !== before) hint('agents.changed', after.agentId);
       // Also when it was so before: whoever was not answered the first time asks again.
-      if (request.enabled !== undefined) await settle();
+      if (request.enabled !== undefined || visibility !== undefined) await settle();
       return { agent: after };
     },
 

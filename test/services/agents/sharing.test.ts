@@ -221,6 +221,29 @@ describe.each(TRANSPORTS)('sharing agents, %s', (transport) => {
     expect(agents.ledger.take()).toEqual([`${alice.caller.userId} agent.share ${agentId}`]);
   });
 
+  it('whom owners let in is written down, in whatever way they say so', async () => {
+    const { ledger, edge } = agents;
+    const who = alice.caller.userId;
+    const open = () => edge.updateAgent(change(agentId, { visibility: 'public' }), alice);
+    ledger.take();
+    ledger.isClosed = true;
+    await expect(open()).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    await expect(created(agents, { visibility: 'public' })).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+    });
+    ledger.isClosed = false;
+    expect(await levelOf(bob)).toBe('none');
+    await open();
+    expect(await levelOf(bob)).toBe('use');
+    expect(ledger.take()).toEqual([`${who} agent.share ${agentId}`]);
+    const another = await created(agents, { visibility: 'public' });
+    expect(ledger.take()).toEqual([`${who} agent.share ${another}`]);
+    // Who may not change it has shared nothing.
+    const theirs = edge.updateAgent(change(agentId, { visibility: 'private' }), bob);
+    await expect(theirs).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(ledger.take()).toEqual([]);
+  });
+
   it('an assistant is its owner’s alone; administrators see it', async () => {
     const { assistant } = await agents.edge.createAssistant(assistantRequest(), alice);
     agentId = assistant?.assistantId ?? '';
