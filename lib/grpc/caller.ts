@@ -9,9 +9,13 @@ export function callerOf(call: Call): Caller {
 
 /** The same, where it has to be an administrator. Refused with FORBIDDEN. */
 export function administratorOf(call: Call): Caller {
-  const caller = callerOf(call);
-  if (!caller.roles.includes('administrator')) throw refuse('FORBIDDEN', 'only an administrator may do this');
-  return caller;
+  if (!isAdministrator(call)) throw refuse('FORBIDDEN', 'only an administrator may do this');
+  return callerOf(call);
+}
+
+/** Whether the call is made for one, with a credential that lets them be one. Refused with UNAUTHENTICATED without a user. */
+export function isAdministrator(call: Call): boolean {
+  return callerOf(call).roles.includes('administrator');
 }
 
 /** How a call's own rows are read and changed in a database: on behalf of the user, until they leave. */

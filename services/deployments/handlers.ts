@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { refuse } from '../../lib/errors.ts';
-import { callerOf, onBehalf } from '../../lib/grpc/caller.ts';
+import { callerOf, isAdministrator, onBehalf } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
 import type { Recorder } from '../../lib/grpc/recorder.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
@@ -219,8 +219,4 @@ export function createHandlers(context: HandlersContext): Methods {
 /** An administrator sees what is somebody else's. */
 function isForeign({ createdBy }: Deployment, call: Call): boolean {
   return isAdministrator(call) && createdBy !== callerOf(call).userId;
-}
-
-function isAdministrator(call: Call): boolean {
-  return callerOf(call).roles.includes('administrator');
 }

@@ -1,4 +1,5 @@
 import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
+import { VISIBILITIES } from './access.ts';
 import { modelProblem } from './models.ts';
 import { checkOptions } from './options.ts';
 import { Problems, step } from './problems.ts';
@@ -75,7 +76,7 @@ export function check(form: Partial<Form>, endpoints: readonly string[]): void {
     problems.range('/budget/max_turn_seconds', value, 1, MAX_INT32),
   );
   given(form.metadata, (metadata) => checkMetadata(metadata, problems));
-  given(form.visibility, (value) => problems.oneOf('/visibility', value, ['private', 'public', 'allowlist']));
+  given(form.visibility, (value) => problems.oneOf('/visibility', value, VISIBILITIES));
   problems.settle();
 }
 

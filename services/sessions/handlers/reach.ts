@@ -1,5 +1,5 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
-import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
+import { callerOf, isAdministrator, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Client } from '../../../lib/grpc/contract.ts';
 import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
@@ -38,16 +38,14 @@ export interface ReachContext {
 
 export function createReach({ lists, agents, record }: ReachContext): Reach {
   async function reading(sessionId: string, call: Call): Promise<Reading> {
-    const { roles } = callerOf(call);
     const mine = onBehalf(call);
     const own = await lists.session(sessionId, mine);
     if (own) return { row: own, by: mine };
     const row = await lists.session(sessionId, call);
     // Asked also when there is none: one that they may not see takes as long as one that is not there.
     const { level } = await agents.getLevel({ agentId: row?.agent_id ?? NO_AGENT }, call);
-    const isAdministrator = roles.includes('administrator');
-    if (!row || (level !== 'manage' && !isAdministrator)) throw sessionNotFound(sessionId);
-    if (isAdministrator) await record({ action: 'session.look', targetId: sessionId }, call);
+    if (!row || (level !== 'manage' && !isAdministrator(call))) throw sessionNotFound(sessionId);
+    if (isAdministrator(call)) await record({ action: 'session.look', targetId: sessionId }, call);
     return { row, by: call };
   }
 

@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
 import { isEventType } from '../../../lib/events.ts';
-import { administratorOf, callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
+import { administratorOf, callerOf, isAdministrator, onBehalf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import type {
@@ -33,16 +33,15 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
 
   /** Undefined: of everybody. */
   async function ownerIn({ reach: wanted, agentId }: ListSessionsRequest, call: Call) {
-    const { userId, roles } = callerOf(call);
     if (wanted === 'all') {
       administratorOf(call);
       await record({ action: 'sessions.list', targetId: '' }, call);
       return undefined;
     }
     const isManager = wanted === 'agent' && (await agents.getLevel({ agentId }, call)).level === 'manage';
-    if (isManager && roles.includes('administrator'))
+    if (isManager && isAdministrator(call))
       await record({ action: 'sessions.list', targetId: agentId }, call);
-    return isManager ? undefined : userId;
+    return isManager ? undefined : callerOf(call).userId;
   }
 
   return {
@@ -83,10 +82,10 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
       return { events: found, page: { nextCursor } };
     },
 
-    async listEvents({ sessionId, page, afterSeq, types }, call) {
+    async listEvents({ sessionId, page, afterSeq, types, newestFirst }, call) {
       knownTypes(types);
       const { row, by } = await reading(sessionId, call);
-      const range = { afterSeq, lastSeq: row.last_seq, types };
+      const range = { afterSeq, lastSeq: row.last_seq, types, newestFirst };
       const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, by);
       return { events: found, page: { nextCursor } };
     },

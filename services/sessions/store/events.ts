@@ -20,6 +20,22 @@ const AFTER = statement(
    where before < $4 order by last_seq`,
 );
 
+/** $2 is the newest event that is asked for, which may stand in the middle of a row. */
+const UP_TO = statement(
+  'sessions.events_up_to',
+  `select first_seq, types, events from (
+     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq desc) - bytes as before
+     from (
+       select * from journal
+       where session_id = $1 and last_seq <= (
+         select last_seq from journal where session_id = $1 and last_seq >= $2 order by last_seq limit 1
+       )
+       order by last_seq desc limit $3
+     ) page
+   ) sized
+   where before < $4 order by last_seq desc`,
+);
+
 const HISTORY_AFTER = statement(
   'sessions.history_after',
   `select first_seq, types, events from (
@@ -84,11 +100,22 @@ export interface Head {
 
 /** Events one request looks at when a filter leaves most of them out. */
 const MAX_SCANNED = 20_000;
+/** Rows that are read at a time where a filter may leave few of them. */
+const FILTERED_ROWS = 1_000;
 /** What was said; with what tools gave it is what a model is told. */
 export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
 export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
 
 const FILES: ReadonlySet<string> = new Set(['file.created', 'file.modified', 'file.deleted']);
+
+/** Which events of a journal are asked for. */
+export interface EventRange {
+  afterSeq: number;
+  lastSeq: number;
+  /** Empty for all. */
+  types: readonly string[];
+  newestFirst: boolean;
+}
 
 export interface EventPage {
   events: JournalEvent[];
@@ -104,6 +131,12 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
   async function after(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
     const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
     return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
+  }
+
+  /** Events before `beforeSeq`, newest first. */
+  async function before(sessionId: string, beforeSeq: number, rows: number, options?: ReadOptions) {
+    const found = await db.rows<Row>(UP_TO, [sessionId, beforeSeq - 1, rows, PAGE_BYTES], options);
+    return found.flatMap((row) => eventsOf(row).reverse()).filter((event) => event.seq < beforeSeq);
   }
 
   return {
@@ -140,39 +173,39 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       return found.flatMap(eventsOf).filter(({ seq, type }) => seq > afterSeq && FILES.has(type));
     },
 
-    /** A page of the events between `afterSeq` and `lastSeq`, oldest first; empty `types` are all types. */
+    /** A page of the events between `afterSeq` and `lastSeq`, in either order; empty `types` are all types. */
     async page(
       sessionId: string,
-      range: { afterSeq: number; lastSeq: number; types: readonly string[] },
+      { afterSeq, lastSeq, types, newestFirst }: EventRange,
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<EventPage> {
-      const scope = ['events', sessionId, range.afterSeq, ...range.types];
-      const wanted = new Set(range.types);
+      const scope = ['events', sessionId, afterSeq, newestFirst, ...types];
+      const wanted = new Set(types);
       const found: JournalEvent[] = [];
-      let place = Number(decodeCursor(scope, page.cursor) ?? range.afterSeq);
+      const [start, end] = newestFirst ? [lastSeq + 1, afterSeq + 1] : [afterSeq, lastSeq];
+      const read = newestFirst ? before : after;
+      /** The event that was read last: nothing has been read when it stands at the start. */
+      let place = Number(decodeCursor(scope, page.cursor) ?? start);
       let bytes = 0;
       let scanned = 0;
+      const isUnread = () => (newestFirst ? place > end : place < end);
       // A filter may leave nothing of what was read, so reading goes on, though not for ever.
-      while (
-        found.length <= page.limit &&
-        place < range.lastSeq &&
-        bytes < PAGE_BYTES &&
-        scanned < MAX_SCANNED
-      ) {
-        const read = await after(sessionId, place, page.limit + 1, options);
-        if (read.length === 0) break;
-        scanned += read.length;
-        place = read.at(-1)?.seq ?? place;
-        for (const event of read) {
-          if (wanted.size > 0 && !wanted.has(event.type)) continue;
+      const rows = wanted.size > 0 ? FILTERED_ROWS : page.limit + 1;
+      while (found.length <= page.limit && isUnread() && bytes < PAGE_BYTES && scanned < MAX_SCANNED) {
+        const events = await read(sessionId, place, rows, options);
+        if (events.length === 0) break;
+        scanned += events.length;
+        place = events.at(-1)?.seq ?? place;
+        for (const event of events) {
+          if (event.seq <= afterSeq || (wanted.size > 0 && !wanted.has(event.type))) continue;
           found.push(event);
           bytes += event.json.length;
         }
       }
       const { events, nextCursor } = cut(found, page.limit, scope);
-      const unread = nextCursor === '' && place < range.lastSeq;
-      return { events, nextCursor: unread ? encodeCursor(scope, String(place)) : nextCursor };
+      const goesOn = nextCursor === '' && isUnread();
+      return { events, nextCursor: goesOn ? encodeCursor(scope, String(place)) : nextCursor };
     },
 
     /** The messages of many sessions at once, for a claim. `complete` is false where only a beginning was read. */
