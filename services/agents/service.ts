@@ -29,7 +29,7 @@ const peers: Peers<AgentsServiceDefinition> = {
   listManagedAgents: ['deployments'],
   getAgentAccess: ['edge'],
   setAgentAccess: ['edge'],
-  getLevel: ['sessions', 'deployments', 'files'],
+  getLevel: ['sessions', 'deployments'],
   createAssistant: ['edge'],
   listAssistants: ['edge'],
   getAssistant: ['edge', 'files'],

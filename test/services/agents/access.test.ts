@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     sessions: ['resolveAgent', 'getAgentVersion', 'getLevel'],
     deployments: ['resolveAgent', 'lookUpAgents', 'getAgent', 'getLevel', 'listManagedAgents'],
     runner: ['getAgentVersion', 'resolveEnvironment'],
-    files: ['getAssistant', 'getLevel'],
+    files: ['getAssistant'],
     auth: [],
     stranger: [],
   };
