@@ -2,7 +2,7 @@ import { Event } from '../../lib/events.ts';
 import { spliced } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, pageRequest, paging } from '../schemas/common.ts';
-import { afterSeq, types, typesOf } from '../schemas/events.ts';
+import { afterSeq, order, types, typesOf } from '../schemas/events.ts';
 
 const EXAMPLE = {
   event_id: 'evt_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
@@ -29,8 +29,8 @@ export const eventRoutes = [
     operationId: 'listEvents',
     tag: 'Events',
     summary: 'List the events of a session',
-    description: 'The journal, oldest first. A page ends early at about 4 MiB.',
-    query: closed({ ...paging, after_seq: afterSeq, types }),
+    description: 'The journal, oldest first unless asked otherwise. A page ends early at about 4 MiB.',
+    query: closed({ ...paging, after_seq: afterSeq, types, order }),
     success: { status: 200, description: 'A page of events.', data: EventShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
@@ -40,6 +40,7 @@ export const eventRoutes = [
           page: pageRequest(query),
           afterSeq: query.after_seq ?? 0,
           types: typesOf(query.types),
+          newestFirst: query.order === 'newest_first',
         },
         call,
       );

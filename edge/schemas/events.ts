@@ -16,6 +16,12 @@ export const types = optional(
   }),
 );
 
+export const order = optional(
+  Type.Enum(['oldest_first', 'newest_first'], {
+    description: 'Where to begin: at the oldest event, which is the default, or at the newest.',
+  }),
+);
+
 /** The types of a filter. Refused with INVALID_REQUEST when there is no such type. */
 export function typesOf(text: string | undefined): string[] {
   if (text === undefined) return [];

@@ -82,7 +82,7 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
       return { events: found, page: { nextCursor } };
     },
 
-    async listEvents({ sessionId, page, afterSeq, types, newestFirst }, call) {
+    async listEvents({ sessionId, page, afterSeq, types, newestFirst = false }, call) {
       knownTypes(types);
       const { row, by } = await reading(sessionId, call);
       const range = { afterSeq, lastSeq: row.last_seq, types, newestFirst };

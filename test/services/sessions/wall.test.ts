@@ -62,7 +62,7 @@ describe('sessions without their first wall', () => {
     const page = { limit: 10, cursor: '' };
     const hers = { callerId: BOB, ownerId: ALICE, agentId: '', deploymentId: '', status: '', q: '' };
     const everybodys = { ...hers, ownerId: undefined };
-    const range = { afterSeq: 0, lastSeq: 1, types: [] };
+    const range = { afterSeq: 0, lastSeq: 1, types: [], newestFirst: false };
     const read = async (userId: string) => {
       const by = { viewer: { userId } };
       return {

@@ -368,6 +368,8 @@ export interface ListEventsRequest {
   afterSeq: number;
   /** Empty for all types. */
   types: string[];
+  /** Begin at the newest event, and go back. */
+  newestFirst?: boolean | undefined;
 }
 
 export interface ListEventsResponse {
@@ -3783,7 +3785,7 @@ export const GetTurnResponse: MessageFns<GetTurnResponse> = {
 };
 
 function createBaseListEventsRequest(): ListEventsRequest {
-  return { sessionId: "", page: undefined, afterSeq: 0, types: [] };
+  return { sessionId: "", page: undefined, afterSeq: 0, types: [], newestFirst: undefined };
 }
 
 export const ListEventsRequest: MessageFns<ListEventsRequest> = {
@@ -3799,6 +3801,9 @@ export const ListEventsRequest: MessageFns<ListEventsRequest> = {
     }
     for (const v of message.types) {
       writer.uint32(34).string(v!);
+    }
+    if (message.newestFirst !== undefined) {
+      writer.uint32(40).bool(message.newestFirst);
     }
     return writer;
   },
@@ -3846,6 +3851,14 @@ export const ListEventsRequest: MessageFns<ListEventsRequest> = {
             }
 
             message.types.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.newestFirst = reader.bool();
             continue;
           }
         }
@@ -7074,7 +7087,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Oldest first; a page ends early at about 4 MiB. */
+    /** Oldest first unless asked otherwise; a page ends early at about 4 MiB. */
     listEvents: {
       name: "ListEvents",
       requestType: ListEventsRequest as typeof ListEventsRequest,
