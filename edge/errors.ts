@@ -69,6 +69,7 @@ export function asRefusal(error: unknown): Refusal {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
   if (known) return refuse(...known);
+  if (statusCode === 416) return refuse('RANGE_NOT_SATISFIABLE', 'the file has no byte in that range');
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return refuse('INVALID_REQUEST', 'the request is not valid HTTP', { cause: error });
   }

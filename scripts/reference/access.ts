@@ -1,6 +1,7 @@
 import type { Access, ServedRoute } from '../../edge/access.ts';
 import { createApp } from '../../edge/app.ts';
 import { settings } from '../../edge/config.ts';
+import type { EdgeContext } from '../../edge/context.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { readSettings } from '../../lib/env.ts';
 import { createClient } from '../../lib/grpc/client.ts';
@@ -69,10 +70,18 @@ function outcomeOf(access: Access, name: string): string {
 
 /** Everything that the edge serves where people log in, as it registers it. Nothing is asked, so nothing else is there. */
 export async function servedRoutes(): Promise<readonly ServedRoute[]> {
+  const config = { ...readSettings(settings, {}, []), authMode: 'oidc' } as const;
+  const { app, routes } = await createApp(loneContext(), config);
+  await app.close();
+  return routes;
+}
+
+/** For an edge that is alone: there is nobody whom it could ask. */
+export function loneContext(): EdgeContext {
   const clock = systemClock;
   const nowhere = <C extends Contract>(contract: C): Client<C> =>
     createClient({ contract, self: 'edge', secret: '', clock, transport: lateTransport(() => undefined) });
-  const context = {
+  return {
     clock,
     ids: createIds(clock),
     log: createLog({ level: 'silent', pretty: false }),
@@ -89,7 +98,4 @@ export async function servedRoutes(): Promise<readonly ServedRoute[]> {
       sessions: nowhere(SessionsServiceDefinition),
     },
   };
-  const { app, routes } = await createApp(context, { ...readSettings(settings, {}, []), authMode: 'oidc' });
-  await app.close();
-  return routes;
 }
