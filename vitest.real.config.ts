@@ -28,7 +28,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'one process',
-          include: [...JOURNEYS, 'test/edge/stream.test.ts', 'test/real/*.test.ts'],
+          include: [...JOURNEYS, 'test/edge/stream.test.ts', 'test/real/{,console/}*.test.ts'],
           exclude: APART,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
         },
