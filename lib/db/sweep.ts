@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { startRounds } from '../rounds.ts';
 import { type Database, statement } from './database.ts';
 import { expiryOf } from './idempotency.ts';
 
@@ -12,26 +13,18 @@ const SWEEP = statement(
      order by created_at limit ${BATCH} for update skip locked)`,
 );
 
-/** Once an hour deletes the keys that may be used anew, with the answers they hold. The returned function ends it. */
+/** Once an hour deletes the keys that may be used anew, with the answers they hold. */
 export function sweepIdempotencyKeys(
   db: Database,
   clock: Clock,
-  onError: (error: unknown) => void,
-): () => void {
-  let ended = false;
-  let cancel = clock.after(EVERY_MS, () => void sweep());
-
-  async function sweep(): Promise<void> {
-    try {
-      while (!ended && (await db.change(SWEEP, [expiryOf(clock.now())])) === BATCH);
-    } catch (error) {
-      if (!ended) onError(error);
-    }
-    if (!ended) cancel = clock.after(EVERY_MS, () => void sweep());
-  }
-
-  return () => {
-    ended = true;
-    cancel();
-  };
+  onFailure: (error: unknown) => void,
+): { stop(): Promise<void> } {
+  return startRounds({
+    clock,
+    everyMs: EVERY_MS,
+    async work(signal) {
+      while (!signal.aborted && (await db.change(SWEEP, [expiryOf(clock.now())])) === BATCH);
+    },
+    onFailure,
+  });
 }

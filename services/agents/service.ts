@@ -65,7 +65,7 @@ export async function openAgents(
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'agents', migrations, pool: config.pool });
-  const endSweeping = sweepIdempotencyKeys(db, clock, (error) =>
+  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys could not be deleted'),
   );
   const workspaces = openWorkspaces({
@@ -100,8 +100,7 @@ export async function openAgents(
     }),
     check: () => db.check(),
     async stop() {
-      endSweeping();
-      await workspaces.stop();
+      await Promise.all([keySweep.stop(), workspaces.stop()]);
       await db.close();
     },
   };

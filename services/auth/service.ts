@@ -49,7 +49,7 @@ export async function openAuth(
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'auth', migrations, pool: config.pool });
-  const endSweeping = sweepIdempotencyKeys(db, clock, (error) =>
+  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys could not be deleted'),
   );
   const users = createUserStore(db, administratorsOf(config));
@@ -59,7 +59,7 @@ export async function openAuth(
   const sightings = openSightings(credentials, clock, (error) =>
     log.warn({ err: error }, 'when users were last seen could not be written down'),
   );
-  const rounds = startRounds({
+  const loginSweep = startRounds({
     clock,
     everyMs: SWEEP_EVERY_MS,
     work: (signal) => logins.sweep(clock.now(), new Date(clock.now().getTime() - idleMs), signal),
@@ -121,9 +121,7 @@ export async function openAuth(
     check: () => db.check(),
     async stop() {
       identities.stop();
-      endSweeping();
-      await rounds.stop();
-      await sightings.stop();
+      await Promise.all([keySweep.stop(), loginSweep.stop(), sightings.stop()]);
       await db.close();
     },
   };

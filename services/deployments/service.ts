@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openSchema } from '../../lib/db/schema.ts';
+import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
 import { guard } from '../../lib/grpc/guard.ts';
@@ -54,6 +55,9 @@ export async function openDeployments(
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'deployments', migrations, pool: config.pool });
   const store = { ...createDeploymentStore(db), ...createRefusalStore(db) };
+  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
+    log.warn({ err: error }, 'old idempotency keys could not be deleted'),
+  );
   const record = recorderTo(auth);
   const admission = createAdmission({ store, sealer, agents, auth, bus, clock });
   const refusals = createRefusalLog({ clock, ids, log, write: store.add });
@@ -87,7 +91,7 @@ export async function openDeployments(
     check: () => db.check(),
     async stop() {
       admission.close();
-      await refusals.stop();
+      await Promise.all([keySweep.stop(), refusals.stop()]);
       await db.close();
     },
   };

@@ -74,7 +74,7 @@ export async function openFiles(
     everyMs: config.scrubDays * DAY_MS,
     bytesPerSecond: config.scrubMibPerSecond * MIB,
   });
-  const endKeySweep = sweepIdempotencyKeys(db, clock, (error) =>
+  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys were not deleted'),
   );
   const handlers: HandlerContext = {
@@ -108,8 +108,7 @@ export async function openFiles(
     }),
     check: async () => void (await Promise.all([db.check(), blobs.check()])),
     async stop() {
-      endKeySweep();
-      await Promise.all([scrubber.stop(), sweeper.stop(), deliverer.stop()]);
+      await Promise.all([keySweep.stop(), scrubber.stop(), sweeper.stop(), deliverer.stop()]);
       await db.close();
     },
   };

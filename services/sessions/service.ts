@@ -117,7 +117,7 @@ export async function openSessions(
     purgeAfterMs,
   });
   const disabled = watchDisabled({ auth: clients.auth, owners: createOwners(db), changes, clock, log });
-  const endKeySweep = sweepIdempotencyKeys(db, clock, (error) =>
+  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
     log.warn({ err: error }, 'old idempotency keys were not deleted'),
   );
   const lists = createLists(db);
@@ -165,9 +165,8 @@ export async function openSessions(
     }),
     check: () => db.check(),
     async stop() {
-      endKeySweep();
       follower.close();
-      await Promise.all([sweeper.stop(), disabled.stop()]);
+      await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop()]);
       await db.close();
     },
   };

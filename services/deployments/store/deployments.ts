@@ -74,13 +74,6 @@ const INSERT = statement(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
 );
 
-const FORGET_KEYS = statement(
-  'deployments.forget_keys',
-  `delete from idempotency_keys where (caller, key) in (
-     select caller, key from idempotency_keys where created_at < $1::timestamptz - interval '24 hours'
-     order by created_at limit 100 for update skip locked)`,
-);
-
 const BY_ADDRESS = statement(
   'deployments.by_address',
   `select ${COLUMNS} from deployments where ${ADDRESSED}`,
@@ -193,7 +186,6 @@ export function createDeploymentStore(db: Database) {
           sealedSecret,
           createdAt,
         ]);
-        await tx.change(FORGET_KEYS, [createdAt]);
         return answer;
       };
       return once(db, key, insert, options);
