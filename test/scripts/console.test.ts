@@ -1,0 +1,230 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { until } from '../support/wait.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'console-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const REPOSITORY = join(import.meta.dirname, '..', '..');
+
+/** Stands in for Vite: joins the sources to a page and a script, takes a moment, and notes that it ran. */
+const VITE = `
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+export async function build({ root, envDir, build: { outDir } }) {
+  appendFileSync('ran', [envDir, process.env.NODE_ENV].join(' ') + '\\n');
+  mkdirSync(outDir + '/assets', { recursive: true });
+  writeFileSync(outDir + '/index.html', readFileSync(root + '/index.html'));
+  if (existsSync('broken')) throw new Error('a bracket is missing');
+  writeFileSync(outDir + '/assets/main-1.js', readFileSync(root + '/main.tsx'));
+  writeFileSync(outDir + '/assets/tiny-1.css', 'a{}');
+  writeFileSync(outDir + '/assets/logo-1.png', 'x'.repeat(1000));
+  while (existsSync('slow')) await new Promise((resolve) => setTimeout(resolve, 10));
+}`;
+
+const SCRIPT = `export const text = '${'again and '.repeat(100)}';`;
+
+class Clone {
+  readonly path = mkdtempSync(join(root, 'clone-'));
+
+  constructor() {
+    for (const part of ['console.mjs', 'console', 'install/lock.mjs'])
+      cpSync(join(REPOSITORY, 'scripts', part), this.file(`scripts/${part}`), { recursive: true });
+    this.write('node_modules/vite/package.json', '{"name":"vite","type":"module","main":"vite.js"}');
+    this.write('node_modules/vite/vite.js', VITE);
+    this.write('package.json', '{"type":"module"}');
+    this.write('package-lock.json', '{}');
+    this.write('console/index.html', '<!doctype html>');
+    this.write('console/main.tsx', SCRIPT);
+    this.write('console/gen/client.ts', '1');
+  }
+
+  file = (name: string) => join(this.path, name);
+  has = (name: string) => existsSync(this.file(name));
+  read = (name: string) => readFileSync(this.file(name), 'utf8');
+  remove = (name: string) => rmSync(this.file(name), { recursive: true, force: true });
+  write(name: string, text: string): void {
+    mkdirSync(dirname(this.file(name)), { recursive: true });
+    writeFileSync(this.file(name), text);
+  }
+
+  /** How often it was built. */
+  built = () => (this.has('ran') ? this.read('ran').trim().split('\n').length : 0);
+  /** What is beside the sources. */
+  left = () => readdirSync(this.file('console')).filter((name) => /dist/.test(name));
+
+  begin(script = 'pretest', ...args: string[]): ChildProcess {
+    const env = { PATH: process.env.PATH, NODE_ENV: 'development', npm_lifecycle_event: script };
+    return spawn(process.execPath, [this.file('scripts/console.mjs'), ...args], {
+      cwd: this.path,
+      env,
+      stdio: 'pipe',
+    });
+  }
+
+  async run(script?: string, ...args: string[]): Promise<{ code: number; said: string }> {
+    const child = this.begin(script, ...args);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk));
+    const [code] = await once(child, 'close');
+    return { code, said };
+  }
+}
+
+describe('the console, before npm start and npm test', () => {
+  it('is built where there is none, for production and by nothing but its sources, and then left alone', async () => {
+    const clone = new Clone();
+    const first = await clone.run();
+    expect(first.code).toBe(0);
+    expect(first.said).toMatch(/^Building the console …\nBuilt in \d+\.\d s\.\n$/);
+    expect(clone.read('ran')).toBe('false production\n');
+    expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
+    expect(clone.left()).toEqual(['dist']);
+    expect(await clone.run()).toEqual({ code: 0, said: '' });
+    expect(clone.built()).toBe(1);
+  });
+
+  it('has its texts compressed beside them, where that is shorter', async () => {
+    const clone = new Clone();
+    await clone.run();
+    const names = readdirSync(clone.file('console/dist/assets')).sort();
+    expect(names).toEqual(['logo-1.png', 'main-1.js', 'main-1.js.br', 'main-1.js.gz', 'tiny-1.css']);
+    const packed = (extension: string) =>
+      readFileSync(clone.file(`console/dist/assets/main-1.js.${extension}`));
+    expect(brotliDecompressSync(packed('br')).toString()).toBe(SCRIPT);
+    expect(gunzipSync(packed('gz')).toString()).toBe(SCRIPT);
+  });
+
+  it.each([
+    ['a source is changed', (clone: Clone) => clone.write('console/main.tsx', `${SCRIPT} `)],
+    ['a source comes', (clone: Clone) => clone.write('console/pages/new.tsx', '')],
+    ['a source goes', (clone: Clone) => clone.remove('console/gen/client.ts')],
+    ['the generated client is changed', (clone: Clone) => clone.write('console/gen/client.ts', '2')],
+    ['a source has another name', rename],
+    ['packages have other versions', (clone: Clone) => clone.write('package-lock.json', '{"packages":{}}')],
+    ['it is built in another way', (clone: Clone) => clone.write('scripts/console/more.mjs', '')],
+    ['its stamp is gone', (clone: Clone) => clone.remove('console/dist/.made-from')],
+    ['it is gone', (clone: Clone) => clone.remove('console/dist')],
+  ])('is built again when %s', async (_, change) => {
+    const clone = new Clone();
+    await clone.run();
+    change(clone);
+    expect((await clone.run()).code).toBe(0);
+    expect(clone.built()).toBe(2);
+    expect(await clone.run()).toEqual({ code: 0, said: '' });
+  });
+
+  it.each([
+    ['a source was only touched', (clone: Clone) => utimesSync(clone.file('console/main.tsx'), 9e9, 9e9)],
+    ['an editor has a file open', (clone: Clone) => clone.write('console/.main.tsx.swp', '')],
+    ['a build before it was killed', (clone: Clone) => clone.write('console/.dist-new/index.html', '')],
+    ['something else was changed', (clone: Clone) => clone.write('edge/app.ts', '')],
+  ])('is not built again when %s', async (_, change) => {
+    const clone = new Clone();
+    await clone.run();
+    change(clone);
+    expect(await clone.run()).toEqual({ code: 0, said: '' });
+    expect(clone.built()).toBe(1);
+  });
+
+  it('is built once when several begin at the same time', async () => {
+    const clone = new Clone();
+    clone.write('slow', '');
+    const all = [clone.run(), clone.run(), clone.run()];
+    await until('it is being built', () => clone.built() === 1);
+    clone.remove('slow');
+    expect((await Promise.all(all)).map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(clone.built()).toBe(1);
+    expect(clone.has('.console.lock')).toBe(false);
+  });
+
+  it('is served as it was until the next one is whole', async () => {
+    const clone = new Clone();
+    await clone.run();
+    clone.write('console/main.tsx', 'new');
+    clone.write('slow', '');
+    const next = clone.run();
+    await until('it is being built', () => clone.has('console/.dist-new/assets/logo-1.png'));
+    expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
+    clone.remove('slow');
+    await next;
+    expect(clone.read('console/dist/assets/main-1.js')).toBe('new');
+    expect(clone.has('console/dist/assets/main-1.js.br')).toBe(false);
+  });
+
+  it('is built by the next one when a build was stopped in the middle', async () => {
+    const clone = new Clone();
+    clone.write('slow', '');
+    const stopped = clone.begin();
+    await until('it is being built', () => clone.has('console/.dist-new/assets/logo-1.png'));
+    stopped.kill('SIGTERM');
+    await once(stopped, 'close');
+    expect(clone.has('console/dist')).toBe(false);
+    clone.remove('slow');
+    expect((await clone.run()).code).toBe(0);
+    expect(clone.left()).toEqual(['dist']);
+  });
+
+  it('stops tests when it cannot be built, and tells what to do', async () => {
+    const clone = new Clone();
+    clone.write('broken', '');
+    const { code, said } = await clone.run();
+    expect(code).toBe(1);
+    expect(said).toContain('The console could not be built. To see why: npm run console\n');
+    expect(said).not.toContain('bracket');
+    expect(clone.left()).toEqual([]);
+    const shown = await clone.run('console', '--show');
+    expect(shown.code).toBe(1);
+    expect(shown.said).toContain('a bracket is missing');
+  });
+
+  it('does not stop a start: what was built before is served, or nothing', async () => {
+    const clone = new Clone();
+    clone.write('broken', '');
+    const without = await clone.run('prestart');
+    expect(without.code).toBe(0);
+    expect(without.said).toContain('The console could not be built. To see why: npm run console\n');
+    expect(without.said).toContain('The service does without');
+    clone.remove('broken');
+    await clone.run();
+    clone.write('console/main.tsx', 'new');
+    clone.write('broken', '');
+    const before = await clone.run('prestart');
+    expect(before.code).toBe(0);
+    expect(before.said).toContain('The one that was built before is served.');
+    expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
+  });
+
+  it('is taken as it is in an image, where there are no sources or no tools', async () => {
+    const clone = new Clone();
+    await clone.run();
+    clone.remove('node_modules');
+    expect(await clone.run('prestart')).toEqual({ code: 0, said: '' });
+    clone.write('console/main.tsx', 'new');
+    const stale = await clone.run('prestart');
+    expect(stale.code).toBe(0);
+    expect(stale.said).toContain('npm ci --include=dev');
+    for (const name of ['main.tsx', 'gen', 'index.html']) clone.remove(`console/${name}`);
+    expect(await clone.run('prestart')).toEqual({ code: 0, said: '' });
+    expect(clone.built()).toBe(1);
+  });
+});
+
+function rename(clone: Clone): void {
+  clone.remove('console/gen/client.ts');
+  clone.write('console/gen/other.ts', '1');
+}
