@@ -69,8 +69,9 @@ export function tokenHandlers({ tokens, record, clock, ids, announce }: HandlerC
 
     async deleteToken({ tokenId }, call) {
       const { userId } = holderOf(call);
-      if (isId('tok', tokenId)) await record({ action: 'token.delete', targetId: tokenId }, call);
-      const digest = isId('tok', tokenId) ? await tokens.remove(userId, tokenId, call) : undefined;
+      if (!isId('tok', tokenId)) throw tokenNotFound();
+      await record({ action: 'token.delete', targetId: tokenId }, call);
+      const digest = await tokens.remove(userId, tokenId, call);
       if (digest === undefined) throw tokenNotFound();
       await announce('credentials.ended', digest);
       return {};

@@ -39,8 +39,9 @@ export function userHandlers({ users, record, announce }: HandlerContext): Metho
     /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
     async setUserEnabled({ userId, enabled }, call) {
       checkDisabling(userId, administratorOf(call).userId);
+      if (!isId('usr', userId)) throw userNotFound(userId);
       await record({ action: enabled ? 'user.enable' : 'user.disable', targetId: userId }, call);
-      const user = isId('usr', userId) ? await users.setEnabled(userId, enabled, call) : undefined;
+      const user = await users.setEnabled(userId, enabled, call);
       if (!user) throw userNotFound(userId);
       await announce('users.changed', userId);
       return { user };

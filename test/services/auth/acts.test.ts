@@ -116,6 +116,15 @@ describe.each(TRANSPORTS)('the audit log, %s', (transport) => {
       await expect(record(changes)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     });
 
+    it.each([
+      ['what the database cannot hold', 'env_\0'],
+      ['what would not be read again as it was hashed', 'env_\ud800'],
+    ])('refuses %s, or makes it fit before it is hashed', async (_, targetId) => {
+      const outcome = await record({ targetId }).catch((error: { code: string }) => error.code);
+      expect(['INVALID_TEXT', {}]).toContainEqual(outcome);
+      expect(await verify()).toMatchObject({ brokenSeq: undefined, complete: true });
+    });
+
     it('is for services', async () => {
       for (const peer of ['runner', 'stranger'])
         await expect(auth.as(peer).recordActs({ acts: [] }, root)).rejects.toMatchObject({
