@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { digestOf, isBuilt, madeFrom } from './console/made.mjs';
 import { discard, draftOf, putInPlace } from './console/place.mjs';
 import { alone } from './install/lock.mjs';
+import { NEEDED } from './install/runtime.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const showsAll = process.argv.includes('--show');
@@ -37,8 +38,9 @@ function giveUp(text) {
 /** Builds beside what is served. Gives whether it could. */
 async function build(digest, onStart) {
   const own = join(root, 'node_modules', '.bin', 'node');
+  const isOld = Number.parseInt(process.versions.node, 10) < NEEDED;
   const child = spawn(
-    existsSync(own) ? own : process.execPath,
+    isOld && existsSync(own) ? own : process.execPath,
     [join(root, 'scripts/console/build.mjs'), draftOf(root), digest],
     // Whatever it is elsewhere: packages leave their checks for developers out by it.
     {

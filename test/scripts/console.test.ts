@@ -42,7 +42,7 @@ class Clone {
   readonly path = mkdtempSync(join(root, 'clone-'));
 
   constructor() {
-    for (const part of ['console.mjs', 'console', 'install/lock.mjs'])
+    for (const part of ['console.mjs', 'console', 'install'])
       cpSync(join(REPOSITORY, 'scripts', part), this.file(`scripts/${part}`), { recursive: true });
     this.write('node_modules/vite/package.json', '{"name":"vite","type":"module","main":"vite.js"}');
     this.write('node_modules/vite/vite.js', VITE);
