@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { type InfiniteData, infiniteQueryOptions } from '@tanstack/react-query';
 import { client } from '../gen/client.gen.ts';
 import type { ErrorEnvelope, Page } from '../gen/index.ts';
 
@@ -64,6 +64,14 @@ export async function askPage<Item>(
   return { items: data, next: page.next_cursor ?? undefined };
 }
 
+const FRESH_MS = 5_000;
+const MANY_PAGES = 4;
+
+/** What has been read so far down is not read again by itself: that takes a request per page, one after the other. */
+export function isLong<Item>(list: InfiniteData<ListPage<Item>> | undefined): boolean {
+  return (list?.pages.length ?? 0) > MANY_PAGES;
+}
+
 /** A list that is read page by page. */
 export function pagesOf<Item>(
   key: readonly unknown[],
@@ -74,5 +82,6 @@ export function pagesOf<Item>(
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
     getNextPageParam: ({ next }) => next,
+    staleTime: ({ state }) => (isLong(state.data) ? Number.POSITIVE_INFINITY : FRESH_MS),
   });
 }

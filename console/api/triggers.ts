@@ -1,12 +1,26 @@
-import { queryOptions } from '@tanstack/react-query';
-import { getDeployment, listDeployments } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { type InfiniteData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  createDeployment,
+  type Deployment,
+  deleteDeployment,
+  disableDeployment,
+  enableDeployment,
+  getDeployment,
+  listDeployments,
+  type NewDeployment,
+} from '../gen/index.ts';
+import { ask, askPage, isLong, type ListPage, pagesOf } from './client.ts';
 
 export interface TriggerFilters {
   /** Agent name, type or id. */
   q?: string | undefined;
-  status?: 'enabled' | 'disabled' | undefined;
+  status?: Deployment['status'] | undefined;
 }
+
+/** Others may enable, disable and delete it as well. */
+const WATCH_MS = 15_000;
+
+type Pages = InfiniteData<ListPage<Deployment>>;
 
 /** What can be seen of triggers. Keys begin with `triggers`. */
 export const triggers = {
@@ -19,5 +33,65 @@ export const triggers = {
       queryKey: ['triggers', deploymentId],
       queryFn: ({ signal }) =>
         ask(getDeployment({ path: { agent_id: agentId, deployment_id: deploymentId }, signal })),
+      refetchInterval: WATCH_MS,
     }),
 };
+
+export interface TriggerCreation {
+  agentId: string;
+  promptPrefix: string | null;
+  /** The same for each attempt at the same trigger. */
+  idempotencyKey: string;
+}
+
+/**
+ * The answer holds the shared secret: it goes to who shows it, and into no cache. It is null when an attempt before this one
+ * has created the trigger.
+ */
+export function createTrigger(creation: TriggerCreation): Promise<NewDeployment> {
+  return ask(
+    createDeployment({
+      path: { agent_id: creation.agentId },
+      body: { type: 'webhook', prompt_prefix: creation.promptPrefix },
+      headers: { 'Idempotency-Key': creation.idempotencyKey },
+    }),
+  );
+}
+
+type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
+
+const pathOf = ({ agent_id, deployment_id }: Address) => ({ path: { agent_id, deployment_id } });
+
+export function setTriggerStatus(trigger: Address, status: Deployment['status']): Promise<Deployment> {
+  return ask((status === 'enabled' ? enableDeployment : disableDeployment)(pathOf(trigger)));
+}
+
+export const deleteTrigger = (trigger: Address) => ask(deleteDeployment(pathOf(trigger)));
+
+/** Shows what has become of a trigger wherever it is shown. */
+export function keepTrigger(queries: QueryClient, trigger: Deployment): Promise<void> {
+  queries.setQueryData(triggers.one(trigger.agent_id, trigger.deployment_id).queryKey, trigger);
+  changeLists(queries, (items) =>
+    items.map((item) => (item.deployment_id === trigger.deployment_id ? trigger : item)),
+  );
+  return refreshTriggers(queries);
+}
+
+export function forgetTrigger(queries: QueryClient, { deployment_id: id }: Address): Promise<void> {
+  changeLists(queries, (items) => items.filter((item) => item.deployment_id !== id));
+  return refreshTriggers(queries);
+}
+
+/** Reads the lists again that are short enough for it. */
+export function refreshTriggers(queries: QueryClient): Promise<void> {
+  return queries.invalidateQueries({
+    queryKey: ['triggers', 'list'],
+    predicate: ({ state }) => !isLong(state.data as Pages | undefined),
+  });
+}
+
+function changeLists(queries: QueryClient, change: (items: Deployment[]) => Deployment[]): void {
+  queries.setQueriesData<Pages>({ queryKey: ['triggers', 'list'] }, (known) =>
+    known ? { ...known, pages: known.pages.map((page) => ({ ...page, items: change(page.items) })) } : known,
+  );
+}

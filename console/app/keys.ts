@@ -21,7 +21,8 @@ export function useGlobalKeys(show: (what: 'palette' | 'sheet') => void): void {
     const hear = (event: KeyboardEvent) => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
-      show('palette');
+      // What a dialog asks is answered before anything else.
+      if (!document.querySelector('[role=dialog]')) show('palette');
     };
     window.addEventListener('keydown', hear);
     return () => {

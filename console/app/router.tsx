@@ -9,7 +9,7 @@ import { login } from '../api/login.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
 import { readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
-import { readNewTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
+import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
 import { readWordSearch } from '../parts/search.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Crash, NotFound } from './faults.tsx';
@@ -46,6 +46,7 @@ const newTrigger = createRoute({
 const trigger = createRoute({
   getParentRoute: under,
   path: '/triggers/$agentId/$deploymentId',
+  validateSearch: readTriggerSearch,
   component: lazyRouteComponent(() => import('../pages/triggers/trigger.tsx'), 'TriggerPage'),
 });
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ListPage, pagesOf } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { Failure } from './failure.tsx';
+import { Failure, Problem } from './failure.tsx';
 
 export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
 
@@ -31,8 +31,9 @@ export function List<Item>({ list: { query, items }, empty, curl, children }: Li
     <>
       {children(items)}
       {query.hasNextPage && (
-        <div className="flex justify-center p-3">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        <div className="flex flex-col items-center p-3">
+          {query.isFetchNextPageError && <Problem error={query.error} />}
+          <Button className="mt-2" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Show more
           </Button>
         </div>

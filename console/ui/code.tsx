@@ -5,11 +5,13 @@ export interface CodeProps {
   text: string;
   /** What it is. */
   label: string;
+  /** Long lines are broken wherever it suits, instead of scrolled. */
+  wrap?: boolean;
   className?: string;
 }
 
 /** A text to read exactly and to copy. Long ones scroll, by keyboard too. */
-export function Code({ text, label, className }: CodeProps) {
+export function Code({ text, label, wrap, className }: CodeProps) {
   return (
     <div className={classes('relative rounded-lg border border-line bg-sunken', className)}>
       <section
@@ -18,7 +20,14 @@ export function Code({ text, label, className }: CodeProps) {
         aria-label={label}
         className="max-h-96 overflow-auto rounded-lg p-3 pe-12"
       >
-        <pre className="font-mono text-[12.5px] leading-relaxed">{text}</pre>
+        <pre
+          className={classes(
+            'font-mono text-[12.5px] leading-relaxed',
+            wrap && 'break-all whitespace-pre-wrap',
+          )}
+        >
+          {text}
+        </pre>
       </section>
       <div className="absolute end-1.5 top-1.5 rounded-lg bg-sunken">
         <CopyIcon text={text} label={`Copy: ${label}`} />

@@ -25,3 +25,21 @@ export const readNewTriggerSearch = (search: RawSearch): NewTriggerSearch => ({
   agent: wordIn(search, 'agent'),
   replaces: wordIn(search, 'replaces'),
 });
+
+export const SENDER_LANGUAGES = ['curl', 'node', 'python', 'go'] as const;
+export type SenderLanguage = (typeof SENDER_LANGUAGES)[number];
+
+export interface TriggerSearch {
+  /** The trigger that this one takes the place of. */
+  replaces?: string | undefined;
+  /** Its agent, when that is another one. */
+  of?: string | undefined;
+  /** What the sender is written in. */
+  sender?: SenderLanguage | undefined;
+}
+
+export const readTriggerSearch = (search: RawSearch): TriggerSearch => ({
+  replaces: wordIn(search, 'replaces'),
+  of: wordIn(search, 'of'),
+  sender: choiceIn(search, 'sender', SENDER_LANGUAGES),
+});

@@ -1,0 +1,14 @@
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A number of bytes, as people say it. */
+export function shownBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  let size = bytes;
+  let unit = '';
+  for (const next of UNITS) {
+    if (size < 1_024) break;
+    size /= 1_024;
+    unit = next;
+  }
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
