@@ -1,0 +1,192 @@
+import { ApiError, askPage } from '../api/client.ts';
+import { listEvents } from '../gen/index.ts';
+import { asJournalEvent, isPassing, type JournalEvent, LASTING_TYPES, type LastingEvent } from './event.ts';
+import { follow, type Link } from './follow.ts';
+
+/** A message that is being said. */
+export interface Draft {
+  messageId: string;
+  turnId: string | undefined;
+  text: string;
+  seq: number;
+  createdAt: string;
+}
+
+/** What is known of a session's events at a moment. It never changes. */
+export interface JournalView {
+  /** The newest ones, without a gap, oldest first. What only passes is not among them. */
+  events: readonly LastingEvent[];
+  /** There are older ones. */
+  hasEarlier: boolean;
+  isLoadingEarlier: boolean;
+  drafts: readonly Draft[];
+  /** What tools have printed so far, by `callKey`. */
+  progress: ReadonlyMap<string, string>;
+  /** Of the newest event of all; 0 when there is none yet. */
+  lastSeq: number;
+  link: 'opening' | Link;
+  /** Why nothing comes any more. */
+  error: ApiError | undefined;
+}
+
+/** Calls of two turns may have the same id. */
+export const callKey = (turnId: string | undefined, toolUseId: string) => `${turnId} ${toolUseId}`;
+
+const PAGE = 100;
+/** Nobody sees more often that something is new. */
+const HIDDEN_MS = 500;
+
+const EMPTY: JournalView = {
+  events: [],
+  hasEarlier: false,
+  isLoadingEarlier: false,
+  drafts: [],
+  progress: new Map(),
+  lastSeq: 0,
+  link: 'opening',
+  error: undefined,
+};
+
+/**
+ * The events of a session as somebody looks at it: the newest page first, older ones when they are asked for, and
+ * whatever happens from then on. Changes are told once a frame.
+ */
+export class Journal {
+  readonly #sessionId: string;
+  readonly #leaving = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  #events: LastingEvent[] = [];
+  #drafts = new Map<string, Draft>();
+  #progress = new Map<string, string>();
+  #cursor: string | undefined;
+  #view = EMPTY;
+  #next: Partial<JournalView> = {};
+  #isWaiting = false;
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+    void this.#open();
+  }
+
+  get view(): JournalView {
+    return this.#view;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  close(): void {
+    this.#leaving.abort();
+  }
+
+  /** Reads the page before the oldest event that is there. */
+  async loadEarlier(): Promise<void> {
+    if (!this.#cursor || this.#view.isLoadingEarlier || this.#next.isLoadingEarlier) return;
+    this.#tell({ isLoadingEarlier: true });
+    try {
+      await this.#readBack();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // What is asked for again comes again.
+    } finally {
+      this.#tell({ isLoadingEarlier: false });
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { signal } = this.#leaving;
+    try {
+      await this.#readBack();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      this.#tell({ link: 'ended', error });
+      return;
+    }
+    // What has only been said in part begins behind the newest event that lasts.
+    await follow(this.#sessionId, this.#events.at(-1)?.seq ?? 0, this.#follower, signal);
+  }
+
+  readonly #follower = {
+    onEvent: (event: JournalEvent) => this.#add(event),
+    onLink: (link: Link) => this.#tell({ link }),
+    onRefused: (error: ApiError) => this.#tell({ error }),
+  };
+
+  async #readBack(): Promise<void> {
+    const { items, next } = await askPage(
+      listEvents({
+        path: { session_id: this.#sessionId },
+        query: {
+          types: LASTING_TYPES.join(','),
+          order: 'newest_first',
+          limit: PAGE,
+          ...(this.#cursor ? { cursor: this.#cursor } : {}),
+        },
+        signal: this.#leaving.signal,
+      }),
+    );
+    this.#cursor = next;
+    const read = items.map(asJournalEvent).filter((event) => !isPassing(event)) as LastingEvent[];
+    this.#events = [...read.reverse(), ...this.#events];
+    this.#tell({ hasEarlier: next !== undefined, lastSeq: this.#events.at(-1)?.seq ?? 0 });
+  }
+
+  #add(event: JournalEvent): void {
+    if (event.type === 'agent.message_delta') this.#draft(event);
+    else if (event.type === 'agent.tool_progress') {
+      const key = callKey(event.turn_id, event.data.tool_use_id);
+      this.#progress.set(key, (this.#progress.get(key) ?? '') + event.data.output_delta);
+    } else {
+      this.#events.push(event);
+      this.#forget(event);
+    }
+    this.#tell({ lastSeq: event.seq });
+  }
+
+  #draft({
+    data: { message_id: messageId, delta },
+    turn_id: turnId,
+    seq,
+    created_at: createdAt,
+  }: JournalEvent & {
+    type: 'agent.message_delta';
+  }): void {
+    const before = this.#drafts.get(messageId);
+    const text = (before?.text ?? '') + delta;
+    this.#drafts.set(messageId, before ? { ...before, text } : { messageId, turnId, text, seq, createdAt });
+  }
+
+  /** What stands whole in an event needs no draft any more. */
+  #forget(event: LastingEvent): void {
+    if (event.type === 'agent.message' || event.type === 'agent.message_discarded')
+      this.#drafts.delete(event.data.message_id);
+    if (event.type === 'agent.tool_result')
+      this.#progress.delete(callKey(event.turn_id, event.data.tool_use_id));
+    if (/^turn\.(completed|failed|interrupted|cancelled)$/.test(event.type))
+      for (const [id, draft] of this.#drafts) if (draft.turnId === event.turn_id) this.#drafts.delete(id);
+  }
+
+  #tell(change: Partial<JournalView>): void {
+    this.#next = { ...this.#next, ...change };
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    if (document.hidden) setTimeout(() => this.#show(), HIDDEN_MS);
+    else requestAnimationFrame(() => this.#show());
+  }
+
+  #show(): void {
+    this.#isWaiting = false;
+    this.#view = {
+      ...this.#view,
+      ...this.#next,
+      events: [...this.#events],
+      drafts: [...this.#drafts.values()],
+      progress: new Map(this.#progress),
+    };
+    this.#next = {};
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,19 @@
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { Journal, type JournalView } from './journal.ts';
+
+/** The journal of a session, as long as somebody looks at it. Undefined for the moment before it is opened. */
+export function useJournal(sessionId: string): { view: JournalView | undefined; loadEarlier: () => void } {
+  const [journal, setJournal] = useState<Journal>();
+  useEffect(() => {
+    const opened = new Journal(sessionId);
+    setJournal(opened);
+    return () => {
+      opened.close();
+      setJournal(undefined);
+    };
+  }, [sessionId]);
+  const view = useSyncExternalStore(journal?.subscribe ?? never, () => journal?.view);
+  return { view, loadEarlier: () => void journal?.loadEarlier() };
+}
+
+const never = () => () => {};
