@@ -1,14 +1,47 @@
 import { queryOptions } from '@tanstack/react-query';
-import { getAgent, listAgents } from '../gen/index.ts';
+import {
+  type AgentAccess,
+  type CreateAgentData,
+  createAgent,
+  createConversation,
+  deleteAgent,
+  getAgent,
+  getAgentAccess,
+  listAgents,
+  listAgentVersions,
+  setAgentAccess,
+  type UpdateAgentData,
+  updateAgent,
+} from '../gen/index.ts';
 import { ask, askPage, pagesOf } from './client.ts';
 
-/** What can be seen of agents. Keys begin with `agents`. */
+const at = (agentId: string) => ({ path: { agent_id: agentId } });
+
+/** What can be seen of agents, and done with them. Keys begin with `agents`. */
 export const agents = {
   list: (q?: string) =>
     pagesOf(['agents', 'list', q], (cursor, signal) => askPage(listAgents({ query: { q, cursor }, signal }))),
   one: (agentId: string) =>
     queryOptions({
       queryKey: ['agents', agentId],
-      queryFn: ({ signal }) => ask(getAgent({ path: { agent_id: agentId }, signal })),
+      queryFn: ({ signal }) => ask(getAgent({ ...at(agentId), signal })),
     }),
+  versions: (agentId: string) =>
+    pagesOf(['agents', agentId, 'versions'], (cursor, signal) =>
+      askPage(listAgentVersions({ ...at(agentId), query: { cursor }, signal })),
+    ),
+  access: (agentId: string) =>
+    queryOptions({
+      queryKey: ['agents', agentId, 'access'],
+      queryFn: ({ signal }) => ask(getAgentAccess({ ...at(agentId), signal })),
+    }),
+  create: (body: CreateAgentData['body'], key: string) =>
+    ask(createAgent({ body, headers: { 'Idempotency-Key': key } })),
+  /** Refused with VERSION_CONFLICT when it is of another version by now. */
+  update: (agentId: string, version: number, body: UpdateAgentData['body']) =>
+    ask(updateAgent({ ...at(agentId), body, headers: { 'If-Match': `"${version}"` } })),
+  share: (agentId: string, body: AgentAccess) => ask(setAgentAccess({ ...at(agentId), body })),
+  remove: (agentId: string) => ask(deleteAgent(at(agentId))),
+  converse: (agentId: string, message: string | undefined, key: string) =>
+    ask(createConversation({ ...at(agentId), body: { message }, headers: { 'Idempotency-Key': key } })),
 };

@@ -1,5 +1,98 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { agents } from '../../api/agents.ts';
+import type { Agent } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { draftOf } from '../../parts/editor/draft.ts';
+import { useEditing } from '../../parts/editor/editing.ts';
+import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { One } from '../../parts/one.tsx';
+import { StartConversation } from '../../parts/start-conversation.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { AccessTab } from './access.tsx';
+import { DeleteAgent } from './delete.tsx';
+import { SessionsTab, TriggersTab } from './elsewhere.tsx';
+import type { AgentTab } from './search.ts';
+import { SettingsTab } from './settings.tsx';
+import { VersionsTab } from './versions.tsx';
+
+const route = getRouteApi('/agents/$agentId');
+
+const TABS: readonly { value: AgentTab; text: string; managers?: true }[] = [
+  { value: 'settings', text: 'Settings' },
+  { value: 'versions', text: 'Versions' },
+  { value: 'access', text: 'Access', managers: true },
+  { value: 'sessions', text: 'Sessions' },
+  { value: 'triggers', text: 'Triggers', managers: true },
+];
 
 export function AgentPage() {
-  return <Page title="Agent">{null}</Page>;
+  const { agentId } = route.useParams();
+  // Another agent is another form.
+  return (
+    <One key={agentId} options={agents.one(agentId)} title="Agent" path={`/agents/${agentId}`}>
+      {(agent) => <AgentShown agent={agent} />}
+    </One>
+  );
+}
+
+function AgentShown({ agent }: { agent: Agent }) {
+  const { agent_id: agentId } = agent;
+  const { tab: wanted } = route.useSearch();
+  const navigate = route.useNavigate();
+  const editing = useEditing(agent, draftOf);
+  const isManager = agent.access === 'manage';
+  const tabs = TABS.filter(({ managers }) => isManager || !managers);
+  const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'settings';
+  return (
+    <Page
+      title={agent.name}
+      above={<TextLink to="/agents">Agents</TextLink>}
+      lead={
+        <>
+          {agent.description && (
+            <p dir="auto" className="wrap-anywhere">
+              {agent.description}
+            </p>
+          )}
+          <div className="mt-1 flex flex-wrap items-center gap-2">
+            {agent.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+            <span>Version {agent.version}</span>
+            <Copyable text={agentId} label="Copy the id of the agent" />
+          </div>
+        </>
+      }
+      actions={
+        <>
+          <CopyCurl path={`/agents/${agentId}`} />
+          {isManager && <DeleteAgent agent={agent} />}
+          <StartConversation
+            name={agent.name}
+            path={`/agents/${agentId}/conversations`}
+            run={(message, key) => agents.converse(agentId, message, key)}
+            disabled={!agent.enabled}
+          />
+        </>
+      }
+    >
+      <Tabs
+        label="Parts of the agent"
+        value={tab}
+        tabs={tabs}
+        onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
+      >
+        <div className="pt-4">
+          {tab === 'settings' && <SettingsTab agent={agent} editing={editing} />}
+          {tab === 'versions' && <VersionsTab agent={agent} />}
+          {tab === 'access' && <AccessTab agent={agent} />}
+          {tab === 'sessions' && <SessionsTab agent={agent} />}
+          {tab === 'triggers' && <TriggersTab agent={agent} />}
+        </div>
+      </Tabs>
+      <LeaveGuard isDirty={editing.isDirty} />
+    </Page>
+  );
 }

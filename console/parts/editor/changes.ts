@@ -1,0 +1,22 @@
+/** Whether two values say the same, whatever the order of their members. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+/** What of `after` is not as it is in `before`. */
+export function changesOf<Value extends object>(before: Value, after: Value): Partial<Value> {
+  const changes: Partial<Value> = {};
+  for (const name of Object.keys(after) as (keyof Value)[])
+    if (!isSame(before[name], after[name])) changes[name] = after[name];
+  return changes;
+}
+
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, member: unknown) =>
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : member,
+    ) ?? 'undefined'
+  );
+}

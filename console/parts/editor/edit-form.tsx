@@ -1,0 +1,103 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiError } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { toast } from '../../ui/toast.tsx';
+import type { ShownField } from '../diff/fields.ts';
+import { changesOf } from './changes.ts';
+import type { Editing } from './editing.ts';
+import { Form } from './form.tsx';
+import { type Problems, problemsOf } from './problems.ts';
+import { SaveBar } from './save-bar.tsx';
+import { Stale } from './stale.tsx';
+
+export interface EditFormProps<Source, Draft extends object, Body extends object> {
+  /** What it is: agent, assistant, environment. */
+  noun: string;
+  editing: Editing<Source, Draft>;
+  /** As it is now. */
+  newest: Source;
+  draftOf: (source: Source) => Draft;
+  read: (draft: Draft) => { body: Body; problems: Problems };
+  shown: (body: Body) => ShownField[];
+  /** Sends what has changed. */
+  save: (changes: Partial<Body>) => Promise<Source>;
+  /** Below /api/v1. */
+  path: string;
+  onSaved: (saved: Source) => void;
+  /** It is of another version by now: it has to be read anew. */
+  onConflict: () => void;
+  children: (problems: Problems) => ReactNode;
+}
+
+/** Changes something that is there already: sends what is different, and nothing over what others have done. */
+export function EditForm<Source, Draft extends object, Body extends object>({
+  noun,
+  editing,
+  newest,
+  draftOf,
+  read,
+  shown,
+  save,
+  path,
+  onSaved,
+  onConflict,
+  children,
+}: EditFormProps<Source, Draft, Body>) {
+  const { body, problems: wrong } = read(editing.draft);
+  const changes = changesOf(read(draftOf(editing.base)).body, body);
+  const saving = useMutation({
+    mutationFn: () => save(changes),
+    onSuccess: (saved) => {
+      editing.accept(saved);
+      onSaved(saved);
+      toast.done('Saved.');
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 412) onConflict();
+    },
+  });
+  const discard = () => {
+    saving.reset();
+    editing.reload();
+  };
+  return (
+    <Form
+      label={`Settings of the ${noun}`}
+      wrong={wrong}
+      refused={problemsOf(saving.error)}
+      onSubmit={() => {
+        if (editing.isDirty && !saving.isPending) saving.mutate();
+      }}
+    >
+      {(problems) => (
+        <>
+          {editing.isStale && (
+            <Stale
+              noun={noun}
+              theirs={shown(read(draftOf(newest)).body)}
+              mine={shown(body)}
+              onReload={discard}
+              onKeep={() => {
+                saving.reset();
+                editing.rebase();
+              }}
+            />
+          )}
+          {children(problems)}
+          {(editing.isDirty || saving.error) && (
+            <SaveBar
+              action="Save"
+              says={editing.isDirty ? 'There are changes that are not saved.' : ''}
+              busy={saving.isPending}
+              error={editing.isStale ? undefined : saving.error}
+              curl={{ method: 'PATCH', path, body: changes }}
+            >
+              <Button onClick={discard}>Discard</Button>
+            </SaveBar>
+          )}
+        </>
+      )}
+    </Form>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CopyCurl } from '../copy-curl.tsx';
+import type { CurlOptions } from '../curl.ts';
+import { Problem } from '../failure.tsx';
+
+export interface SaveBarProps {
+  /** The verb on the button. */
+  action: string;
+  /** What is said of the state of the form. */
+  says: string;
+  busy: boolean;
+  error: unknown;
+  curl: CurlOptions;
+  /** Other things to do. */
+  children?: ReactNode;
+}
+
+/** Stands below a form, and stays in sight. */
+export function SaveBar({ action, says, busy, error, curl, children }: SaveBarProps) {
+  return (
+    <div className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8">
+      {error ? (
+        <div className="mb-3 max-h-48 overflow-y-auto">
+          <Problem error={error} />
+        </div>
+      ) : null}
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <p role="status" className="me-auto text-[13px] text-muted">
+          {says}
+        </p>
+        <CopyCurl {...curl} />
+        {children}
+        <Button type="submit" look="primary" busy={busy}>
+          {action}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
+import { Page } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { curlOf } from './curl.ts';
+import { Failure } from './failure.tsx';
+import { useViewer } from './viewer.ts';
+
+export interface OneProps<Data, Key extends QueryKey> {
+  options: UseQueryOptions<Data, Error, Data, Key>;
+  /** Of the page, until what it shows is there. */
+  title: string;
+  /** Below /api/v1: where it is read. */
+  path: string;
+  children: (data: Data) => ReactNode;
+}
+
+/** A page about one thing: on its way, failed, or there. One that there is not is left to the router. */
+export function One<Data, Key extends QueryKey>({ options, title, path, children }: OneProps<Data, Key>) {
+  const { data, error, refetch } = useQuery(options);
+  const { isTeam } = useViewer();
+  if (error instanceof ApiError && error.status === 404) throw error;
+  if (data !== undefined) return children(data);
+  return (
+    <Page title={title}>
+      {error ? (
+        <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />
+      ) : (
+        <Skeleton lines={8} />
+      )}
+    </Page>
+  );
+}

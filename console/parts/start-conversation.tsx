@@ -1,0 +1,86 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { MessageSquarePlus } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import type { Session } from '../gen/index.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { Field, TextArea } from '../ui/field.tsx';
+import { CopyCurl } from './copy-curl.tsx';
+import { Problem } from './failure.tsx';
+import { newKey } from './key.ts';
+
+export interface StartConversationProps {
+  /** Of whom it is with. */
+  name: string;
+  /** Below /api/v1: where conversations begin. */
+  path: string;
+  run: (message: string | undefined, key: string) => Promise<Session>;
+  disabled?: boolean;
+}
+
+/** A button that begins a conversation, with the first thing to say in it. */
+export function StartConversation(props: StartConversationProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button look="primary" disabled={props.disabled} onClick={() => setOpen(true)}>
+        <MessageSquarePlus aria-hidden />
+        Start a conversation
+      </Button>
+      <Dialog open={isOpen} onClose={close} title={`A conversation with ${props.name}`}>
+        <FirstMessage {...props} onClose={close} />
+      </Dialog>
+    </>
+  );
+}
+
+function FirstMessage({ path, run, onClose }: StartConversationProps & { onClose: () => void }) {
+  const [text, setText] = useState('');
+  // As long as the message stays the same, another attempt is the same request.
+  const [key, setKey] = useState(newKey);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const message = text.trim() === '' ? undefined : text;
+  const starting = useMutation({
+    mutationFn: () => run(message, key),
+    onSuccess: ({ session_id: sessionId }) => {
+      void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+      onClose();
+      void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+    },
+  });
+  const start = () => {
+    if (!starting.isPending) starting.mutate();
+  };
+  return (
+    <form
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        start();
+      }}
+    >
+      <Field label="First message" optional hint="Without one, the session waits for it. Ctrl+Enter starts.">
+        <TextArea
+          value={text}
+          rows={5}
+          onChange={(event) => {
+            setText(event.target.value);
+            setKey(newKey());
+          }}
+          onKeyDown={(event: KeyboardEvent) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start();
+          }}
+        />
+      </Field>
+      <Problem error={starting.error} />
+      <DialogActions>
+        <CopyCurl method="POST" path={path} body={{ message }} />
+        <Button type="submit" look="primary" busy={starting.isPending}>
+          Start
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
