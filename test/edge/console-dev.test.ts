@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,6 +22,8 @@ describe('the console from its sources', () => {
     );
     await writeFile(join(sources, 'main.ts'), "import './style.css'; export const n: number = 1;");
     await writeFile(join(sources, 'style.css'), 'a { color: red }');
+    await mkdir(join(sources, 'api'));
+    await writeFile(join(sources, 'api/agents.ts'), 'export const agents: number = 2;');
     vite = await startVite(sources);
     const environment = { SERVICE_CONSOLE_DEV_SERVER: vite.url };
     edge = await startLoneEdge({ authMode: 'local', folder: join(sources, 'dist'), environment });
@@ -45,11 +47,13 @@ describe('the console from its sources', () => {
   it('is compiled when it is asked for', async () => {
     const seen = await edge.ask('/main.ts');
     expect(seen.text).toContain('export const n = 1;');
+    // Where sources have the name of a path of ours.
+    expect((await edge.ask('/api/agents.ts')).text).toContain('export const agents = 2;');
     expect((await edge.ask('/main.ts', {}, 'HEAD')).text).toBe('');
   });
 
   it('has none of the paths of the API, and does nothing but read', async () => {
-    for (const path of ['/api', '/api/v1/nowhere', '/%61pi/v1/nowhere', '/docs/nowhere'])
+    for (const path of ['/api', '/api/', '/api/v1', '/api/v1/nowhere', '/%61pi/v1/nowhere', '/docs/nowhere'])
       expectRefusal(await edge.ask(path, HTML), 'ROUTE_NOT_FOUND');
     expect((await edge.ask('/docs')).headers.get('content-security-policy')).not.toContain('ws:');
     expectRefusal(await edge.ask('/', HTML, 'POST'), 'METHOD_NOT_ALLOWED');

@@ -34,9 +34,12 @@ export async function serveFromSource(app: FastifyInstance, devServer: string): 
   return { answer: async () => false };
 }
 
+/** Sources of the console are below /api as well, but not below a version of it. */
+const API = /^\/(api(\/?$|\/v\d+(\/|$))|docs\/)/;
+
 function isOfTheApi(url: string): boolean {
-  const path = pathOf(url) ?? '/api';
-  return path === '/api' || path.startsWith('/api/') || path.startsWith('/docs/');
+  const path = pathOf(url);
+  return path === undefined || API.test(path);
 }
 
 const nowhere = () => refuse('ROUTE_NOT_FOUND', 'there is no such path');
