@@ -1,107 +1,117 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Bot, Plus } from 'lucide-react';
+import { Bot, Plus, SearchX } from 'lucide-react';
 import { useCallback } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { List, useList } from '../../parts/list.tsx';
+import { useList } from '../../parts/list.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import type { Column } from '../../parts/long-list.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
+import { useShortcut } from '../../parts/shortcuts.ts';
 import { useViewer } from '../../parts/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { VISIBILITIES } from './visibility.ts';
 
 const route = getRouteApi('/agents');
-const MODEL = 'hidden sm:table-cell';
-const SHARED = 'hidden w-28 lg:table-cell';
-const CHANGED = 'hidden w-36 md:table-cell';
-const STATE = 'w-28';
+
+const COLUMNS: readonly Column<Agent>[] = [
+  { name: 'Name', className: 'w-[38%]', cell: (agent) => <Name agent={agent} /> },
+  { name: 'Model', cell: ({ model }) => <Cut text={model} mono /> },
+  { name: 'State', className: 'w-28', cell: (agent) => <State agent={agent} /> },
+  { name: 'Shared with', className: 'w-28', cell: ({ visibility }) => VISIBILITIES[visibility].text },
+  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+];
 
 export function AgentsPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const { isTeam } = useViewer();
   const list = useList(agents.list(q));
   const search = useCallback(
     (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
     [navigate],
   );
-  const path = q ? `/agents?q=${encodeURIComponent(q)}` : '/agents';
-  const create = (
-    <ButtonLink to="/agents/new" look="primary">
-      <Plus aria-hidden />
-      New agent
-    </ButtonLink>
-  );
+  useShortcut('n', 'New agent', () => void navigate({ to: '/agents/new' }));
+  const curl = { path: q ? `/agents?q=${encodeURIComponent(q)}` : '/agents' };
   return (
     <Page
       title="Agents"
       lead="A model, what it is told, and what it may do. Conversations and triggers begin with one."
-      actions={create}
+      wide
+      actions={
+        <>
+          <CopyCurl {...curl} />
+          <ButtonLink to="/agents/new" look="primary">
+            <Plus aria-hidden />
+            New agent
+          </ButtonLink>
+        </>
+      }
     >
-      <div className="mb-3 flex flex-wrap items-center gap-2">
+      <div className="mb-3 flex">
         <SearchField label="Search agents" value={q} onChange={search} />
-        <CopyCurl path={path} />
       </div>
-      <List list={list} curl={curlOf({ path, isTeam })} empty={<Nothing q={q} />}>
-        {(found) => (
-          <Table
-            label="Agents"
-            columns={[
-              { text: 'Name' },
-              { text: 'Model', className: MODEL },
-              { text: 'State', className: STATE },
-              { text: 'Shared with', className: SHARED },
-              { text: 'Changed', className: CHANGED },
-            ]}
-          >
-            {found.map((agent) => (
-              <AgentRow key={agent.agent_id} agent={agent} />
-            ))}
-          </Table>
-        )}
-      </List>
+      <Listing
+        noun="agents"
+        list={list}
+        keyOf={({ agent_id: id }) => id}
+        columns={COLUMNS}
+        card={(agent) => <AgentCard agent={agent} />}
+        curl={curl}
+        empty={q ? <NoneFound /> : <None />}
+      />
     </Page>
   );
 }
 
-function AgentRow({ agent }: { agent: Agent }) {
+function Name({ agent: { agent_id: agentId, name, description } }: { agent: Agent }) {
   return (
-    <Row>
-      <Cell title={agent.name}>
-        <TextLink to="/agents/$agentId" params={{ agentId: agent.agent_id }}>
-          {agent.name}
-        </TextLink>
-      </Cell>
-      <Cell className={MODEL} title={agent.model}>
-        <code className="font-mono text-[13px]">{agent.model}</code>
-      </Cell>
-      <Cell className={STATE}>
-        {agent.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
-      </Cell>
-      <Cell className={SHARED}>{VISIBILITIES[agent.visibility].text}</Cell>
-      <Cell className={CHANGED}>
-        <Time at={agent.updated_at} />
-      </Cell>
-    </Row>
+    <TextLink to="/agents/$agentId" params={{ agentId }} className="block">
+      <Cut text={name} />
+      {description && <Cut text={description} className="text-xs font-normal text-muted" />}
+    </TextLink>
   );
 }
 
-function Nothing({ q }: { q: string | undefined }) {
+function State({ agent: { enabled } }: { agent: Agent }) {
+  return enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>;
+}
+
+function AgentCard({ agent }: { agent: Agent }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Name agent={agent} />
+      <Cut text={agent.model} mono className="text-muted" />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+        <State agent={agent} />
+        {VISIBILITIES[agent.visibility].text}
+        <Time at={agent.updated_at} />
+      </div>
+    </div>
+  );
+}
+
+function NoneFound() {
+  const all = (
+    <ButtonLink to="/agents" search={{}}>
+      Show all
+    </ButtonLink>
+  );
+  return (
+    <Empty icon={<SearchX />} action={all}>
+      No agent has that in its name.
+    </Empty>
+  );
+}
+
+function None() {
   const { isTeam } = useViewer();
-  if (q) {
-    const all = <ButtonLink to="/agents">Show all agents</ButtonLink>;
-    return (
-      <Empty icon={<Bot />} action={all}>
-        No agent has “{q}” in its name.
-      </Empty>
-    );
-  }
   const create = (
     <ButtonLink to="/agents/new" look="primary">
       Create your first agent
@@ -110,7 +120,7 @@ function Nothing({ q }: { q: string | undefined }) {
   const body = { name: 'Echo', model: 'rehearsal/echo' };
   return (
     <Empty icon={<Bot />} action={create} curl={curlOf({ method: 'POST', path: '/agents', body, isTeam })}>
-      There are no agents yet. The model rehearsal/echo needs no key.
+      There is no agent yet. The model rehearsal/echo needs no key.
     </Empty>
   );
 }

@@ -1,5 +1,98 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { assistants } from '../../api/assistants.ts';
+import type { Assistant } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { draftOf, readDraft } from '../../parts/editor/draft.ts';
+import { EditForm } from '../../parts/editor/edit-form.tsx';
+import { useEditing } from '../../parts/editor/editing.ts';
+import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
+import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
+import { editableShown } from '../../parts/editor/runtime-shown.ts';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { One } from '../../parts/one.tsx';
+import { StartConversation } from '../../parts/start-conversation.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
+import { DeleteAssistant } from './delete.tsx';
+import { WorkspaceSummary } from './workspace.tsx';
+
+const route = getRouteApi('/assistants/$assistantId');
 
 export function AssistantPage() {
-  return <Page title="Assistant">{null}</Page>;
+  const { assistantId } = route.useParams();
+  return (
+    <One
+      key={assistantId}
+      options={assistants.one(assistantId)}
+      title="Assistant"
+      path={`/assistants/${assistantId}`}
+    >
+      {(assistant) => <AssistantShown assistant={assistant} />}
+    </One>
+  );
+}
+
+function AssistantShown({ assistant }: { assistant: Assistant }) {
+  const { assistant_id: assistantId, name, description, enabled } = assistant;
+  const queries = useQueryClient();
+  const editing = useEditing(assistant, draftOf);
+  const path = `/assistants/${assistantId}`;
+  return (
+    <Page
+      title={name}
+      above={<TextLink to="/assistants">Assistants</TextLink>}
+      lead={
+        <>
+          {description && (
+            <p dir="auto" className="wrap-anywhere">
+              {description}
+            </p>
+          )}
+          <div className="mt-1 flex flex-wrap items-center gap-2">
+            {enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+            <Copyable text={assistantId} label="Copy the id of the assistant" />
+          </div>
+        </>
+      }
+      actions={
+        <>
+          <CopyCurl path={path} />
+          <ButtonLink to="/sessions" search={{ assistant: assistantId }}>
+            Sessions
+          </ButtonLink>
+          <DeleteAssistant assistant={assistant} />
+          <StartConversation
+            name={name}
+            path={`${path}/conversations`}
+            run={(message, key) => assistants.converse(assistantId, message, key)}
+            disabled={!enabled}
+          />
+        </>
+      }
+    >
+      <WorkspaceSummary assistantId={assistantId} />
+      <EditForm
+        noun="assistant"
+        editing={editing}
+        newest={assistant}
+        draftOf={draftOf}
+        read={readDraft}
+        shown={editableShown}
+        save={(changes) => assistants.update(assistantId, changes)}
+        path={path}
+        onSaved={(saved) => {
+          queries.setQueryData(assistants.one(assistantId).queryKey, saved);
+          void queries.invalidateQueries({ queryKey: ['assistants'] });
+        }}
+        onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
+      >
+        {(problems) => (
+          <RuntimeFields noun="assistant" draft={editing.draft} onChange={editing.set} problems={problems} />
+        )}
+      </EditForm>
+      <LeaveGuard isDirty={editing.isDirty} />
+    </Page>
+  );
 }

@@ -1,5 +1,131 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Plus, SearchX, UserRound } from 'lucide-react';
+import { useCallback } from 'react';
+import { assistants } from '../../api/assistants.ts';
+import type { Assistant } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { curlOf } from '../../parts/curl.ts';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { useList } from '../../parts/list.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import type { Column } from '../../parts/long-list.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useShortcut } from '../../parts/shortcuts.ts';
+import { useViewer } from '../../parts/viewer.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const route = getRouteApi('/assistants');
+
+const COLUMNS: readonly Column<Assistant>[] = [
+  { name: 'Name', className: 'w-[42%]', cell: (assistant) => <Name assistant={assistant} /> },
+  { name: 'Model', cell: ({ model }) => <Cut text={model} mono /> },
+  { name: 'State', className: 'w-28', cell: (assistant) => <State assistant={assistant} /> },
+  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+];
 
 export function AssistantsPage() {
-  return <Page title="Assistants">{null}</Page>;
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useList(assistants.list(q));
+  const search = useCallback(
+    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
+    [navigate],
+  );
+  useShortcut('n', 'New assistant', () => void navigate({ to: '/assistants/new' }));
+  const curl = { path: q ? `/assistants?q=${encodeURIComponent(q)}` : '/assistants' };
+  return (
+    <Page
+      title="Assistants"
+      lead="Like agents, but yours alone, with one workspace that all of their sessions share."
+      wide
+      actions={
+        <>
+          <CopyCurl {...curl} />
+          <ButtonLink to="/assistants/new" look="primary">
+            <Plus aria-hidden />
+            New assistant
+          </ButtonLink>
+        </>
+      }
+    >
+      <div className="mb-3 flex">
+        <SearchField label="Search assistants" value={q} onChange={search} />
+      </div>
+      <Listing
+        noun="assistants"
+        list={list}
+        keyOf={({ assistant_id: id }) => id}
+        columns={COLUMNS}
+        card={(assistant) => <AssistantCard assistant={assistant} />}
+        curl={curl}
+        empty={q ? <NoneFound /> : <None />}
+      />
+    </Page>
+  );
+}
+
+interface AssistantProps {
+  assistant: Assistant;
+}
+
+function Name({ assistant: { assistant_id: assistantId, name, description } }: AssistantProps) {
+  return (
+    <TextLink to="/assistants/$assistantId" params={{ assistantId }} className="block">
+      <Cut text={name} />
+      {description && <Cut text={description} className="text-xs font-normal text-muted" />}
+    </TextLink>
+  );
+}
+
+function State({ assistant: { enabled } }: AssistantProps) {
+  return enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>;
+}
+
+function AssistantCard({ assistant }: AssistantProps) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Name assistant={assistant} />
+      <Cut text={assistant.model} mono className="text-muted" />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+        <State assistant={assistant} />
+        <Time at={assistant.updated_at} />
+      </div>
+    </div>
+  );
+}
+
+function NoneFound() {
+  const all = (
+    <ButtonLink to="/assistants" search={{}}>
+      Show all
+    </ButtonLink>
+  );
+  return (
+    <Empty icon={<SearchX />} action={all}>
+      No assistant has that in its name.
+    </Empty>
+  );
+}
+
+function None() {
+  const { isTeam } = useViewer();
+  const create = (
+    <ButtonLink to="/assistants/new" look="primary">
+      Create your first assistant
+    </ButtonLink>
+  );
+  const body = { name: 'Desk', model: 'rehearsal/shell' };
+  return (
+    <Empty
+      icon={<UserRound />}
+      action={create}
+      curl={curlOf({ method: 'POST', path: '/assistants', body, isTeam })}
+    >
+      There is no assistant yet: create one to keep files from one conversation to the next.
+    </Empty>
+  );
 }

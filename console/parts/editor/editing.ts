@@ -19,7 +19,7 @@ export interface Editing<Source, Draft extends object> {
 }
 
 /** Edits `newest`, which is followed as long as nothing is changed. A draft is flat: members are taken or left. */
-export function useEditing<Source extends { version?: number }, Draft extends object>(
+export function useEditing<Source, Draft extends object>(
   newest: Source,
   draftOf: (source: Source) => Draft,
 ): Editing<Source, Draft> {
@@ -34,7 +34,7 @@ export function useEditing<Source extends { version?: number }, Draft extends ob
   }
   if (newest !== base && !isDirty) take(newest, draftOf(newest));
   // Others may have changed what is not edited here, or have changed it back: that is in nobody's way.
-  else if (newest !== base && !isOther && newest.version !== base.version) setBase(newest);
+  else if (newest !== base && !isOther) setBase(newest);
   return {
     base,
     draft,

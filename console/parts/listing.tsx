@@ -1,0 +1,50 @@
+import { type ReactNode, useCallback } from 'react';
+import { Card } from '../ui/page.tsx';
+import { type CurlOptions, curlOf } from './curl.ts';
+import { List, type Pages } from './list.tsx';
+import { type Column, LongList } from './long-list.tsx';
+import { useViewer } from './viewer.ts';
+
+export interface ListingProps<Item> {
+  /** What is listed, in lower case: agents. */
+  noun: string;
+  list: { query: Pages<Item>; items: Item[] };
+  keyOf: (item: Item) => string;
+  columns: readonly Column<Item>[];
+  /** One of them where there is no room for columns. */
+  card: (item: Item) => ReactNode;
+  /** How it is read without the console. */
+  curl: CurlOptions;
+  empty: ReactNode;
+}
+
+/** A list of any length in each of its states, which says how much there is and reads on by itself. */
+export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }: ListingProps<Item>) {
+  const { isTeam } = useViewer();
+  const { isPending, isFetching, isFetchNextPageError, hasNextPage, fetchNextPage } = list.query;
+  const onEnd = useCallback(() => {
+    if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {!isPending && `${list.items.length}${hasNextPage ? ' or more' : ''} ${noun}`}
+      </p>
+      <Card>
+        <List list={list} curl={curlOf({ isTeam, ...curl })} empty={empty}>
+          {(items) => (
+            <LongList
+              label={noun.charAt(0).toUpperCase() + noun.slice(1)}
+              items={items}
+              keyOf={keyOf}
+              columns={columns}
+              card={card}
+              more={hasNextPage}
+              onEnd={onEnd}
+            />
+          )}
+        </List>
+      </Card>
+    </>
+  );
+}
