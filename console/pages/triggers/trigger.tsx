@@ -1,5 +1,129 @@
-import { Page } from '../../ui/page.tsx';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Unplug } from 'lucide-react';
+import { ApiError } from '../../api/client.ts';
+import { type InvocationLog, invocations } from '../../api/invocations.ts';
+import { triggers } from '../../api/triggers.ts';
+import type { Deployment } from '../../gen/index.ts';
+import { curlOf } from '../../parts/curl.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { useViewer } from '../../parts/viewer.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { useTriggerActions } from './actions.tsx';
+import { TriggerFacts } from './facts.tsx';
+import { FirstRequest } from './log/first-request.tsx';
+import { RequestLog } from './log/log.tsx';
+import { ReplacementGuide } from './replacement/guide.tsx';
+import { requests } from './requests.ts';
+import { RowMenu } from './row-menu.tsx';
+import { Senders } from './senders/senders.tsx';
+import { agentNameOf, TriggerStatus } from './status.tsx';
+
+const route = getRouteApi('/triggers/$agentId/$deploymentId');
+const above = <TextLink to="/triggers">Triggers</TextLink>;
 
 export function TriggerPage() {
-  return <Page title="Trigger">{null}</Page>;
+  const { agentId, deploymentId } = route.useParams();
+  const { isTeam } = useViewer();
+  const query = useQuery(triggers.one(agentId, deploymentId));
+  // Asked for at the same time.
+  const log = useQuery(invocations(agentId, deploymentId));
+  const curl = curlOf({
+    isTeam,
+    ...requests.read({ agent_id: agentId, deployment_id: deploymentId }),
+  });
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return (
+      <Page title="No such trigger" above={above}>
+        <Empty icon={<Unplug />} action={<ButtonLink to="/triggers">All triggers</ButtonLink>} curl={curl}>
+          It is deleted, or it is not yours to see. Sessions that it has started are still there.
+        </Empty>
+      </Page>
+    );
+  if (!query.data)
+    return (
+      <Page title="Trigger" above={above}>
+        {query.isError ? (
+          <Failure error={query.error} onRetry={() => void query.refetch()} curl={curl} />
+        ) : (
+          <Skeleton lines={8} />
+        )}
+      </Page>
+    );
+  return <Shown key={deploymentId} trigger={query.data} log={log} />;
+}
+
+function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<InvocationLog> }) {
+  const navigate = route.useNavigate();
+  const { replaces, of, sender = 'curl' } = route.useSearch();
+  const actions = useTriggerActions(() => void navigate({ to: '/triggers' }));
+  const { agent_id: agentId, deployment_id: deploymentId, status } = trigger;
+  const isEnabled = status === 'enabled';
+  return (
+    <Page
+      title={agentNameOf(trigger)}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          <TriggerStatus status={status} />
+          <span className="font-mono text-xs wrap-anywhere">{deploymentId}</span>
+        </span>
+      }
+      above={above}
+      actions={
+        <>
+          <ButtonLink to="/triggers/new" search={{ agent: agentId, replaces: deploymentId }}>
+            Replace
+          </ButtonLink>
+          {isEnabled ? (
+            <Button onClick={() => actions.ask({ what: 'disable', trigger })}>Disable</Button>
+          ) : (
+            <Button look="primary" busy={actions.isEnabling} onClick={() => actions.enable(trigger)}>
+              Enable
+            </Button>
+          )}
+          <Button onClick={() => actions.ask({ what: 'delete', trigger })}>Delete</Button>
+          <RowMenu trigger={trigger} actions={actions} />
+        </>
+      }
+    >
+      {replaces !== undefined && (
+        <ReplacementGuide trigger={trigger} old={{ agentId: of ?? agentId, deploymentId: replaces }} />
+      )}
+      {!isEnabled && (
+        <p role="status" className="mb-5 rounded-xl border border-warn bg-warn-soft p-4">
+          Disabled: its requests are answered with 404 until it is enabled again. Its URL and secret are kept.
+        </p>
+      )}
+      {isEnabled && replaces === undefined && log.data && <FirstRequest log={log.data} />}
+      <TriggerFacts trigger={trigger} />
+      <RequestLog trigger={trigger} query={log} />
+      <section aria-labelledby="send" className="mt-6">
+        <h2 id="send" className="text-base font-semibold">
+          Send a request
+        </h2>
+        <p className="mt-0.5 mb-2 max-w-prose text-muted">
+          A test is a real, signed request: each one that is accepted starts a session. This page cannot send
+          one, as it does not know the secret. The code does, where the secret is.
+        </p>
+        <Card className="p-4 sm:p-5">
+          <Senders
+            url={trigger.trigger_url}
+            language={sender}
+            onChange={(language) =>
+              void navigate({
+                search: (before) => ({ ...before, sender: language === 'curl' ? undefined : language }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
+        </Card>
+      </section>
+      {actions.dialog}
+    </Page>
+  );
 }

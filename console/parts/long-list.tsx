@@ -12,7 +12,7 @@ export interface Column<Item> {
   cell: (item: Item) => ReactNode;
 }
 
-export interface TableProps<Item> {
+export interface LongListProps<Item> {
   /** What is listed; its name. */
   label: string;
   items: Item[];
@@ -38,7 +38,7 @@ const NEAR = 10;
 type Rows = Virtualizer<Window, HTMLElement>;
 
 /** Rows of any number, of which only those in view are drawn; on narrow screens, cards. */
-export function Table<Item>(props: TableProps<Item>) {
+export function LongList<Item>(props: LongListProps<Item>) {
   const { items, keyOf, onEnd } = props;
   const isWide = useMedia(WIDE);
   const place = useRef<HTMLDivElement>(null);
@@ -79,7 +79,7 @@ function spaceAround(rows: Rows): { above: number; below: number } {
   };
 }
 
-function WideRows<Item>({ label, items, columns, more, rows }: TableProps<Item> & { rows: Rows }) {
+function WideRows<Item>({ label, items, columns, more, rows }: LongListProps<Item> & { rows: Rows }) {
   const { above, below } = spaceAround(rows);
   return (
     <table
@@ -144,7 +144,7 @@ function Gap({ height }: { height: number }) {
   );
 }
 
-function Cards<Item>({ label, items, card, rows }: TableProps<Item> & { rows: Rows }) {
+function Cards<Item>({ label, items, card, rows }: LongListProps<Item> & { rows: Rows }) {
   const { above, below } = spaceAround(rows);
   return (
     <ul aria-label={label} style={{ paddingTop: above, paddingBottom: below }}>

@@ -1,0 +1,112 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import type { Agent } from '../../gen/index.ts';
+import { AgentPicker } from '../../parts/agent-picker.tsx';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { Problem } from '../../parts/failure.tsx';
+import { newKey } from '../../parts/key.ts';
+import { ButtonLink } from '../../parts/links.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field, TextArea } from '../../ui/field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Preview } from './preview.tsx';
+import { requests } from './requests.ts';
+import { TYPE_NAME } from './status.tsx';
+
+const PREFIX_BYTES = 65_536;
+
+export interface Wanted {
+  agentId: string;
+  promptPrefix: string | null;
+  idempotencyKey: string;
+}
+
+export interface TriggerFormProps {
+  agent: Agent | null;
+  prefix: string;
+  action: string;
+  /** Fails with what is wrong. Its answer is kept nowhere. */
+  create: (wanted: Wanted) => Promise<void>;
+}
+
+export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, create }: TriggerFormProps) {
+  const [agent, setAgent] = useState(firstAgent);
+  const [prefix, setPrefix] = useState(firstPrefix);
+  const [isTried, setTried] = useState(false);
+  const attempt = useRef({ of: '', key: '' });
+  const creating = useMutation({ mutationFn: create, gcTime: 0 });
+  const isLong = new TextEncoder().encode(prefix).length > PREFIX_BYTES;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    setTried(true);
+    if (!agent || isLong || creating.isPending) return;
+    const agentId = agent.agent_id;
+    // When no answer has come, the next attempt at the same does not make a second one.
+    const of = JSON.stringify([agentId, prefix]);
+    if (attempt.current.of !== of) attempt.current = { of, key: newKey() };
+    creating.mutate(
+      { agentId, promptPrefix: prefix || null, idempotencyKey: attempt.current.key },
+      {
+        onSuccess: () => {
+          attempt.current = { of: '', key: '' };
+          creating.reset();
+        },
+      },
+    );
+  }
+
+  return (
+    <Card className="p-4 sm:p-6">
+      <form onSubmit={submit} className="grid gap-6 lg:grid-cols-2 lg:gap-10">
+        <div className="flex min-w-0 flex-col gap-5">
+          <Field
+            label="Agent"
+            hint="It handles every request. Only agents that you may change are offered."
+            error={isTried && !agent ? 'Choose an agent.' : undefined}
+          >
+            <AgentPicker value={agent} onChange={setAgent} managed />
+          </Field>
+          <fieldset>
+            <legend className="font-medium">Type</legend>
+            <label className="mt-1 flex items-start gap-2.5 rounded-lg border border-line bg-sunken px-3 py-2">
+              <input type="radio" name="type" checked readOnly className="mt-1 accent-accent-fill" />
+              <span>
+                {TYPE_NAME}
+                <span className="block text-[13px] text-muted">
+                  Each request is signed with a secret that only the sender has.
+                </span>
+              </span>
+            </label>
+          </fieldset>
+          <Field
+            label="Prompt prefix"
+            optional
+            hint="Stands before the body. Neither it nor the agent can be changed later: a trigger is replaced instead."
+            error={isLong ? 'It may have 64 KiB at most.' : undefined}
+          >
+            <TextArea
+              rows={5}
+              value={prefix}
+              onChange={(event) => setPrefix(event.target.value)}
+              placeholder="A build has finished. Say what broke, in three lines:"
+            />
+          </Field>
+        </div>
+        <Preview prefix={prefix} />
+        <div className="lg:col-span-full">
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" look="primary" busy={creating.isPending}>
+              {action}
+            </Button>
+            <ButtonLink to="/triggers">Cancel</ButtonLink>
+            <div className="ms-auto">
+              <CopyCurl {...requests.create(agent?.agent_id, prefix)} />
+            </div>
+          </div>
+          <Problem error={creating.error} />
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,135 @@
+import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import { type InvocationLog, readOlder } from '../../../api/invocations.ts';
+import type { Deployment, Invocation } from '../../../gen/index.ts';
+import { CopyCurl } from '../../../parts/copy-curl.tsx';
+import { curlOf } from '../../../parts/curl.ts';
+import { Failure, messageOf, Problem } from '../../../parts/failure.tsx';
+import { ButtonLink } from '../../../parts/links.tsx';
+import { type Column, LongList } from '../../../parts/long-list.tsx';
+import { useViewer } from '../../../parts/viewer.ts';
+import { Badge } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { shownBytes } from '../../../ui/bytes.ts';
+import { Card } from '../../../ui/page.tsx';
+import { Skeleton } from '../../../ui/skeleton.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { requests } from '../requests.ts';
+import { useArrivals } from './arrivals.ts';
+import { Outcome, Result } from './entry.tsx';
+
+const COLUMNS: readonly Column<Invocation>[] = [
+  { name: 'Time', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
+  { name: 'Result', className: 'w-36', cell: (call) => <Result {...call} /> },
+  { name: 'What came of it', cell: (call) => <Outcome call={call} /> },
+  { name: 'Size', className: 'w-24 tabular-nums', cell: ({ size }) => shownBytes(size) },
+  { name: 'From', className: 'w-40', cell: ({ source_address: address }) => <From address={address} /> },
+];
+
+export interface LogProps {
+  trigger: Deployment;
+  query: UseQueryResult<InvocationLog>;
+}
+
+/** Every request that the trigger got, as it comes. */
+export function RequestLog({ trigger, query }: LogProps) {
+  const { agent_id: agentId, deployment_id: deploymentId } = trigger;
+  const queries = useQueryClient();
+  const { isTeam } = useViewer();
+  const news = useArrivals(query.data);
+  const { mutate: readMore, ...reading } = useMutation({
+    mutationFn: () => readOlder(queries, agentId, deploymentId),
+  });
+  const hasMore = query.data?.next !== undefined;
+  const isIdle = !reading.isPending && !reading.isError;
+  const onEnd = useCallback(() => {
+    if (hasMore && isIdle) readMore();
+  }, [hasMore, isIdle, readMore]);
+  return (
+    <section aria-labelledby="requests" className="mt-6">
+      <div className="mb-2 flex flex-wrap items-center gap-2">
+        <h2 id="requests" className="text-base font-semibold">
+          Requests
+        </h2>
+        <Liveness query={query} />
+        <div className="ms-auto flex flex-wrap gap-2">
+          <CopyCurl {...requests.calls(trigger)} />
+          <ButtonLink to="/sessions" search={{ trigger: deploymentId }} small>
+            Sessions it started
+          </ButtonLink>
+        </div>
+      </div>
+      <p role="status" className="sr-only">
+        {news}
+      </p>
+      <Card>
+        {query.isPending ? (
+          <Skeleton lines={4} />
+        ) : query.data === undefined ? (
+          <Failure
+            error={query.error}
+            onRetry={() => void query.refetch()}
+            curl={curlOf({ isTeam, ...requests.calls(trigger) })}
+          />
+        ) : query.data.entries.length === 0 ? (
+          <p className="p-6 text-center text-muted">No request has come yet.</p>
+        ) : (
+          <LongList
+            label="Requests"
+            items={query.data.entries}
+            keyOf={({ invocation_id: id }) => id}
+            columns={COLUMNS}
+            card={(call) => <NarrowEntry call={call} />}
+            more={hasMore}
+            onEnd={onEnd}
+          />
+        )}
+        {hasMore && (
+          <div className="flex flex-col items-center p-3">
+            <Problem error={reading.error} />
+            <Button className="mt-2" busy={reading.isPending} onClick={() => readMore()}>
+              Show older ones
+            </Button>
+          </div>
+        )}
+      </Card>
+    </section>
+  );
+}
+
+function Liveness({ query: { error, fetchStatus, data } }: { query: UseQueryResult<InvocationLog> }) {
+  if (fetchStatus === 'paused') return <Badge tone="warn">Offline</Badge>;
+  if (error && data)
+    return (
+      <span title={messageOf(error)}>
+        <Badge tone="warn">Not up to date</Badge>
+      </span>
+    );
+  return (
+    <Badge tone="accent" live>
+      Live
+    </Badge>
+  );
+}
+
+function NarrowEntry({ call }: { call: Invocation }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Result {...call} />
+        <span className="text-[13px] text-muted">
+          <Time at={call.created_at} />
+        </span>
+      </div>
+      <Outcome call={call} />
+      <div className="flex flex-wrap gap-x-3 text-[13px] text-muted">
+        <span>{shownBytes(call.size)}</span>
+        <From address={call.source_address} />
+      </div>
+    </div>
+  );
+}
+
+function From({ address }: { address: string | null }) {
+  return <span className="font-mono text-xs wrap-anywhere">{address ?? 'unknown'}</span>;
+}

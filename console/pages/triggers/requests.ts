@@ -1,0 +1,25 @@
+import type { Deployment } from '../../gen/index.ts';
+import type { CurlOptions } from '../../parts/curl.ts';
+
+type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
+
+const pathOf = ({ agent_id: agentId, deployment_id: id }: Address) =>
+  `/admin/agents/${agentId}/deployments/${id}`;
+
+/** What the pages of triggers ask the service, as requests to copy. */
+export const requests = {
+  list: ({ q, status }: { q?: string | undefined; status?: string | undefined } = {}): CurlOptions => {
+    const query = new URLSearchParams({ ...(q ? { q } : {}), ...(status ? { status } : {}) });
+    return { path: `/admin/deployments${query.size > 0 ? `?${query}` : ''}` };
+  },
+  create: (agentId: string | undefined, prefix: string): CurlOptions => ({
+    method: 'POST',
+    path: `/admin/agents/${agentId ?? 'AGENT_ID'}/deployments`,
+    body: { type: 'webhook', ...(prefix ? { prompt_prefix: prefix } : {}) },
+  }),
+  read: (trigger: Address): CurlOptions => ({ path: pathOf(trigger) }),
+  enable: (trigger: Address): CurlOptions => ({ method: 'POST', path: `${pathOf(trigger)}/enable` }),
+  disable: (trigger: Address): CurlOptions => ({ method: 'POST', path: `${pathOf(trigger)}/disable` }),
+  delete: (trigger: Address): CurlOptions => ({ method: 'DELETE', path: pathOf(trigger) }),
+  calls: (trigger: Address): CurlOptions => ({ path: `${pathOf(trigger)}/invocations` }),
+};

@@ -1,0 +1,65 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Ban, Copy, Ellipsis, Power, Replace, Terminal, Trash2 } from 'lucide-react';
+import type { Deployment } from '../../gen/index.ts';
+import { curlOf } from '../../parts/curl.ts';
+import { useViewer } from '../../parts/viewer.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { toast } from '../../ui/toast.tsx';
+import type { TriggerActions } from './actions.tsx';
+import { requests } from './requests.ts';
+import { agentNameOf } from './status.tsx';
+
+function copy(text: string, what: string): void {
+  const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
+  written.then(
+    () => toast.done(`Copied: ${what}`),
+    () => toast.failed('The browser does not allow copying.'),
+  );
+}
+
+export interface RowMenuProps {
+  trigger: Deployment;
+  actions: TriggerActions;
+}
+
+/** What can be done with a trigger, where there are many of them. */
+export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
+  const navigate = useNavigate();
+  const { isTeam } = useViewer();
+  const { agent_id: agent, deployment_id: replaces, status, trigger_url: url } = trigger;
+  const label = `Actions for ${agentNameOf(trigger)}, ${replaces}`;
+  return (
+    <Menu trigger={<IconButton label={label} icon={<Ellipsis />} />}>
+      {status === 'enabled' ? (
+        <MenuItem icon={<Ban />} onSelect={() => ask({ what: 'disable', trigger })}>
+          Disable
+        </MenuItem>
+      ) : (
+        <MenuItem icon={<Power />} onSelect={() => enable(trigger)}>
+          Enable
+        </MenuItem>
+      )}
+      <MenuItem
+        icon={<Replace />}
+        onSelect={() => void navigate({ to: '/triggers/new', search: { agent, replaces } })}
+      >
+        Replace
+      </MenuItem>
+      <MenuItem icon={<Copy />} onSelect={() => copy(url, 'the trigger URL')}>
+        Copy the URL
+      </MenuItem>
+      {status === 'disabled' && (
+        <MenuItem
+          icon={<Terminal />}
+          onSelect={() => copy(curlOf({ isTeam, ...requests.enable(trigger) }), 'enable, as curl')}
+        >
+          Copy “Enable” as curl
+        </MenuItem>
+      )}
+      <MenuItem icon={<Trash2 />} danger onSelect={() => ask({ what: 'delete', trigger })}>
+        Delete
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,79 @@
+import type { Deployment } from '../../gen/index.ts';
+import { TextLink } from '../../parts/links.tsx';
+import { type Column, LongList } from '../../parts/long-list.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { TriggerActions } from './actions.tsx';
+import { RowMenu } from './row-menu.tsx';
+import { agentNameOf, TriggerStatus, TYPE_NAME } from './status.tsx';
+
+export interface TriggerRowsProps {
+  triggers: Deployment[];
+  more: boolean;
+  onEnd: () => void;
+  actions: TriggerActions;
+}
+
+/** Triggers of any number, each a link to its page. */
+export function TriggerRows({ triggers, more, onEnd, actions }: TriggerRowsProps) {
+  const columns: Column<Deployment>[] = [
+    { name: 'Trigger', className: 'w-[38%]', cell: (trigger) => <Name trigger={trigger} /> },
+    {
+      name: 'Status',
+      className: 'w-28',
+      cell: ({ status }) => <TriggerStatus status={status} />,
+    },
+    { name: 'Type', className: 'w-48', cell: () => TYPE_NAME },
+    { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <Prefix text={prefix} /> },
+    { name: 'Created', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      name: 'Actions',
+      hideName: true,
+      className: 'w-16 text-end',
+      cell: (trigger) => <RowMenu trigger={trigger} actions={actions} />,
+    },
+  ];
+  return (
+    <LongList
+      label="Triggers"
+      items={triggers}
+      keyOf={({ deployment_id: id }) => id}
+      columns={columns}
+      more={more}
+      onEnd={onEnd}
+      card={(trigger) => (
+        <div className="flex items-start gap-2">
+          <div className="flex min-w-0 flex-1 flex-col gap-1.5">
+            <Name trigger={trigger} />
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+              <TriggerStatus status={trigger.status} />
+              <Time at={trigger.created_at} />
+            </div>
+          </div>
+          <RowMenu trigger={trigger} actions={actions} />
+        </div>
+      )}
+    />
+  );
+}
+
+function Name({ trigger }: { trigger: Deployment }) {
+  const { agent_id: agentId, deployment_id: deploymentId } = trigger;
+  const name = agentNameOf(trigger);
+  return (
+    <TextLink to="/triggers/$agentId/$deploymentId" params={{ agentId, deploymentId }} className="block">
+      <span className="block truncate" dir="auto" title={name}>
+        {name}
+      </span>
+      <span className="block truncate font-mono text-xs font-normal text-muted">{deploymentId}</span>
+    </TextLink>
+  );
+}
+
+function Prefix({ text }: { text: string | null }) {
+  if (text === null) return <span className="text-muted">None</span>;
+  return (
+    <span className="block truncate" dir="auto" title={text.slice(0, 400)}>
+      {text}
+    </span>
+  );
+}
