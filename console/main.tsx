@@ -28,6 +28,9 @@ const queries: QueryClient = new QueryClient({
   },
 });
 
+// A newer release has replaced the parts that this one would load: from here on it is the newer one.
+window.addEventListener('vite:preloadError', () => location.reload());
+
 const place = document.getElementById('root');
 if (!place) throw new Error('the page has no place for the console');
 createRoot(place).render(

@@ -85,3 +85,10 @@ export function pagesOf<Item>(
     staleTime: ({ state }) => (isLong(state.data) ? Number.POSITIVE_INFINITY : FRESH_MS),
   });
 }
+
+/** Tells two requests of one act from two acts: the service does it once. */
+export function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

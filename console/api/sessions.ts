@@ -1,6 +1,19 @@
 import { queryOptions } from '@tanstack/react-query';
-import { getSession, listAllSessions, listSessions, type Session } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import {
+  archiveSession,
+  decideApproval,
+  deleteSession,
+  forkSession,
+  getSession,
+  interruptSession,
+  listAllSessions,
+  listEvents,
+  listSessions,
+  type Session,
+  sendMessage,
+  updateSession,
+} from '../gen/index.ts';
+import { ask, askPage, newIdempotencyKey, pagesOf } from './client.ts';
 
 export interface SessionFilters {
   q?: string | undefined;
@@ -12,6 +25,11 @@ export interface SessionFilters {
   archived?: boolean | undefined;
 }
 
+/** Events of one read of the raw journal. */
+export const CHUNK = 100;
+
+const pathOf = (sessionId: string) => ({ session_id: sessionId });
+
 /** What can be seen of sessions. Keys begin with `sessions`. */
 export const sessions = {
   /** One's own; with `all` those of everybody, which only administrators may see. */
@@ -22,6 +40,73 @@ export const sessions = {
   one: (sessionId: string) =>
     queryOptions({
       queryKey: ['sessions', sessionId],
-      queryFn: ({ signal }) => ask(getSession({ path: { session_id: sessionId }, signal })),
+      queryFn: ({ signal }) => ask(getSession({ path: pathOf(sessionId), signal })),
     }),
+  /** Events `number * CHUNK + 1` to `upTo`, which is at most the end of the chunk. They never change. */
+  chunk: (sessionId: string, number: number, upTo: number) =>
+    queryOptions({
+      queryKey: ['sessions', sessionId, 'chunk', number, upTo],
+      staleTime: Number.POSITIVE_INFINITY,
+      queryFn: ({ signal }) => {
+        const query = { after_seq: number * CHUNK, limit: CHUNK };
+        return askPage(listEvents({ path: pathOf(sessionId), query, signal }));
+      },
+    }),
+  /** Events of some types alone, newest first. */
+  eventsOf: (sessionId: string, types: readonly string[]) =>
+    pagesOf(['sessions', sessionId, 'events', types], (cursor, signal) => {
+      const query = { types: types.join(','), order: 'newest_first' as const, limit: CHUNK, cursor };
+      return askPage(listEvents({ path: pathOf(sessionId), query, signal }));
+    }),
+};
+
+export interface Sending {
+  content: string;
+  busyPolicy?: 'enqueue' | 'interrupt';
+  key: string;
+}
+
+export interface Deciding {
+  approvalId: string;
+  decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
+  reason?: string | undefined;
+  editedInput?: Record<string, unknown> | undefined;
+}
+
+/** What can be done with a session. All fail with an ApiError. */
+export const sessionActs = (sessionId: string) => {
+  const path = pathOf(sessionId);
+  return {
+    send: ({ content, busyPolicy = 'enqueue', key }: Sending) =>
+      ask(
+        sendMessage({
+          path,
+          body: { content, busy_policy: busyPolicy },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    interrupt: () => ask(interruptSession({ path })),
+    decide: ({ approvalId, decision, reason, editedInput }: Deciding) =>
+      ask(
+        decideApproval({
+          path: { ...path, approval_id: approvalId },
+          body: {
+            decision,
+            ...(reason ? { reason } : {}),
+            ...(editedInput ? { edited_input: editedInput } : {}),
+          },
+        }),
+      ),
+    fork: (afterSeq: number) =>
+      ask(
+        forkSession({
+          path,
+          body: { after_seq: afterSeq },
+          headers: { 'Idempotency-Key': newIdempotencyKey() },
+        }),
+      ),
+    rename: (title: string) => ask(updateSession({ path, body: { title: title || null } })),
+    archive: () => ask(archiveSession({ path })),
+    remove: () => ask(deleteSession({ path })),
+  };
 };

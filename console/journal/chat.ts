@@ -71,7 +71,7 @@ export interface FileChanges {
   key: string;
   seq: number;
   createdAt: string;
-  files: { path: string; change: 'created' | 'modified' | 'deleted' }[];
+  files: { seq: number; path: string; change: 'created' | 'modified' | 'deleted' }[];
 }
 
 export type ChatItem = Said | Call | Notice | TurnEnd | FileChanges;
@@ -172,7 +172,7 @@ export function chatOf({
       case 'file.created':
       case 'file.modified':
       case 'file.deleted': {
-        const changed = { path: event.data.path, change: changeOf(event) };
+        const changed = { seq: event.seq, path: event.data.path, change: changeOf(event) };
         const last = items.at(-1);
         if (last?.kind === 'files') last.files.push(changed);
         else items.push({ kind: 'files', ...base, files: [changed] });

@@ -1,5 +1,88 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { sessions } from '../../api/sessions.ts';
+import { chatOf } from '../../journal/chat.ts';
+import { useJournal } from '../../journal/use-journal.ts';
+import { waitingFor } from '../../journal/waiting.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Chat } from './chat/chat.tsx';
+import { useFreshSession } from './fresh.ts';
+import { SessionHeader } from './header.tsx';
+import { Raw } from './raw/raw.tsx';
+import type { SessionSearch } from './search.ts';
+import { Timeline } from './timeline/timeline.tsx';
+
+const route = getRouteApi('/sessions/$sessionId');
+
+const TABS = [
+  { value: 'chat', text: 'Chat' },
+  { value: 'timeline', text: 'Timeline' },
+  { value: 'raw', text: 'Events' },
+] as const;
 
 export function SessionPage() {
-  return <Page title="Session">{null}</Page>;
+  const { sessionId } = route.useParams();
+  // Another session is another page: nothing of the one before stays.
+  return <OneSession key={sessionId} sessionId={sessionId} />;
+}
+
+function OneSession({ sessionId }: { sessionId: string }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { user } = useViewer();
+  const query = useQuery(sessions.one(sessionId));
+  const { view, loadEarlier } = useJournal(sessionId);
+  const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
+  useFreshSession(sessionId, view?.events);
+  const session = query.data;
+  if (!session || !view) {
+    if (!query.isError) return <Skeleton lines={8} />;
+    return (
+      <Page title={query.error.message}>
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </Page>
+    );
+  }
+  const go = (part: SessionSearch) => void navigate({ search: (before) => ({ ...before, ...part }) });
+  const tab = search.view ?? 'chat';
+  const isMine = session.created_by === user?.user_id;
+  const mayWrite = isMine && session.archived_at === null && session.status !== 'terminated';
+  const shared = {
+    session,
+    view,
+    chat,
+    mayWrite,
+    event: search.event,
+    onEvent: (event?: number) => go({ event }),
+  };
+  return (
+    <div className="flex h-[calc(100dvh-3.1rem)] flex-col md:h-dvh">
+      <SessionHeader session={session} view={view} isMine={isMine} />
+      <Tabs
+        label="Views of the session"
+        value={tab}
+        tabs={TABS}
+        onChange={(chosen) => go({ view: chosen === 'chat' ? undefined : chosen })}
+        className="flex min-h-0 flex-1 flex-col [&>[role=tablist]]:px-3 sm:[&>[role=tablist]]:px-7 [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col"
+      >
+        {tab === 'chat' && (
+          <Chat
+            {...shared}
+            waiting={waitingFor(view, chat)}
+            onEarlier={loadEarlier}
+            onRaw={(event) => go({ view: 'raw', event })}
+          />
+        )}
+        {tab === 'timeline' && (
+          <Timeline {...shared} waiting={waitingFor(view, chat)} onEarlier={loadEarlier} />
+        )}
+        {tab === 'raw' && <Raw {...shared} types={search.types} onTypes={(types) => go({ types })} />}
+      </Tabs>
+    </div>
+  );
 }

@@ -1,0 +1,157 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Deciding, sessionActs } from '../../../api/sessions.ts';
+import type { Session } from '../../../gen/index.ts';
+import type { Asked, Call } from '../../../journal/chat.ts';
+import { CopyCurl } from '../../../parts/copy-curl.tsx';
+import { Problem } from '../../../parts/failure.tsx';
+import { jsonText } from '../../../parts/json.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Field, Input, TextArea } from '../../../ui/field.tsx';
+import { Time } from '../../../ui/time.tsx';
+
+export interface ApprovalProps {
+  call: Call;
+  approval: Asked;
+  session: Session;
+  mayWrite: boolean;
+}
+
+const DECIDED: Record<string, string> = {
+  allow: 'Allowed',
+  deny: 'Denied',
+  retry: 'To be made again',
+  mark_done: 'Marked as done',
+  mark_failed: 'Marked as failed',
+};
+
+/** Asks whether a call may be made, or what has become of one that nobody knows the end of. */
+export function Approval({ call, approval, session, mayWrite }: ApprovalProps) {
+  if (approval.decision !== undefined)
+    return (
+      <p className="text-[13px] text-muted wrap-anywhere">
+        {DECIDED[approval.decision] ?? approval.decision}
+        {approval.reason ? `: ${approval.reason}` : '.'}
+      </p>
+    );
+  if (call.state !== 'asked') return null;
+  if (!mayWrite) return <p className="text-[13px] text-muted">Whoever the session belongs to decides.</p>;
+  return <Decide call={call} approval={approval} session={session} />;
+}
+
+function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
+  const [mode, setMode] = useState<'plain' | 'edit' | 'deny'>('plain');
+  const [edited, setEdited] = useState(() => jsonText(call.input));
+  const [reason, setReason] = useState('');
+  const { mutate, isPending, error, isSuccess } = useMutation({
+    mutationFn: sessionActs(session.session_id).decide,
+  });
+  const decide = (decision: Deciding['decision'], more: Partial<Deciding> = {}) =>
+    mutate({ approvalId: approval.approvalId, decision, ...more });
+  const busy = isPending || isSuccess;
+  const input = parsed(edited);
+  const curl = (
+    <CopyCurl
+      method="POST"
+      path={`/sessions/${session.session_id}/approvals/${approval.approvalId}`}
+      body={{ decision: approval.kind === 'outcome_unknown' ? 'retry' : 'allow' }}
+    />
+  );
+  const deadline = (
+    <p className="text-[13px] text-muted">
+      Without an answer it counts as denied <Time at={approval.expiresAt} />.
+    </p>
+  );
+  if (approval.kind === 'outcome_unknown')
+    return (
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-2">
+          It was begun, and nobody knows whether it has had its effect. What shall become of it?
+        </legend>
+        <div className="flex flex-wrap gap-2">
+          <Button small look="primary" busy={busy} onClick={() => decide('retry')}>
+            Make it again
+          </Button>
+          <Button small busy={busy} onClick={() => decide('mark_done')}>
+            It was done
+          </Button>
+          <Button small busy={busy} onClick={() => decide('mark_failed')}>
+            It has failed
+          </Button>
+          {curl}
+        </div>
+        {deadline}
+        <Problem error={error} />
+      </fieldset>
+    );
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="sr-only">May {call.name} be called with exactly this input?</legend>
+      {mode === 'edit' && (
+        <Field label="Run this instead" error={input ? undefined : 'This is no JSON object.'}>
+          <TextArea
+            value={edited}
+            rows={6}
+            spellCheck={false}
+            className="font-mono text-[12.5px]"
+            onChange={(event) => setEdited(event.target.value)}
+          />
+        </Field>
+      )}
+      {mode === 'deny' && (
+        <Field label="Reason" optional hint="The agent is told.">
+          <Input value={reason} autoFocus onChange={(event) => setReason(event.target.value)} />
+        </Field>
+      )}
+      <div className="flex flex-wrap gap-2">
+        {mode === 'plain' && (
+          <>
+            <Button small look="primary" busy={busy} onClick={() => decide('allow')}>
+              Allow
+            </Button>
+            <Button small disabled={busy} onClick={() => setMode('deny')}>
+              Deny
+            </Button>
+            <Button small disabled={busy} onClick={() => setMode('edit')}>
+              Edit the input
+            </Button>
+            {curl}
+          </>
+        )}
+        {mode === 'edit' && (
+          <Button
+            small
+            look="primary"
+            busy={busy}
+            disabled={!input}
+            onClick={() => decide('allow', { editedInput: input })}
+          >
+            Allow what is written here
+          </Button>
+        )}
+        {mode === 'deny' && (
+          <Button small look="danger" busy={busy} onClick={() => decide('deny', { reason })}>
+            Deny
+          </Button>
+        )}
+        {mode !== 'plain' && (
+          <Button small look="quiet" onClick={() => setMode('plain')}>
+            Back
+          </Button>
+        )}
+      </div>
+      {deadline}
+      <Problem error={error} />
+    </fieldset>
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { useMutation } from '@tanstack/react-query';
+import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { newIdempotencyKey } from '../../../api/client.ts';
+import { type Sending, sessionActs } from '../../../api/sessions.ts';
+import type { Session } from '../../../gen/index.ts';
+import { Problem } from '../../../parts/failure.tsx';
+import { useShortcut } from '../../../parts/shortcuts.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Menu, MenuItem } from '../../../ui/menu.tsx';
+
+export interface ComposerProps {
+  session: Session;
+  onSent: () => void;
+}
+
+const ROWS = 8;
+
+/** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
+export function Composer({ session, onSent }: ComposerProps) {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  // The same key until it has been accepted: who presses twice has sent once.
+  const key = useRef(newIdempotencyKey());
+  const acts = sessionActs(session.session_id);
+  const sending = useMutation({
+    mutationFn: (message: Sending) => acts.send(message),
+    onSuccess: () => {
+      setText('');
+      key.current = newIdempotencyKey();
+      onSent();
+      field.current?.focus();
+    },
+  });
+  const interrupting = useMutation({ mutationFn: acts.interrupt });
+  useShortcut('c', 'Write a message', () => field.current?.focus());
+
+  const isBusy = session.status !== 'idle' || session.needs_action;
+  const isEmpty = text.trim() === '';
+  const send = (busyPolicy: Sending['busyPolicy'] = 'enqueue') => {
+    if (!isEmpty && !sending.isPending) sending.mutate({ content: text, busyPolicy, key: key.current });
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Whoever composes a character with Enter is not done.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const rows = Math.min(ROWS, text.split('\n').length);
+  return (
+    <form onSubmit={onSubmit} className="px-4 pb-4 sm:px-8">
+      <div className="mx-auto max-w-3xl rounded-2xl border border-line bg-surface p-2 shadow-sm focus-within:border-accent">
+        <textarea
+          ref={field}
+          aria-label="Message"
+          placeholder={isBusy ? 'Write what comes next' : 'Write to the agent'}
+          dir="auto"
+          rows={rows}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            // Another text is another message.
+            if (sending.isError) key.current = newIdempotencyKey();
+          }}
+          onKeyDown={onKeyDown}
+          className="w-full resize-none bg-transparent px-2 py-1 outline-none"
+        />
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          <span className="me-auto hidden px-2 text-xs text-muted sm:inline">
+            Enter sends, Shift+Enter begins a line
+            {session.queued_turns > 0 && ` · ${session.queued_turns} queued`}
+          </span>
+          {isBusy && (
+            <Button small busy={interrupting.isPending} onClick={() => interrupting.mutate()}>
+              <OctagonX aria-hidden />
+              Interrupt
+            </Button>
+          )}
+          <div className="flex">
+            <Button
+              type="submit"
+              small
+              look="primary"
+              busy={sending.isPending}
+              disabled={isEmpty}
+              className={isBusy ? 'rounded-e-none' : ''}
+            >
+              <SendHorizontal aria-hidden />
+              {isBusy ? 'Queue' : 'Send'}
+            </Button>
+            {isBusy && (
+              <Menu
+                trigger={
+                  <Button
+                    small
+                    look="primary"
+                    aria-label="Other ways to send"
+                    disabled={isEmpty}
+                    className="rounded-s-none border-s border-white/30 px-1.5!"
+                  >
+                    <ChevronDown aria-hidden />
+                  </Button>
+                }
+              >
+                <MenuItem onSelect={() => send('interrupt')}>Interrupt, then send</MenuItem>
+              </Menu>
+            )}
+          </div>
+        </div>
+        <Problem error={sending.error ?? interrupting.error} />
+      </div>
+    </form>
+  );
+}

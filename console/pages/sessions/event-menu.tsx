@@ -1,0 +1,70 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Braces, Ellipsis, GitFork, Link, TextQuote } from 'lucide-react';
+import { sessionActs } from '../../api/sessions.ts';
+import type { Session } from '../../gen/index.ts';
+import { messageOf } from '../../parts/failure.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+export interface EventMenuProps {
+  session: Session;
+  seq: number;
+  /** What can be copied. */
+  text?: string;
+  mayFork: boolean;
+  onRaw?: (event: number) => void;
+}
+
+/** What can be done with a place in the journal. */
+export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps) {
+  const fork = useFork(session);
+  async function copy(copied: string) {
+    await navigator.clipboard.writeText(copied).then(
+      () => toast.done('It is on the clipboard.'),
+      () => toast.failed('The browser does not allow copying.'),
+    );
+  }
+  const link = () => {
+    const url = new URL(location.href);
+    url.searchParams.set('event', String(seq));
+    return url.href;
+  };
+  return (
+    <Menu trigger={<IconButton label={`More about event ${seq}`} icon={<Ellipsis />} className="size-6!" />}>
+      {text && (
+        <MenuItem icon={<TextQuote />} onSelect={() => void copy(text)}>
+          Copy the text
+        </MenuItem>
+      )}
+      <MenuItem icon={<Link />} onSelect={() => void copy(link())}>
+        Copy a link to here
+      </MenuItem>
+      {onRaw && (
+        <MenuItem icon={<Braces />} onSelect={() => onRaw(seq)}>
+          Show the event
+        </MenuItem>
+      )}
+      {mayFork && (
+        <MenuItem icon={<GitFork />} onSelect={() => fork(seq)}>
+          Fork from here
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+/** A new session with everything up to a place, which is then shown. */
+function useFork(session: Session): (seq: number) => void {
+  const navigate = useNavigate();
+  const { mutate } = useMutation({
+    mutationFn: sessionActs(session.session_id).fork,
+    onSuccess: ({ session_id: sessionId }) => {
+      toast.done('This is the fork. The session it comes from is as it was.');
+      void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+    },
+    onError: (error) => toast.failed('There is no fork.', messageOf(error)),
+  });
+  return mutate;
+}

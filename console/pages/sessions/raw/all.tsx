@@ -1,0 +1,40 @@
+import { useQueries } from '@tanstack/react-query';
+import type { ListPage } from '../../../api/client.ts';
+import { CHUNK, sessions } from '../../../api/sessions.ts';
+import type { Event } from '../../../gen/index.ts';
+import type { EventListProps } from './raw.tsx';
+import { Rows, useRows } from './rows.tsx';
+
+/** All events, however many: what is in sight is read, in chunks that never change. */
+export function AllEvents({ sessionId, lastSeq, selected, onSelect }: EventListProps) {
+  const rows = useRows({ count: lastSeq, selected: selected === undefined ? undefined : selected - 1 });
+  const [first, last] = rows.range;
+  const chunks = numbersBetween(Math.floor(first / CHUNK), Math.floor(last / CHUNK));
+  const found = useQueries({
+    queries: chunks.map((number) => {
+      const upTo = Math.min((number + 1) * CHUNK, lastSeq);
+      return { ...sessions.chunk(sessionId, number, upTo), placeholderData: keep };
+    }),
+  });
+  const eventAt = (index: number): Event | undefined => {
+    const chunk = found[Math.floor(index / CHUNK) - Math.floor(first / CHUNK)];
+    return chunk?.data?.items[index % CHUNK];
+  };
+  return (
+    <Rows
+      rows={rows}
+      label="Events"
+      selected={selected}
+      eventAt={eventAt}
+      seqAt={(index) => index + 1}
+      onSelect={onSelect}
+    />
+  );
+}
+
+/** Of the newest chunk, what was there stays until there is more. */
+const keep = (before: ListPage<Event> | undefined) => before;
+
+function numbersBetween(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,57 @@
+import type { Event } from '../../../gen/index.ts';
+import { classes } from '../../../ui/classes.ts';
+
+export const ROW_PX = 32;
+
+const TONES: readonly [begin: string, tone: string][] = [
+  ['user.', 'text-accent'],
+  ['approval.', 'text-warn'],
+  ['session.error', 'text-bad'],
+  ['turn.failed', 'text-bad'],
+  ['agent.tool', 'text-good'],
+];
+
+export interface RowProps {
+  /** Undefined while it is on its way. */
+  event: Event | undefined;
+  seq: number;
+  isSelected: boolean;
+  /** From the top of the list. */
+  topPx: number;
+  onSelect: (event: Event) => void;
+}
+
+/** One event on a line of fixed height. */
+export function EventRow({ event, seq, isSelected, topPx, onSelect }: RowProps) {
+  const tone = TONES.find(([begin]) => event?.type.startsWith(begin))?.[1];
+  return (
+    <div
+      id={`event-${seq}`}
+      role="option"
+      aria-selected={isSelected}
+      aria-label={event ? `${seq} ${event.type}` : `${seq}, on its way`}
+      // The list has the focus and the keys.
+      tabIndex={-1}
+      onClick={() => event && onSelect(event)}
+      onKeyDown={undefined}
+      style={{ transform: `translateY(${topPx}px)`, height: ROW_PX }}
+      className={classes(
+        'absolute inset-x-0 top-0 flex cursor-pointer items-center gap-3 px-4 font-mono text-xs sm:px-8',
+        isSelected ? 'bg-accent-soft' : 'hover:bg-sunken',
+      )}
+    >
+      <span className="w-14 shrink-0 text-end text-muted tabular-nums">{seq}</span>
+      {event ? (
+        <>
+          <span className="hidden w-24 shrink-0 text-muted tabular-nums sm:block">
+            {event.created_at.slice(11, 23)}
+          </span>
+          <span className={classes('w-44 shrink-0 truncate font-medium', tone)}>{event.type}</span>
+          <span className="min-w-0 flex-1 truncate text-muted">{JSON.stringify(event.data)}</span>
+        </>
+      ) : (
+        <span className="h-3 flex-1 rounded bg-sunken" />
+      )}
+    </div>
+  );
+}

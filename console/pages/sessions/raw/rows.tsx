@@ -1,0 +1,92 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import type { Event } from '../../../gen/index.ts';
+import { EventRow, ROW_PX } from './row.tsx';
+
+const OVERSCAN = 12;
+/** What is drawn before anything has been measured. */
+const FIRST_PX = 640;
+
+interface RowsOptions {
+  count: number;
+  /** The index of the row that is looked at. */
+  selected: number | undefined;
+}
+
+/** A long list of which only what is in sight is drawn. Whoever is at its end stays there. */
+export function useRows({ count, selected }: RowsOptions) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+    initialRect: { width: 0, height: FIRST_PX },
+  });
+  const items = virtual.getVirtualItems();
+  const shown = useRef<number>(undefined);
+  useEffect(() => {
+    if (selected === undefined || selected === shown.current || selected >= count) return;
+    shown.current = selected;
+    virtual.scrollToIndex(selected, { align: 'auto' });
+  }, [selected, count, virtual]);
+  const range: [first: number, last: number] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  return { box, virtual, items, range, count, selected };
+}
+
+export interface RowsProps {
+  rows: ReturnType<typeof useRows>;
+  label: string;
+  selected: number | undefined;
+  eventAt: (index: number) => Event | undefined;
+  seqAt: (index: number) => number;
+  onSelect: (event: Event) => void;
+}
+
+/** The rows, to be gone through by arrows: one of them is looked at. */
+export function Rows({ rows, label, selected, eventAt, seqAt, onSelect }: RowsProps) {
+  const { box, virtual, items, count, selected: index } = rows;
+  function onKeyDown(event: KeyboardEvent): void {
+    const page = Math.max(1, Math.floor((box.current?.clientHeight ?? FIRST_PX) / ROW_PX) - 1);
+    const from = index ?? -1;
+    const targets: Record<string, number> = {
+      ArrowDown: from + 1,
+      ArrowUp: from - 1,
+      PageDown: from + page,
+      PageUp: from - page,
+      Home: 0,
+      End: count - 1,
+    };
+    const target = targets[event.key];
+    if (target === undefined || count === 0) return;
+    event.preventDefault();
+    const at = Math.min(Math.max(target, 0), count - 1);
+    virtual.scrollToIndex(at, { align: 'auto' });
+    const found = eventAt(at);
+    if (found) onSelect(found);
+  }
+  return (
+    <div
+      ref={box}
+      role="listbox"
+      aria-label={label}
+      aria-activedescendant={items.some((item) => item.index === index) ? `event-${selected}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      className="min-w-0 flex-1 overflow-y-auto -outline-offset-2"
+    >
+      <div className="relative" style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => (
+          <EventRow
+            key={item.key}
+            event={eventAt(item.index)}
+            seq={seqAt(item.index)}
+            isSelected={item.index === index}
+            topPx={item.start}
+            onSelect={onSelect}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
