@@ -113,7 +113,7 @@ function WideRows<Item>({ label, items, columns, more, rows }: LongListProps<Ite
               ref={rows.measureElement}
               data-index={index}
               aria-rowindex={index + 2}
-              className="hover:bg-sunken"
+              className="hover:bg-sunken last:*:border-b-0"
             >
               {columns.map(({ name, className, cell }) => (
                 <td

@@ -29,7 +29,7 @@ export function Code({ text, label, wrap, className }: CodeProps) {
           {text}
         </pre>
       </section>
-      <div className="absolute end-1.5 top-1.5 rounded-lg bg-sunken">
+      <div className="absolute end-px top-px rounded-lg bg-sunken p-1">
         <CopyIcon text={text} label={`Copy: ${label}`} />
       </div>
     </div>

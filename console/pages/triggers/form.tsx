@@ -37,9 +37,10 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
   const creating = useMutation({ mutationFn: create, gcTime: 0 });
   const isLong = new TextEncoder().encode(prefix).length > PREFIX_BYTES;
 
-  function submit(event: FormEvent) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     setTried(true);
+    if (!agent) event.currentTarget.querySelector<HTMLElement>('[role=combobox]')?.focus();
     if (!agent || isLong || creating.isPending) return;
     const agentId = agent.agent_id;
     // When no answer has come, the next attempt at the same does not make a second one.

@@ -4,7 +4,7 @@ import { type Column, LongList } from '../../parts/long-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TriggerActions } from './actions.tsx';
 import { RowMenu } from './row-menu.tsx';
-import { agentNameOf, TriggerStatus, TYPE_NAME } from './status.tsx';
+import { agentNameOf, TriggerStatus } from './status.tsx';
 
 export interface TriggerRowsProps {
   triggers: Deployment[];
@@ -16,15 +16,15 @@ export interface TriggerRowsProps {
 /** Triggers of any number, each a link to its page. */
 export function TriggerRows({ triggers, more, onEnd, actions }: TriggerRowsProps) {
   const columns: Column<Deployment>[] = [
-    { name: 'Trigger', className: 'w-[38%]', cell: (trigger) => <Name trigger={trigger} /> },
+    { name: 'Trigger', className: 'w-[36%]', cell: (trigger) => <Name trigger={trigger} /> },
     {
       name: 'Status',
       className: 'w-28',
       cell: ({ status }) => <TriggerStatus status={status} />,
     },
-    { name: 'Type', className: 'w-48', cell: () => TYPE_NAME },
+    { name: 'Type', className: 'w-28', cell: () => 'Webhook' },
     { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <Prefix text={prefix} /> },
-    { name: 'Created', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
+    { name: 'Created', className: 'w-32', cell: ({ created_at: at }) => <Time at={at} /> },
     {
       name: 'Actions',
       hideName: true,
@@ -61,7 +61,7 @@ function Name({ trigger }: { trigger: Deployment }) {
   const name = agentNameOf(trigger);
   return (
     <TextLink to="/triggers/$agentId/$deploymentId" params={{ agentId, deploymentId }} className="block">
-      <span className="block truncate" dir="auto" title={name}>
+      <span className="block truncate text-left" dir="auto" title={name}>
         {name}
       </span>
       <span className="block truncate font-mono text-xs font-normal text-muted">{deploymentId}</span>
@@ -72,7 +72,7 @@ function Name({ trigger }: { trigger: Deployment }) {
 function Prefix({ text }: { text: string | null }) {
   if (text === null) return <span className="text-muted">None</span>;
   return (
-    <span className="block truncate" dir="auto" title={text.slice(0, 400)}>
+    <span className="block truncate text-left" dir="auto" title={text.slice(0, 400)}>
       {text}
     </span>
   );

@@ -9,7 +9,7 @@ import { Failure } from '../../../parts/failure.tsx';
 import { ButtonLink, TextLink } from '../../../parts/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Copyable } from '../../../ui/code.tsx';
+import { Code } from '../../../ui/code.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -117,7 +117,7 @@ function Side({ name, trigger, children }: { name: string; trigger: Deployment; 
         <TriggerStatus status={trigger.status} />
       </dt>
       <dd className="mt-1 flex flex-col items-start gap-1.5">
-        <Copyable text={trigger.trigger_url} label={`Copy: ${name}`} />
+        <Code text={trigger.trigger_url} label={name} wrap className="w-full" />
         <div role="status">{children}</div>
       </dd>
     </div>
