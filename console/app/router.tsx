@@ -8,6 +8,7 @@ import {
 import { login } from '../api/login.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
+import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
 import { readWordSearch } from '../parts/search.ts';
@@ -112,6 +113,7 @@ const newEnvironment = createRoute({
 const environment = createRoute({
   getParentRoute: under,
   path: '/environments/$environmentId',
+  validateSearch: readEnvironmentSearch,
   component: lazyRouteComponent(() => import('../pages/environments/environment.tsx'), 'EnvironmentPage'),
 });
 

@@ -1,5 +1,121 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { Boxes, Plus, SearchX } from 'lucide-react';
+import { useCallback } from 'react';
+import { environments } from '../../api/environments.ts';
+import type { Environment } from '../../gen/index.ts';
+import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { useList } from '../../parts/list.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import type { Column } from '../../parts/long-list.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useShortcut } from '../../parts/shortcuts.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NETWORKS, PROVIDERS, textOf } from './words.ts';
+
+const route = getRouteApi('/environments');
+
+const COLUMNS: readonly Column<Environment>[] = [
+  { name: 'Name', className: 'w-[34%]', cell: (environment) => <Name environment={environment} /> },
+  { name: 'Provider', cell: ({ sandbox }) => textOf(PROVIDERS, sandbox.provider) },
+  { name: 'Network', cell: ({ network }) => textOf(NETWORKS, network.mode) },
+  { name: 'State', className: 'w-44', cell: (environment) => <EnvironmentState environment={environment} /> },
+  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+];
 
 export function EnvironmentsPage() {
-  return <Page title="Environments">{null}</Page>;
+  return (
+    <AdministratorsOnly title="Environments">
+      <AllEnvironments />
+    </AdministratorsOnly>
+  );
+}
+
+function AllEnvironments() {
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useList(environments.list(q));
+  const search = useCallback(
+    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
+    [navigate],
+  );
+  useShortcut('n', 'New environment', () => void navigate({ to: '/environments/new' }));
+  const curl = { path: q ? `/admin/environments?q=${encodeURIComponent(q)}` : '/admin/environments' };
+  const all = (
+    <ButtonLink to="/environments" search={{}}>
+      Show all
+    </ButtonLink>
+  );
+  return (
+    <Page
+      title="Environments"
+      lead="Where the commands of agents run: the sandbox, its limits, and what it can reach."
+      wide
+      actions={
+        <>
+          <CopyCurl {...curl} />
+          <ButtonLink to="/environments/new" look="primary">
+            <Plus aria-hidden />
+            New environment
+          </ButtonLink>
+        </>
+      }
+    >
+      <div className="mb-3 flex">
+        <SearchField label="Search environments" value={q} onChange={search} />
+      </div>
+      <Listing
+        noun="environments"
+        list={list}
+        keyOf={({ environment_id: id }) => id}
+        columns={COLUMNS}
+        card={(environment) => <EnvironmentCard environment={environment} />}
+        curl={curl}
+        empty={
+          <Empty icon={q ? <SearchX /> : <Boxes />} action={all}>
+            No environment has that in its name.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+interface EnvironmentProps {
+  environment: Environment;
+}
+
+function Name({ environment: { environment_id: environmentId, name } }: EnvironmentProps) {
+  return (
+    <TextLink to="/environments/$environmentId" params={{ environmentId }} className="block">
+      <Cut text={name} />
+    </TextLink>
+  );
+}
+
+export function EnvironmentState({ environment }: EnvironmentProps) {
+  return (
+    <span className="inline-flex flex-wrap gap-1.5">
+      {environment.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+      {environment.is_default && <Badge tone="accent">Default</Badge>}
+    </span>
+  );
+}
+
+function EnvironmentCard({ environment }: EnvironmentProps) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Name environment={environment} />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+        <EnvironmentState environment={environment} />
+        {textOf(PROVIDERS, environment.sandbox.provider)}
+        <Time at={environment.updated_at} />
+      </div>
+    </div>
+  );
 }

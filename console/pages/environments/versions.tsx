@@ -1,0 +1,41 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { GitCompareArrows } from 'lucide-react';
+import { environments } from '../../api/environments.ts';
+import type { Environment, EnvironmentVersion } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { Compare } from '../../parts/editor/compare.tsx';
+import { List, useList } from '../../parts/list.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { environmentShown } from './words.ts';
+
+const route = getRouteApi('/environments/$environmentId');
+
+/** What the environment has been, and what has changed in between. */
+export function VersionsTab({
+  environment: { environment_id: environmentId },
+}: {
+  environment: Environment;
+}) {
+  const { from, to } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useList(environments.versions(environmentId));
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
+        <p className="max-w-prose text-muted">A sandbox keeps the version it was made with.</p>
+        <CopyCurl path={`/admin/environments/${environmentId}/versions`} />
+      </div>
+      <List list={list} empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}>
+        {(versions) => (
+          <Compare<EnvironmentVersion>
+            versions={versions}
+            from={from}
+            to={to}
+            onChange={(pair) => void navigate({ search: { tab: 'versions', ...pair }, replace: true })}
+            shown={environmentShown}
+          />
+        )}
+      </List>
+    </>
+  );
+}
