@@ -28,7 +28,7 @@ export function Dialog({ open, onClose, title, description, wide, initialFocus, 
     >
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
-        <Base.Viewport className="fixed inset-0 z-40 grid place-items-center overflow-y-auto p-3 sm:p-6">
+        <Base.Viewport className="fixed inset-0 z-40 grid grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto p-3 sm:p-6">
           <Base.Popup
             {...(initialFocus ? { initialFocus } : {})}
             className={classes(
