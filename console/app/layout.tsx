@@ -33,7 +33,7 @@ function Frame() {
       >
         Skip to the page
       </a>
-      <header className="sticky top-0 z-30 flex items-center gap-2 border-b border-line bg-surface px-3 py-2 md:hidden">
+      <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
         <IconButton
           label={isOpen ? 'Close the menu' : 'Open the menu'}
           icon={isOpen ? <X /> : <Lines />}

@@ -23,7 +23,8 @@ export interface TurnSpans {
   start: number;
   end: number | undefined;
   status: Turn['status'];
-  attempts: number;
+  /** How often it had to begin again after a failure. */
+  retries: number;
   error: { code: string; message: string } | undefined;
   usage: Usage | undefined;
   /** In the order in which they began. */
@@ -46,7 +47,7 @@ export function timelineOf(events: readonly LastingEvent[]): TurnSpans[] {
         start,
         end: undefined,
         status: 'in_progress',
-        attempts: 0,
+        retries: 0,
         error: undefined,
         usage: undefined,
         spans: [],
@@ -94,7 +95,6 @@ export function timelineOf(events: readonly LastingEvent[]): TurnSpans[] {
         break;
       case 'turn.started':
         turn.status = 'in_progress';
-        turn.attempts = event.data.attempt;
         end(queue, event);
         end(retry, event);
         break;
@@ -148,6 +148,7 @@ export function timelineOf(events: readonly LastingEvent[]): TurnSpans[] {
         const running = end(model, event);
         if (running) running.isError = true;
         if (event.data.retry_status !== 'retrying') break;
+        turn.retries++;
         begin(turn, event, retry, 'retry', 'Waiting to try again').detail = event.data.error.code;
         break;
       }

@@ -1,5 +1,124 @@
-import { Page } from '../../ui/page.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { sessions } from '../../api/sessions.ts';
+import { readiness } from '../../api/system.ts';
+import type { Session } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { Problem } from '../../parts/failure.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { useList } from '../../parts/list.tsx';
+import { SessionStatus } from '../../parts/status.tsx';
+import { useViewer } from '../../parts/viewer.ts';
+import { Card, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Checklist } from './checklist.tsx';
 
+const POLL_MS = 5_000;
+const SHOWN = 6;
+
+/** What wants attention, and for whoever is new how to begin. */
 export function HomePage() {
-  return <Page title="Home">{null}</Page>;
+  const { isAdministrator } = useViewer();
+  const recent = useList({ ...sessions.list(), refetchInterval: POLL_MS });
+  const asking = useList({ ...sessions.list({ needs_action: true }), refetchInterval: POLL_MS });
+  const actions = (
+    <>
+      <CopyCurl path="/sessions" />
+      <ButtonLink to="/triggers/new">New trigger</ButtonLink>
+      <ButtonLink to="/agents/new" look="primary">
+        New agent
+      </ButtonLink>
+    </>
+  );
+  return (
+    <Page title="Home" lead="Agents that work for you, and what they are doing." actions={actions}>
+      <div className="flex flex-col gap-5">
+        {!recent.query.isPending && <Checklist sessions={recent.items} />}
+        {asking.items.length > 0 && (
+          <Some title="Waiting for you" sessions={asking.items} more={{ needsAction: true }} />
+        )}
+        {recent.query.isPending ? (
+          <Skeleton />
+        ) : (
+          recent.items.length > 0 && <Some title="Recent sessions" sessions={recent.items} more={{}} />
+        )}
+        <Problem error={recent.query.error} />
+        {isAdministrator && <System />}
+      </div>
+    </Page>
+  );
+}
+
+interface SomeProps {
+  title: string;
+  sessions: Session[];
+  /** Where all of them are. */
+  more: { needsAction?: true };
+}
+
+function Some({ title, sessions: found, more }: SomeProps) {
+  return (
+    <section aria-label={title}>
+      <div className="mb-2 flex items-baseline justify-between gap-4">
+        <h2 className="font-semibold">{title}</h2>
+        <TextLink to="/sessions" search={more}>
+          Show all
+        </TextLink>
+      </div>
+      <Card>
+        <ul className="divide-y divide-line">
+          {found.slice(0, SHOWN).map((session) => (
+            <li
+              key={session.session_id}
+              className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-sunken"
+            >
+              <TextLink
+                to="/sessions/$sessionId"
+                params={{ sessionId: session.session_id }}
+                dir="auto"
+                title={session.title ?? undefined}
+                className="min-w-0 flex-1 basis-48 truncate after:absolute after:inset-0"
+              >
+                {session.title || 'Untitled'}
+              </TextLink>
+              <SessionStatus session={session} />
+              <span className="relative text-[13px] text-muted">
+                <Time at={session.updated_at} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </section>
+  );
+}
+
+const ROLES: Record<string, string> = {
+  database: 'Database',
+  hints: 'Hints between processes',
+  models: 'Models',
+  identity: 'Identity',
+  files: 'Files',
+  sandbox: 'Sandboxes',
+};
+
+/** Which part fills which role here, and whether all are well. */
+function System() {
+  const { data } = useQuery(readiness);
+  if (!data?.in_force) return null;
+  return (
+    <section aria-label="This system">
+      <h2 className="mb-2 font-semibold">This system</h2>
+      <Card>
+        <dl className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[12rem_minmax(0,1fr)]">
+          {data.in_force.map(({ role, in_force: part }) => (
+            <div key={role} className="contents">
+              <dt className="text-muted">{ROLES[role] ?? role}</dt>
+              <dd className="wrap-anywhere">{part}</dd>
+            </div>
+          ))}
+        </dl>
+      </Card>
+    </section>
+  );
 }

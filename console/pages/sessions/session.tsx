@@ -22,7 +22,7 @@ const route = getRouteApi('/sessions/$sessionId');
 const TABS = [
   { value: 'chat', text: 'Chat' },
   { value: 'timeline', text: 'Timeline' },
-  { value: 'raw', text: 'Events' },
+  { value: 'raw', text: 'Raw' },
 ] as const;
 
 export function SessionPage() {
@@ -61,7 +61,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
     onEvent: (event?: number) => go({ event }),
   };
   return (
-    <div className="flex h-[calc(100dvh-3.1rem)] flex-col md:h-dvh">
+    <div className="flex h-[calc(100dvh-3rem)] flex-col md:h-dvh">
       <SessionHeader session={session} view={view} isMine={isMine} />
       <Tabs
         label="Views of the session"

@@ -1,9 +1,16 @@
+import { classes } from '../../ui/classes.ts';
+
 /** Says what a session is waiting for, wherever one has scrolled to. */
-export function WaitingLine({ text }: { text: string | undefined }) {
+export function WaitingLine({ text, wide }: { text: string | undefined; wide?: boolean }) {
   return (
     <div role="status" className="min-h-6 px-4 sm:px-8">
       {text && (
-        <p className="mx-auto flex max-w-3xl items-center gap-2 py-1 text-[13px] text-muted">
+        <p
+          className={classes(
+            'mx-auto flex items-center gap-2 py-1 text-[13px] text-muted',
+            !wide && 'max-w-3xl',
+          )}
+        >
           <span aria-hidden className="size-1.5 rounded-full bg-accent motion-safe:animate-blink" />
           {text}
         </p>

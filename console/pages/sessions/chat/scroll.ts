@@ -36,6 +36,19 @@ export function useScroll({ chat, view, onEarlier, isHeld }: ScrollOptions) {
     before.current = { first, fromEnd: element.scrollHeight - element.scrollTop };
   }, [chat, first]);
 
+  // Markdown that is drawn later and a window of another size change heights without anything new.
+  useLayoutEffect(() => {
+    const element = box.current;
+    const content = element?.firstElementChild;
+    if (!element || !content) return;
+    const observer = new ResizeObserver(() => {
+      if (wasAtEnd.current) element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(content);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
   const onScroll = useCallback(() => {
     const element = box.current;
     if (!element) return;

@@ -42,7 +42,7 @@ export function Timeline({ session, view, waiting, event, onEarlier }: TimelineP
           )}
         </div>
       </section>
-      <WaitingLine text={waiting} />
+      <WaitingLine text={waiting} wide />
     </>
   );
 }

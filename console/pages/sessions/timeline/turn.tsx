@@ -39,7 +39,11 @@ export function TurnCard({ turn, now, sessionId, event }: TurnCardProps) {
         <span className="text-[13px] text-muted">
           began <Time at={new Date(turn.start).toISOString()} />
         </span>
-        {turn.attempts > 1 && <Badge tone="warn">{turn.attempts} attempts</Badge>}
+        {turn.retries > 0 && (
+          <Badge tone="warn">
+            {turn.retries} {turn.retries === 1 ? 'retry' : 'retries'}
+          </Badge>
+        )}
         <span className="ms-auto text-[13px] text-muted tabular-nums">
           {usage &&
             `${usage.input_tokens.toLocaleString('en')} tokens in, ${usage.output_tokens.toLocaleString('en')} out, ` +
