@@ -29,7 +29,7 @@ export function Select<Value extends string>({
       <Base.Trigger
         aria-label={label}
         className={classes(
-          'flex h-9 items-center justify-between gap-2 rounded-lg border border-line bg-surface px-3 hover:bg-sunken',
+          'flex h-9 items-center justify-between gap-2 rounded-lg border border-line bg-surface px-3 hover:bg-sunken data-invalid:border-bad',
           className,
         )}
       >

@@ -1,0 +1,112 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { tokens } from '../../api/tokens.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { Form } from '../../parts/editor/form.tsx';
+import { type Problems, problemAt, problemsOf } from '../../parts/editor/problems.ts';
+import { Problem } from '../../parts/failure.tsx';
+import { newKey } from '../../parts/key.ts';
+import { useViewer } from '../../parts/viewer.ts';
+import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { DialogActions } from '../../ui/dialog.tsx';
+import { Field, Input } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { LIFETIMES, type Lifetime, SCOPES, type Scope } from './scopes.ts';
+
+const LOST = 'The token was created, but its value has not arrived. Delete it, and create another one.';
+
+/** What a token is made for. Its value is handed on, and kept nowhere: no cache of requests sees it. */
+export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<readonly Scope[]>(['read']);
+  const [lifetime, setLifetime] = useState<Lifetime>('90');
+  const { isBusy, error, isLost, create } = useCreation(onMade);
+  const { isAdministrator } = useViewer();
+  const body = {
+    name: name.trim(),
+    scopes: [...chosen],
+    ...(lifetime === 'never' ? {} : { expires_in_days: Number(lifetime) }),
+  };
+  const wrong: Problems = {};
+  if (body.name === '') wrong['/name'] = 'Give it a name.';
+  if (chosen.length === 0) wrong['/scopes'] = 'Choose one at least.';
+  return (
+    <Form label="New token" wrong={wrong} refused={problemsOf(error)} onSubmit={() => void create(body)}>
+      {(problems) => (
+        <div className="flex flex-col gap-4">
+          <Field
+            label="Name"
+            hint="What uses it, for you to know it by."
+            error={problemAt(problems, '/name')}
+          >
+            <Input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+          </Field>
+          <fieldset className="flex flex-col gap-2">
+            <legend className="mb-1 font-medium">Scopes</legend>
+            {SCOPES.filter(({ administrators }) => isAdministrator || !administrators).map(
+              ({ scope, about }) => (
+                <Checkbox
+                  key={scope}
+                  checked={chosen.includes(scope)}
+                  onChange={(checked) =>
+                    setChosen(checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+                  }
+                >
+                  <code className="font-mono text-[13px]">{scope}</code>{' '}
+                  <span className="text-[13px] text-muted">{about}</span>
+                </Checkbox>
+              ),
+            )}
+            {problemAt(problems, '/scopes') && (
+              <p role="alert" className="text-[13px] text-bad">
+                {problemAt(problems, '/scopes')}
+              </p>
+            )}
+          </fieldset>
+          <Field label="Expires after" error={problemAt(problems, '/expires_in_days')}>
+            <Select label="Expires after" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
+          </Field>
+          <Problem error={error} />
+          {isLost && (
+            <p role="alert" className="text-bad">
+              {LOST}
+            </p>
+          )}
+          <DialogActions>
+            <CopyCurl method="POST" path="/auth/tokens" body={body} />
+            <Button type="submit" look="primary" busy={isBusy}>
+              Create token
+            </Button>
+          </DialogActions>
+        </div>
+      )}
+    </Form>
+  );
+}
+
+function useCreation(onMade: (value: string) => void) {
+  const queries = useQueryClient();
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown; isLost?: boolean }>({
+    isBusy: false,
+  });
+  // The same request sent again makes no second token.
+  const [sent, setSent] = useState({ body: '', key: '' });
+  async function create(body: Parameters<typeof tokens.create>[0]): Promise<void> {
+    if (state.isBusy) return;
+    const text = JSON.stringify(body);
+    const key = sent.body === text ? sent.key : newKey();
+    setSent({ body: text, key });
+    setState({ isBusy: true });
+    try {
+      const { value } = await tokens.create(body, key);
+      void queries.invalidateQueries({ queryKey: ['tokens'] });
+      setState({ isBusy: false, isLost: value === null });
+      if (value === null) setSent({ body: '', key: '' });
+      else onMade(value);
+    } catch (error) {
+      setState({ isBusy: false, error });
+    }
+  }
+  return { ...state, create };
+}
