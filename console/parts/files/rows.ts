@@ -1,0 +1,37 @@
+import type { FileEntry } from '../../gen/index.ts';
+import type { Folder, Folders } from './folders.ts';
+
+/** A line of the tree. What is no entry says something about the folder it stands in. */
+export type Row = { folder: string; level: number; page: number } & (
+  | { kind: 'entry'; entry: FileEntry; at: number; isOpen: boolean }
+  | { kind: 'loading' | 'empty' | 'more' }
+  | { kind: 'failed'; error: unknown }
+);
+
+export type EntryRow = Extract<Row, { kind: 'entry' }>;
+
+/** The tree as it stands, line by line. */
+export function rowsOf(folders: Pick<Folders, 'folder'>, open: ReadonlySet<string>): Row[] {
+  const rows: Row[] = [];
+  add(folders.folder(''), 1);
+  return rows;
+
+  function add({ path: folder, pages, error }: Folder, level: number): void {
+    let at = 0;
+    pages.forEach(({ items }, page) => {
+      for (const entry of items) {
+        const isOpen = entry.kind === 'directory' && open.has(entry.path);
+        rows.push({ kind: 'entry', entry, at: ++at, isOpen, folder, level, page });
+        if (isOpen) add(folders.folder(entry.path), level + 1);
+      }
+    });
+    const end = { folder, level, page: Math.max(0, pages.length - 1) };
+    if (error !== undefined) rows.push({ kind: 'failed', error, ...end });
+    else if (pages.length === 0) rows.push({ kind: 'loading', ...end });
+    else if (pages.at(-1)?.next) rows.push({ kind: 'more', ...end });
+    else if (at === 0) rows.push({ kind: 'empty', ...end });
+  }
+}
+
+/** By what a line is known from one moment to the next. */
+export const keyOf = (row: Row): string => (row.kind === 'entry' ? row.entry.path : `${row.folder}/`);

@@ -1,0 +1,121 @@
+import { ChevronRight, LoaderCircle, RotateCw } from 'lucide-react';
+import { classes } from '../../ui/classes.ts';
+import { messageOf } from '../failure.tsx';
+import { EntryIcon } from './icon.tsx';
+import { Name } from './name.tsx';
+import type { EntryRow, Row } from './rows.ts';
+import { sizeText } from './size.ts';
+
+export interface TreeRowProps {
+  id: string;
+  row: Row;
+  siblings: number;
+  top: number;
+  isActive: boolean;
+  isSelected: boolean;
+  isTarget: boolean;
+  onPress: () => void;
+  onToggle: () => void;
+}
+
+const INDENT_REM = 1.1;
+/** Deeper folders are not moved any further to the side: there has to be room for their names. */
+const DEEPEST = 10;
+
+/** A line of the tree. The keyboard is the tree's own: no line has the focus itself. */
+export function TreeRow({
+  id,
+  row,
+  siblings,
+  top,
+  isActive,
+  isSelected,
+  isTarget,
+  onPress,
+  onToggle,
+}: TreeRowProps) {
+  const isFolder = row.kind === 'entry' && row.entry.kind === 'directory';
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree hears the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the tree names the one that is active
+    <div
+      id={id}
+      role="treeitem"
+      aria-level={row.level}
+      aria-expanded={isFolder ? row.isOpen : undefined}
+      aria-selected={isSelected}
+      aria-posinset={row.kind === 'entry' ? row.at : undefined}
+      aria-setsize={row.kind === 'entry' ? siblings : undefined}
+      data-folder={isFolder ? row.entry.path : row.folder}
+      onClick={onPress}
+      className={classes(
+        'absolute inset-x-0 flex h-8 cursor-pointer items-center gap-1.5 rounded-lg pe-2 select-none hover:bg-sunken',
+        isSelected && 'bg-accent-soft hover:bg-accent-soft',
+        isTarget && 'bg-accent-soft outline-2 outline-accent outline-dashed -outline-offset-2',
+        isActive &&
+          'group-focus-visible/tree:outline-2 group-focus-visible/tree:-outline-offset-2 group-focus-visible/tree:outline-accent',
+      )}
+      style={{ top, paddingInlineStart: `${(Math.min(row.level, DEEPEST) - 1) * INDENT_REM + 0.25}rem` }}
+    >
+      {row.kind === 'entry' ? <Entry row={row} onToggle={onToggle} /> : <Note row={row} />}
+    </div>
+  );
+}
+
+function Entry({ row: { entry, isOpen }, onToggle }: { row: EntryRow; onToggle: () => void }) {
+  return (
+    <>
+      {entry.kind === 'directory' ? (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the tree hears the keys
+        // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys do the same
+        <span
+          className="-m-1 rounded p-1.5 text-muted hover:text-ink"
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+        >
+          <ChevronRight aria-hidden className={classes('size-4', isOpen && 'rotate-90')} />
+        </span>
+      ) : (
+        <span className="w-5 shrink-0" />
+      )}
+      <EntryIcon entry={entry} isOpen={isOpen} />
+      <span className="min-w-0 flex-1">
+        <Name text={entry.name} cut />
+      </span>
+      {entry.kind === 'symlink' && (
+        <span className="max-w-[45%] truncate text-xs text-muted">
+          <span aria-hidden>→ </span>
+          <span className="sr-only">links to </span>
+          <bdi>{entry.target}</bdi>
+        </span>
+      )}
+      {entry.kind === 'file' && (
+        <span className="shrink-0 text-xs text-muted tabular-nums">{sizeText(entry.size)}</span>
+      )}
+    </>
+  );
+}
+
+function Note({ row }: { row: Exclude<Row, EntryRow> }) {
+  if (row.kind === 'failed')
+    return (
+      <span className="flex min-w-0 items-center gap-2 ps-6 text-bad" title={messageOf(row.error)}>
+        <RotateCw aria-hidden className="size-4 shrink-0" />
+        <span className="truncate">Try again: {messageOf(row.error)}</span>
+      </span>
+    );
+  return (
+    <span className="flex items-center gap-2 ps-6 text-muted">
+      {row.kind === 'empty' ? (
+        'Empty'
+      ) : (
+        <>
+          <LoaderCircle aria-hidden className="size-4 motion-safe:animate-spin" />
+          {row.kind === 'more' ? 'Loading more' : 'Loading'}
+        </>
+      )}
+    </span>
+  );
+}

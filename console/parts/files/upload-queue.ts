@@ -1,0 +1,249 @@
+import { ApiError } from '../../api/client.ts';
+import { makeDirectory, type Place } from '../../api/files.ts';
+import { fitsForm, type Sending, sendFiles } from '../../api/upload.ts';
+import type { Collected } from './dropped.ts';
+import { join } from './paths.ts';
+
+/** A file that is to be uploaded, or a folder that is to be made. */
+export interface Upload {
+  id: number;
+  path: string;
+  size: number;
+  /** From 0 to 1. */
+  part: number;
+  state: 'waiting' | 'sending' | 'done' | 'failed';
+  error: unknown;
+}
+
+/** How uploads stand at a moment. It never changes. */
+export interface UploadsView {
+  /** The first ones that are not done: failed, on their way, waiting. */
+  shown: readonly Upload[];
+  total: number;
+  done: number;
+  failed: number;
+  /** Under way, or waiting for it. */
+  open: number;
+  bytes: number;
+  sent: number;
+}
+
+interface Item extends Upload {
+  directory: string;
+  name: string;
+  file: File | undefined;
+  /** It goes in a request of its own, so that nothing else fails with it. */
+  isAlone: boolean;
+}
+
+interface Batch {
+  items: Item[];
+  leaving: AbortController;
+}
+
+const NOTHING: UploadsView = { shown: [], total: 0, done: 0, failed: 0, open: 0, bytes: 0, sent: 0 };
+const REQUESTS_AT_ONCE = 2;
+/** Small files go together: a request for each would take longer than their bytes. */
+const BATCH_FILES = 100;
+const BATCH_BYTES = 8 * 1024 * 1024;
+const SHOWN = 50;
+const TELL_MS = 50;
+
+/** Uploads to a workspace, in their order, a few requests at a time. They go on while other pages are looked at. */
+export class UploadQueue {
+  readonly #place: Place;
+  readonly #onChange: () => void;
+  readonly #onRefused: (error: ApiError) => void;
+  readonly #listeners = new Set<() => void>();
+  readonly #batches = new Set<Batch>();
+  #items: Item[] = [];
+  #ids = 0;
+  #view = NOTHING;
+  #isTold = true;
+
+  /** `onChange` is called after each request that has changed something. */
+  constructor(place: Place, onChange: () => void, onRefused: (error: ApiError) => void) {
+    this.#place = place;
+    this.#onChange = onChange;
+    this.#onRefused = onRefused;
+  }
+
+  get view(): UploadsView {
+    return this.#view;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  add(directory: string, { files, emptyFolders }: Collected): void {
+    if (!this.#items.some(isOpen)) this.#items = this.#items.filter(isFailed);
+    for (const { name, file } of files) this.#items.push(this.#item(directory, name, file));
+    for (const name of emptyFolders) this.#items.push(this.#item(directory, name, undefined));
+    this.#pump();
+  }
+
+  /** Without an id: everything. What was under way with it begins again. */
+  cancel(id?: number): void {
+    const isMeant = (item: Item) => item.state !== 'done' && (id === undefined || item.id === id);
+    for (const batch of this.#batches)
+      if (batch.items.some(isMeant)) {
+        for (const item of batch.items) Object.assign(item, { state: 'waiting', part: 0 });
+        batch.leaving.abort();
+      }
+    this.#items = this.#items.filter((item) => !isMeant(item));
+    this.#pump();
+  }
+
+  /** Without an id: all that has failed. */
+  retry(id?: number): void {
+    for (const item of this.#items)
+      if (isFailed(item) && (id === undefined || item.id === id))
+        Object.assign(item, { state: 'waiting', part: 0, error: undefined, isAlone: true });
+    this.#pump();
+  }
+
+  /** Forgets what has come to an end. */
+  dismiss(): void {
+    this.#items = this.#items.filter(isOpen);
+    this.#tell();
+  }
+
+  #item(directory: string, name: string, file: File | undefined): Item {
+    return {
+      id: ++this.#ids,
+      path: join(directory, name),
+      size: file?.size ?? 0,
+      part: 0,
+      state: 'waiting',
+      error: undefined,
+      directory,
+      name,
+      file,
+      isAlone: !file || !fitsForm(name),
+    };
+  }
+
+  #pump(): void {
+    while (this.#batches.size < REQUESTS_AT_ONCE) {
+      const items = this.#next();
+      if (items.length === 0) break;
+      void this.#send({ items, leaving: new AbortController() });
+    }
+    this.#tell();
+  }
+
+  #next(): Item[] {
+    const batch: Item[] = [];
+    let bytes = 0;
+    for (const item of this.#items) {
+      if (item.state !== 'waiting') continue;
+      const [first] = batch;
+      const isOver = batch.length === BATCH_FILES || bytes + item.size > BATCH_BYTES;
+      if (first && (isOver || first.isAlone || item.isAlone || item.directory !== first.directory)) break;
+      batch.push(item);
+      bytes += item.size;
+    }
+    return batch;
+  }
+
+  async #send(batch: Batch): Promise<void> {
+    const { items, leaving } = batch;
+    this.#batches.add(batch);
+    for (const item of items) item.state = 'sending';
+    try {
+      await this.#put(batch);
+      for (const item of items) Object.assign(item, { state: 'done', part: 1, file: undefined });
+      this.#onChange();
+    } catch (error) {
+      if (!leaving.signal.aborted) this.#fail(items, error);
+    } finally {
+      this.#batches.delete(batch);
+      this.#pump();
+    }
+  }
+
+  async #put({ items, leaving: { signal } }: Batch): Promise<void> {
+    const [first] = items;
+    if (!first) return;
+    if (!first.file) return void (await makeDirectory(this.#place, first.path));
+    const files: Sending[] = items.flatMap(({ name, file }) => (file ? [{ name, file }] : []));
+    const onProgress = (part: number) => {
+      if (!signal.aborted) this.#progress(items, part);
+    };
+    await sendFiles(this.#place, first.directory, files, onProgress, signal);
+  }
+
+  /** Files are sent in their order. */
+  #progress(items: readonly Item[], part: number): void {
+    let sent = part * items.reduce((sum, { size }) => sum + size, 0);
+    for (const item of items) {
+      item.part = item.size === 0 ? part : Math.min(1, Math.max(0, sent / item.size));
+      sent -= item.size;
+    }
+    this.#tell();
+  }
+
+  /** Where it is said which file was wrong, the others of its request are sent again. */
+  #fail(items: readonly Item[], error: unknown): void {
+    if (error instanceof ApiError) this.#onRefused(error);
+    const named = error instanceof ApiError ? error.details.flatMap(({ pointer }) => indexIn(pointer)) : [];
+    const wrong = named.filter((index) => index < items.length);
+    items.forEach((item, index) => {
+      const isWrong = wrong.length === 0 || wrong.includes(index);
+      Object.assign(item, {
+        part: 0,
+        state: isWrong ? 'failed' : 'waiting',
+        error: isWrong ? error : undefined,
+      });
+    });
+  }
+
+  /** A few times a second. */
+  #tell(): void {
+    if (!this.#isTold) return;
+    this.#isTold = false;
+    setTimeout(() => {
+      this.#isTold = true;
+      this.#view = viewOf(this.#items);
+      for (const listener of this.#listeners) listener();
+    }, TELL_MS);
+  }
+}
+
+const isFailed = ({ state }: Item) => state === 'failed';
+const isOpen = ({ state }: Item) => state === 'waiting' || state === 'sending';
+
+function indexIn(pointer: string): number[] {
+  const [, index] = /^\/files\/(\d+)$/.exec(pointer) ?? [];
+  return index === undefined ? [] : [Number(index)];
+}
+
+const RANK = { failed: 0, sending: 1, waiting: 2, done: 3 } as const;
+
+function viewOf(items: readonly Item[]): UploadsView {
+  const counts = { failed: 0, sending: 0, waiting: 0, done: 0 };
+  const shown: Item[][] = [[], [], []];
+  let bytes = 0;
+  let sent = 0;
+  for (const item of items) {
+    counts[item.state]++;
+    bytes += item.size;
+    sent += item.size * item.part;
+    const list = shown[RANK[item.state]];
+    if (list && list.length < SHOWN) list.push(item);
+  }
+  return {
+    shown: shown
+      .flat()
+      .slice(0, SHOWN)
+      .map(({ id, path, size, part, state, error }) => ({ id, path, size, part, state, error })),
+    total: items.length,
+    done: counts.done,
+    failed: counts.failed,
+    open: counts.sending + counts.waiting,
+    bytes,
+    sent,
+  };
+}

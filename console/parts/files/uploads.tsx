@@ -1,0 +1,128 @@
+import { CircleAlert, RotateCw, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Progress } from '../../ui/progress.tsx';
+import { messageOf } from '../failure.tsx';
+import { Name } from './name.tsx';
+import { numberText, sizeText } from './size.ts';
+import type { Upload, UploadQueue, UploadsView } from './upload-queue.ts';
+
+/** What is being uploaded, how far it has got, and what has come to nothing. */
+export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView }) {
+  const { shown, total, done, failed, open, bytes, sent } = view;
+  useLeaveWarning(open > 0);
+  const said = useAnnouncement(view);
+  const hidden = open + failed - shown.length;
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {said}
+      </p>
+      {total > 0 && (
+        <section aria-label="Uploads" className="rounded-xl border border-line bg-surface">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 px-3 py-2">
+            <span className="min-w-0 flex-1 basis-48 tabular-nums">
+              {headline(view)}
+              {open > 0 && (
+                <span className="text-muted">
+                  {' '}
+                  · {sizeText(sent)} of {sizeText(bytes)}
+                </span>
+              )}
+            </span>
+            {failed > 1 && (
+              <Button small onClick={() => queue.retry()}>
+                <RotateCw aria-hidden />
+                Retry all
+              </Button>
+            )}
+            {open > 0 ? (
+              <Button small onClick={() => queue.cancel()}>
+                Cancel all
+              </Button>
+            ) : (
+              <IconButton label="Dismiss" icon={<X />} onClick={() => queue.dismiss()} />
+            )}
+            {open > 0 && <Progress label="All uploads" part={bytes > 0 ? sent / bytes : done / total} />}
+          </div>
+          {shown.length > 0 && (
+            <ul className="max-h-56 overflow-y-auto border-t border-line">
+              {shown.map((upload) => (
+                <Line key={upload.id} upload={upload} queue={queue} />
+              ))}
+              {hidden > 0 && <li className="px-3 py-2 text-muted">and {numberText(hidden)} more</li>}
+            </ul>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+function Line({
+  upload: { id, path, size, part, state, error },
+  queue,
+}: {
+  upload: Upload;
+  queue: UploadQueue;
+}) {
+  return (
+    <li className="flex items-center gap-2 border-b border-line px-3 py-1.5 last:border-0">
+      <div className="min-w-0 flex-1">
+        <div className="flex items-baseline gap-2">
+          <span className="min-w-0 flex-1">
+            <Name text={path} cut />
+          </span>
+          <span className="shrink-0 text-xs text-muted tabular-nums">
+            {state === 'sending' ? `${Math.floor(part * 100)} % of ${sizeText(size)}` : sizeText(size)}
+          </span>
+        </div>
+        {state === 'sending' && <Progress label={`Upload of ${path}`} part={part} />}
+        {state === 'failed' && (
+          <div className="flex items-start gap-1.5 text-[13px] text-bad wrap-anywhere">
+            <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+            {messageOf(error)}
+          </div>
+        )}
+      </div>
+      {state === 'failed' && (
+        <IconButton label={`Retry ${path}`} icon={<RotateCw />} onClick={() => queue.retry(id)} />
+      )}
+      <IconButton
+        label={state === 'failed' ? `Dismiss ${path}` : `Cancel ${path}`}
+        icon={<X />}
+        onClick={() => queue.cancel(id)}
+      />
+    </li>
+  );
+}
+
+function headline({ total, done, failed, open }: UploadsView): string {
+  if (open > 0) return `Uploading: ${numberText(done)} of ${numberText(total)} done`;
+  const uploaded = `${numberText(done)} ${done === 1 ? 'file' : 'files'} uploaded`;
+  return failed > 0 ? `${uploaded}, ${numberText(failed)} failed` : uploaded;
+}
+
+/** For who does not see it: when it begins, each quarter of the way, and how it has ended. */
+function useAnnouncement(view: UploadsView): string {
+  const [said, setSaid] = useState('');
+  const { total, done, failed, open } = view;
+  const quarter = total === 0 ? -1 : Math.floor((4 * done) / total);
+  const text = total === 0 ? '' : headline(view);
+  const latest = useRef(text);
+  latest.current = text;
+  const step = `${open > 0} ${failed} ${quarter}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is said when it has come a step further
+  useEffect(() => setSaid(latest.current), [step]);
+  return said;
+}
+
+/** What is under way would be lost with the page. */
+function useLeaveWarning(isBusy: boolean): void {
+  useEffect(() => {
+    if (!isBusy) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [isBusy]);
+}

@@ -1,0 +1,42 @@
+import { useQuery } from '@tanstack/react-query';
+import { ApiError } from '../../api/client.ts';
+import { describeFile, listDirectory, type Place } from '../../api/files.ts';
+import type { FileEntry } from '../../gen/index.ts';
+import type { Folders } from './folders.ts';
+import { folderOf, nameOf } from './paths.ts';
+
+const UNKNOWN = { size: 0, sha256: null, media_type: null, executable: false, target: null, modified_at: '' };
+
+/** The workspace itself, as if it were an entry of something. */
+const ROOT: FileEntry = { ...UNKNOWN, path: '', name: '', kind: 'directory' };
+
+/** What stands at a path: as its list says or, where it has not been read so far, as the service says of it alone. */
+export function useEntry(
+  place: Place,
+  folders: Folders,
+  path: string,
+): { entry: FileEntry | undefined; error: unknown; retry: () => void } {
+  const listed = path === '' ? ROOT : folders.find(path);
+  const { pages, error: listError } = folders.folder(folderOf(path));
+  const isSearched = pages.length > 0 || listError !== undefined;
+  const asked = useQuery({
+    queryKey: ['files', place.kind, place.id, 'entry', path, pages],
+    queryFn: ({ signal }) => ask(place, path, signal),
+    enabled: !listed && isSearched,
+    retry: false,
+    placeholderData: (before) => (before?.path === path ? before : undefined),
+  });
+  if (listed) return { entry: listed, error: undefined, retry: () => {} };
+  return { entry: asked.data, error: asked.error, retry: () => void asked.refetch() };
+}
+
+async function ask(place: Place, path: string, signal: AbortSignal): Promise<FileEntry> {
+  const entry = { ...UNKNOWN, path, name: nameOf(path) };
+  try {
+    await listDirectory(place, path, undefined, signal);
+    return { ...entry, kind: 'directory' };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'FILE_NOT_FOUND') throw error;
+    return { ...entry, kind: 'file', ...(await describeFile(place, path, signal)) };
+  }
+}
