@@ -1,5 +1,5 @@
 import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { classes } from '../ui/classes.ts';
 import { useMedia } from '../ui/media.ts';
 
@@ -108,30 +108,42 @@ function WideRows<Item>({ label, items, columns, more, rows }: LongListProps<Ite
         {rows.getVirtualItems().map(({ key, index }) => {
           const item = items[index];
           return item === undefined ? null : (
-            <tr
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              aria-rowindex={index + 2}
-              className="hover:bg-sunken last:*:border-b-0"
-            >
-              {columns.map(({ name, className, cell }) => (
-                <td
-                  key={name}
-                  className={classes(
-                    'border-b border-line px-3 py-2 align-top first:ps-4 last:pe-4',
-                    className,
-                  )}
-                >
-                  {cell(item)}
-                </td>
-              ))}
-            </tr>
+            <Row key={key} item={item} index={index} columns={columns} measure={rows.measureElement} />
           );
         })}
         <Gap height={below} />
       </tbody>
     </table>
+  );
+}
+
+interface RowProps<Item> {
+  item: Item;
+  index: number;
+  columns: readonly Column<Item>[];
+  measure: Rows['measureElement'];
+}
+
+/** Drawn anew only when there is something new to draw, and not with every step of scrolling. */
+const Row = memo(PlainRow) as typeof PlainRow;
+
+function PlainRow<Item>({ item, index, columns, measure }: RowProps<Item>) {
+  return (
+    <tr
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      className="hover:bg-sunken last:*:border-b-0"
+    >
+      {columns.map(({ name, className, cell }) => (
+        <td
+          key={name}
+          className={classes('border-b border-line px-3 py-2 align-top first:ps-4 last:pe-4', className)}
+        >
+          {cell(item)}
+        </td>
+      ))}
+    </tr>
   );
 }
 

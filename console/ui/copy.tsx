@@ -1,5 +1,5 @@
 import { Check, Copy } from 'lucide-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 
 const SHOWN_MS = 1_600;
@@ -8,6 +8,8 @@ const SHOWN_MS = 1_600;
 function useCopy(text: string | (() => string)) {
   const [outcome, setOutcome] = useState<'copied' | 'failed'>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // It knows the text, which may be a secret: it ends with what shows it.
+  useEffect(() => () => clearTimeout(timer.current), []);
   async function copy() {
     const written = navigator.clipboard?.writeText(typeof text === 'string' ? text : text());
     setOutcome(
