@@ -1,5 +1,46 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { AuditTab } from './audit.tsx';
+import { ConfigurationTab } from './configuration.tsx';
+import { SandboxesTab } from './sandboxes.tsx';
+import type { AdministrationTab } from './search.ts';
+import { UsersTab } from './users.tsx';
+
+const route = getRouteApi('/administration');
+
+const TABS: readonly { value: AdministrationTab; text: string; teams?: true }[] = [
+  { value: 'sandboxes', text: 'Sandboxes' },
+  { value: 'users', text: 'Users', teams: true },
+  { value: 'audit', text: 'Audit log' },
+  { value: 'configuration', text: 'Configuration' },
+];
 
 export function AdministrationPage() {
-  return <Page title="Administration">{null}</Page>;
+  const { tab: wanted } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { isTeam } = useViewer();
+  const tabs = TABS.filter(({ teams }) => isTeam || !teams);
+  const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'sandboxes';
+  return (
+    <AdministratorsOnly title="Administration">
+      <Page title="Administration" lead="What runs, who is here, what was done, and how it is set up." wide>
+        <Tabs
+          label="Parts of the administration"
+          value={tab}
+          tabs={tabs}
+          onChange={(chosen) => void navigate({ search: { tab: chosen } })}
+        >
+          <div className="pt-4">
+            {tab === 'sandboxes' && <SandboxesTab />}
+            {tab === 'users' && <UsersTab />}
+            {tab === 'audit' && <AuditTab />}
+            {tab === 'configuration' && <ConfigurationTab />}
+          </div>
+        </Tabs>
+      </Page>
+    </AdministratorsOnly>
+  );
 }

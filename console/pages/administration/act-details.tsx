@@ -1,0 +1,31 @@
+import { Info } from 'lucide-react';
+import { useState } from 'react';
+import type { Act } from '../../gen/index.ts';
+import { jsonText } from '../../parts/json.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { useFilters } from './filters.ts';
+
+/** A line of the audit log, as it is. */
+export function ActDetails({ act }: { act: Act }) {
+  const [isOpen, setOpen] = useState(false);
+  const { set } = useFilters();
+  const { actor_id: actor, target_id: target } = act;
+  const filter = (changes: Parameters<typeof set>[0]) => {
+    setOpen(false);
+    set(changes);
+  };
+  return (
+    <>
+      <IconButton label={`Details of line ${act.seq}`} icon={<Info />} onClick={() => setOpen(true)} />
+      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Line ${act.seq}`}>
+        <Code text={jsonText(act)} label="The whole line" />
+        <div className="mt-3 flex flex-wrap gap-2">
+          {actor && <Button onClick={() => filter({ actor })}>Everything by this user</Button>}
+          {target && <Button onClick={() => filter({ target })}>Everything done to it</Button>}
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query';
+import { Settings } from 'lucide-react';
+import { useCallback } from 'react';
+import { configuration } from '../../api/configuration.ts';
+import type { Setting } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { curlOf } from '../../parts/curl.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { type Column, LongList } from '../../parts/long-list.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useViewer } from '../../parts/viewer.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { useFilters } from './filters.ts';
+
+const COLUMNS: readonly Column<Setting>[] = [
+  { name: 'Setting', className: 'w-[36%]', cell: ({ name }) => <Name text={name} /> },
+  { name: 'Value', className: 'w-[22%]', cell: (setting) => <Value setting={setting} /> },
+  { name: 'From', className: 'w-32', cell: (setting) => <Source setting={setting} /> },
+  { name: 'What it does', cell: ({ about }) => <span className="text-[13px] text-muted">{about}</span> },
+];
+
+/** How the service is set up, and what of it somebody has chosen. */
+export function ConfigurationTab() {
+  const { search, set } = useFilters();
+  const { data, error, refetch } = useQuery(configuration);
+  const { isTeam } = useViewer();
+  const path = '/admin/configuration';
+  const searchFor = useCallback((q: string | undefined) => set({ q }), [set]);
+  const words = search.q?.toLowerCase() ?? '';
+  const found = (data ?? []).filter(
+    ({ name, about, is_set: isSet }) =>
+      (isSet || !search.set) && `${name} ${about}`.toLowerCase().includes(words),
+  );
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <SearchField label="Search settings" value={search.q} onChange={searchFor} />
+        <Checkbox checked={search.set ?? false} onChange={(only) => set({ set: only || undefined })}>
+          Only what is set
+        </Checkbox>
+        <CopyCurl path={path} />
+      </div>
+      <p role="status" className="sr-only">
+        {data && `${found.length} settings`}
+      </p>
+      <Card>
+        {data ? (
+          found.length > 0 ? (
+            <LongList
+              label="Settings"
+              items={found}
+              keyOf={({ name }) => name}
+              columns={COLUMNS}
+              card={(setting) => <SettingCard setting={setting} />}
+            />
+          ) : (
+            <Empty icon={<Settings />}>No setting is like that.</Empty>
+          )
+        ) : error ? (
+          <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />
+        ) : (
+          <Skeleton lines={8} />
+        )}
+      </Card>
+    </>
+  );
+}
+
+function Name({ text }: { text: string }) {
+  return <code className="font-mono text-[13px] wrap-anywhere">{text}</code>;
+}
+
+function Value({ setting: { value, is_secret: isSecret, is_set: isSet } }: { setting: Setting }) {
+  if (isSecret) return <span className="text-muted">{isSet ? 'Set, and not shown' : 'None'}</span>;
+  if (value === null || value === '') return <span className="text-muted">None</span>;
+  return (
+    <code dir="ltr" className="font-mono text-[13px] wrap-anywhere">
+      {value}
+    </code>
+  );
+}
+
+function Source({ setting: { is_set: isSet } }: { setting: Setting }) {
+  return isSet ? <Badge tone="accent">Environment</Badge> : <Badge>Default</Badge>;
+}
+
+function SettingCard({ setting }: { setting: Setting }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Name text={setting.name} />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Source setting={setting} />
+        <Value setting={setting} />
+      </div>
+      <span className="text-[13px] text-muted">{setting.about}</span>
+    </div>
+  );
+}

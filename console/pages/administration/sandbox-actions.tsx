@@ -1,0 +1,78 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { CircleStop, Info } from 'lucide-react';
+import { useState } from 'react';
+import { sandboxes } from '../../api/sandboxes.ts';
+import type { Sandbox } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { Destroy } from '../../parts/destroy.tsx';
+import { jsonText } from '../../parts/json.ts';
+import { TextLink } from '../../parts/links.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Time } from '../../ui/time.tsx';
+
+/** What can be known of a sandbox and done about it. */
+export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
+  const [isOpen, setOpen] = useState(false);
+  const queries = useQueryClient();
+  const { sandbox_id: id } = sandbox;
+  return (
+    <span className="inline-flex">
+      <IconButton label={`Details of ${id}`} icon={<Info />} onClick={() => setOpen(true)} />
+      {sandbox.ended_at === null && (
+        <Destroy
+          button={<IconButton label={`Terminate ${id}`} icon={<CircleStop />} />}
+          title="Terminate this sandbox?"
+          action="Terminate sandbox"
+          run={() => sandboxes.terminate(id)}
+          curl={{ method: 'POST', path: `/admin/sandboxes/${id}/terminate` }}
+          done="The sandbox is being ended."
+          onDone={() => void queries.invalidateQueries({ queryKey: ['sandboxes'] })}
+        >
+          <p>
+            Whatever runs in it ends shortly: the session is told that the outcome is unknown. Its workspace
+            stays, and the next command gets a new sandbox.
+          </p>
+        </Destroy>
+      )}
+      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={id}>
+        <Details sandbox={sandbox} />
+      </Dialog>
+    </span>
+  );
+}
+
+function Details({ sandbox }: { sandbox: Sandbox }) {
+  const { environment_id: environmentId, environment_version: version } = sandbox;
+  return (
+    <div className="flex flex-col gap-3">
+      <Facts
+        facts={[
+          { name: 'Status', value: sandbox.reason ? `${sandbox.status}: ${sandbox.reason}` : sandbox.status },
+          { name: 'Kept apart by', value: sandbox.isolation === 'kernel' ? 'The kernel' : 'Simulation' },
+          { name: 'For whom', value: <code className="font-mono text-[13px]">{sandbox.owner_id}</code> },
+          { name: 'Runner', value: <code className="font-mono text-[13px]">{sandbox.runner_id}</code> },
+          {
+            name: 'Environment',
+            value: environmentId ? (
+              <TextLink to="/environments/$environmentId" params={{ environmentId }}>
+                {environmentId}
+                {version === null ? '' : `, version ${version}`}
+              </TextLink>
+            ) : (
+              'None'
+            ),
+          },
+          { name: 'Last heard of', value: <Time at={sandbox.updated_at} /> },
+          { name: 'Ended', value: sandbox.ended_at ? <Time at={sandbox.ended_at} /> : 'No' },
+        ]}
+      />
+      <Code text={jsonText(sandbox.limits)} label="Limits in force" />
+      <div>
+        <CopyCurl path={`/admin/sandboxes/${sandbox.sandbox_id}`} />
+      </div>
+    </div>
+  );
+}
