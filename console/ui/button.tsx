@@ -43,6 +43,10 @@ export function Button({ look, small, busy, className, children, onClick, ...res
   );
 }
 
+export const ICON_BUTTON =
+  'inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-sunken hover:text-ink ' +
+  'disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4';
+
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
   /** What it does; its name, and shown on hover. */
   label: string;
@@ -52,16 +56,7 @@ export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'childre
 export function IconButton({ label, icon, className, ...rest }: IconButtonProps) {
   return (
     <Tooltip text={label}>
-      <button
-        type="button"
-        aria-label={label}
-        className={classes(
-          'inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-muted hover:bg-sunken hover:text-ink',
-          'disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4',
-          className,
-        )}
-        {...rest}
-      >
+      <button type="button" aria-label={label} className={classes(ICON_BUTTON, className)} {...rest}>
         {icon}
       </button>
     </Tooltip>

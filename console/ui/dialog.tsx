@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
-import { IconButton } from './button.tsx';
+import { ICON_BUTTON } from './button.tsx';
 import { classes } from './classes.ts';
 
 export interface DialogProps {
@@ -32,22 +32,25 @@ export function Dialog({ open, onClose, title, description, wide, initialFocus, 
           <Base.Popup
             {...(initialFocus ? { initialFocus } : {})}
             className={classes(
-              'w-full animate-appear rounded-2xl border border-line bg-raised p-5 shadow-float outline-none sm:p-6',
+              'relative w-full animate-appear rounded-2xl border border-line bg-raised p-5 shadow-float outline-none sm:p-6',
               wide ? 'max-w-3xl' : 'max-w-lg',
             )}
           >
-            <div className="flex items-start gap-3">
-              <div className="min-w-0 flex-1">
-                <Base.Title className="text-base font-semibold wrap-anywhere">{title}</Base.Title>
-                {description && (
-                  <Base.Description className="mt-1 text-muted" render={<div />}>
-                    {description}
-                  </Base.Description>
-                )}
-              </div>
-              {onClose && <Base.Close render={<IconButton label="Close" icon={<X />} />} />}
-            </div>
+            <Base.Title className={classes('text-base font-semibold wrap-anywhere', onClose && 'pe-10')}>
+              {title}
+            </Base.Title>
+            {description && (
+              <Base.Description className="mt-1 text-muted" render={<div />}>
+                {description}
+              </Base.Description>
+            )}
             <div className="mt-4">{children}</div>
+            {onClose && (
+              // Behind the rest, so that what one came for has the focus first. Esc does the same: no tooltip takes it.
+              <Base.Close aria-label="Close" className={classes(ICON_BUTTON, 'absolute end-3 top-3')}>
+                <X aria-hidden />
+              </Base.Close>
+            )}
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>

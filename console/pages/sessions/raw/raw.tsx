@@ -1,5 +1,5 @@
 import { useDeferredValue } from 'react';
-import type { Event, Session } from '../../../gen/index.ts';
+import type { Session } from '../../../gen/index.ts';
 import type { JournalView } from '../../../journal/journal.ts';
 import { CopyCurl } from '../../../parts/copy-curl.tsx';
 import { Select } from '../../../ui/select.tsx';
@@ -25,7 +25,7 @@ export interface EventListProps {
   sessionId: string;
   lastSeq: number;
   selected: number | undefined;
-  onSelect: (event: Event) => void;
+  onSelect: (seq: number) => void;
 }
 
 /** Every event as it stands in the journal. */
@@ -33,7 +33,7 @@ export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }:
   const sessionId = session.session_id;
   const wanted = types ? typesIn(types) : [];
   const lastSeq = useDeferredValue(useSettled(Math.max(view.lastSeq, session.last_seq)));
-  const list = { sessionId, lastSeq, selected: event, onSelect: (chosen: Event) => onEvent(chosen.seq) };
+  const list = { sessionId, lastSeq, selected: event, onSelect: onEvent };
   const query = wanted.length > 0 ? `?types=${wanted.join(',')}` : '';
   return (
     <div className="flex min-h-0 flex-1 flex-col">

@@ -2,6 +2,8 @@ import type { Event } from '../../../gen/index.ts';
 import { classes } from '../../../ui/classes.ts';
 
 export const ROW_PX = 32;
+/** More does not fit on any screen. */
+const PREVIEW_CHARS = 400;
 
 const TONES: readonly [begin: string, tone: string][] = [
   ['user.', 'text-accent'],
@@ -18,22 +20,18 @@ export interface RowProps {
   isSelected: boolean;
   /** From the top of the list. */
   topPx: number;
-  onSelect: (event: Event) => void;
 }
 
-/** One event on a line of fixed height. */
-export function EventRow({ event, seq, isSelected, topPx, onSelect }: RowProps) {
+/** One event on a line of fixed height. The list has the focus and hears the clicks. */
+export function EventRow({ event, seq, isSelected, topPx }: RowProps) {
   const tone = TONES.find(([begin]) => event?.type.startsWith(begin))?.[1];
   return (
     <div
       id={`event-${seq}`}
+      data-seq={seq}
       role="option"
       aria-selected={isSelected}
-      aria-label={event ? `${seq} ${event.type}` : `${seq}, on its way`}
-      // The list has the focus and the keys.
       tabIndex={-1}
-      onClick={() => event && onSelect(event)}
-      onKeyDown={undefined}
       style={{ transform: `translateY(${topPx}px)`, height: ROW_PX }}
       className={classes(
         'absolute inset-x-0 top-0 flex cursor-pointer items-center gap-3 px-4 font-mono text-xs sm:px-8',
@@ -43,14 +41,18 @@ export function EventRow({ event, seq, isSelected, topPx, onSelect }: RowProps) 
       <span className="w-14 shrink-0 text-end text-muted tabular-nums">{seq}</span>
       {event ? (
         <>
+          <span className={classes('w-44 shrink-0 truncate font-medium', tone)}>{event.type}</span>
           <span className="hidden w-24 shrink-0 text-muted tabular-nums sm:block">
             {event.created_at.slice(11, 23)}
           </span>
-          <span className={classes('w-44 shrink-0 truncate font-medium', tone)}>{event.type}</span>
-          <span className="min-w-0 flex-1 truncate text-muted">{JSON.stringify(event.data)}</span>
+          <span className="min-w-0 flex-1 truncate text-muted">
+            {JSON.stringify(event.data).slice(0, PREVIEW_CHARS)}
+          </span>
         </>
       ) : (
-        <span className="h-3 flex-1 rounded bg-sunken" />
+        <span className="h-3 flex-1 rounded bg-sunken">
+          <span className="sr-only">on its way</span>
+        </span>
       )}
     </div>
   );

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef } from 'react';
 import type { Event } from '../../../gen/index.ts';
 import { EventRow, ROW_PX } from './row.tsx';
 
@@ -40,7 +40,7 @@ export interface RowsProps {
   selected: number | undefined;
   eventAt: (index: number) => Event | undefined;
   seqAt: (index: number) => number;
-  onSelect: (event: Event) => void;
+  onSelect: (seq: number) => void;
 }
 
 /** The rows, to be gone through by arrows: one of them is looked at. */
@@ -62,8 +62,11 @@ export function Rows({ rows, label, selected, eventAt, seqAt, onSelect }: RowsPr
     event.preventDefault();
     const at = Math.min(Math.max(target, 0), count - 1);
     virtual.scrollToIndex(at, { align: 'auto' });
-    const found = eventAt(at);
-    if (found) onSelect(found);
+    onSelect(seqAt(at));
+  }
+  function onClick({ target }: MouseEvent): void {
+    const row = target instanceof Element ? target.closest<HTMLElement>('[data-seq]') : null;
+    if (row) onSelect(Number(row.dataset.seq));
   }
   return (
     <div
@@ -73,6 +76,7 @@ export function Rows({ rows, label, selected, eventAt, seqAt, onSelect }: RowsPr
       aria-activedescendant={items.some((item) => item.index === index) ? `event-${selected}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
+      onClick={onClick}
       className="min-w-0 flex-1 overflow-y-auto -outline-offset-2"
     >
       <div className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -83,7 +87,6 @@ export function Rows({ rows, label, selected, eventAt, seqAt, onSelect }: RowsPr
             seq={seqAt(item.index)}
             isSelected={item.index === index}
             topPx={item.start}
-            onSelect={onSelect}
           />
         ))}
       </div>

@@ -1,0 +1,276 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
+import { openStage, type Stage, seriousFindings, tabTo } from './stage.ts';
+
+/** It says something, asks whether it may calculate, and says what came out. */
+const CAREFUL = {
+  name: 'Careful',
+  model: 'rehearsal/script',
+  tools: [{ name: 'calculator', permission: 'ask' }],
+  model_options: {
+    steps: [
+      { thinking: 'Six times seven. I had better calculate.' },
+      { text: 'I will **calculate** it.', chunk_chars: 4 },
+      { tool: 'calculator', input: { expression: '6 * 7' } },
+      { text: 'It is {{last_tool_output}} then.', chunk_chars: 4 },
+    ],
+  },
+};
+/** It writes for long enough to be interrupted. */
+const SLOW = {
+  name: 'Slow',
+  model: 'rehearsal/script',
+  model_options: { steps: [{ text: 'word '.repeat(400), chunk_chars: 5, delay_ms: 40 }] },
+};
+
+describe('the page of a session', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  async function begin(agent: object, message: string): Promise<string> {
+    const id = await stage.api.createAgent(agent);
+    const { body } = await stage.api.post(`/agents/${id}/conversations`, { message });
+    return String(body.data.session_id);
+  }
+  const shown = async (session: string) => (await stage.api.get(`/sessions/${session}`)).body.data;
+  const ended = (session: string, reason = 'end_turn') =>
+    until('the turn has ended', async () => {
+      const { stop_reason: stopped } = await shown(session);
+      return (stopped as { type?: string } | null)?.type === reason;
+    });
+  const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
+
+  it('shows what is said and asked, takes the decision, and shows what came of it', async () => {
+    const session = await begin(CAREFUL, 'What is six times seven?');
+    const { page, complaints } = await stage.open(`/sessions/${session}`);
+    const card = page.getByRole('article', { name: 'Call of calculator' });
+    await card.getByText('Waiting for a decision').waitFor();
+    await page.getByText('Waiting for your decision on calculator.').waitFor();
+    expect(await card.getByRole('region', { name: 'Input of calculator' }).textContent()).toBe(
+      '{\n  "expression": "6 * 7"\n}',
+    );
+    await page.locator('strong', { hasText: 'calculate' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await card.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('It is 42 then.').waitFor();
+    await page.getByText(/Turn completed .* 2 steps · 1 call/).waitFor();
+    await card.getByText('Done').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('runs an edited input instead, and tells the agent why a call is denied', async () => {
+    const edited = await begin(CAREFUL, 'edit');
+    const { page } = await stage.open(`/sessions/${edited}`);
+    await page.getByRole('button', { name: 'Edit the input' }).click();
+    const field = page.getByRole('textbox', { name: 'Run this instead' });
+    await field.fill('{"expression": ');
+    await page.getByText('This is no JSON object.').waitFor();
+    expect(await page.getByRole('button', { name: 'Allow what is written here' }).isDisabled()).toBe(true);
+    await field.fill('{"expression": "6 * 8"}');
+    await page.getByRole('button', { name: 'Allow what is written here' }).click();
+    await conversation(page).getByText('48 then.').waitFor();
+    await page.context().close();
+
+    const denied = await begin(CAREFUL, 'deny');
+    const other = await stage.open(`/sessions/${denied}`);
+    await other.page.getByRole('button', { name: 'Deny' }).click();
+    await other.page.getByRole('textbox', { name: 'Reason' }).fill('not today');
+    await other.page.getByRole('button', { name: 'Deny' }).click();
+    await other.page.getByText('Denied', { exact: true }).waitFor();
+    await ended(denied);
+    const { body } = await stage.api.get(`/sessions/${denied}/approvals`);
+    expect(body.data).toMatchObject([{ decision: 'deny', reason: 'not today' }]);
+    await other.page.context().close();
+  });
+
+  it('sends, queues, interrupts, and sends after an interruption', async () => {
+    const session = await begin(SLOW, 'Write.');
+    const { page } = await stage.open(`/sessions/${session}`);
+    await page.getByText('The agent is writing.').waitFor();
+    await page.getByText('word word').first().waitFor();
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('And then?');
+    await page.getByRole('button', { name: 'Queue' }).click();
+    await page.getByText('1 queued').waitFor();
+    expect(await message.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Interrupt' }).click();
+    await page.getByText('Turn interrupted').waitFor();
+    await page.getByText('The agent is writing.').waitFor();
+    await message.fill('Stop, and say this.');
+    await page.getByRole('button', { name: 'Other ways to send' }).click();
+    await page.getByRole('menuitem', { name: 'Interrupt, then send' }).click();
+    await conversation(page).getByText('Stop, and say this.').waitFor();
+    await until('two turns were interrupted', async () => {
+      const { body } = await stage.api.get(`/sessions/${session}/turns`);
+      return (
+        (body.data as { status: string }[]).filter(({ status }) => status === 'interrupted').length === 2
+      );
+    });
+    await stage.api.post(`/sessions/${session}/interrupt`);
+    await page.context().close();
+  });
+
+  it('goes on where it stopped when the network was gone, without a gap and without a repetition', async () => {
+    const session = await begin({}, 'before');
+    await ended(session);
+    const { page, context } = await stage.open(`/sessions/${session}`);
+    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole('status', { name: 'Connection: Reconnecting' }).waitFor();
+    for (const content of ['first while away', 'second while away'])
+      await stage.api.post(`/sessions/${session}/messages`, { content });
+    await until('both have been answered', async () => (await shown(session)).queued_turns === 0);
+    await ended(session);
+    await context.setOffline(false);
+    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    for (const text of ['before', 'first while away', 'second while away'])
+      await until(`${text} stands there twice`, async () => {
+        return (await conversation(page).getByText(text, { exact: true }).count()) === 2;
+      });
+    expect(await conversation(page).getByText('Turn completed').count()).toBe(3);
+    await page.context().close();
+  });
+
+  it('shows turns as stretches of time, each of which leads to its event', async () => {
+    const session = await begin(CAREFUL, 'time');
+    const { page, complaints } = await stage.open(`/sessions/${session}?view=timeline`);
+    await page.getByRole('link', { name: /Approval of calculator/ }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: /Approval of calculator/ }).click();
+    await page.getByRole('heading', { name: /approval\.requested/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get('view')).toBe('raw');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows every event as it stands in the journal, by type, with keys, and under a link', async () => {
+    const session = await begin({}, 'raw');
+    await ended(session);
+    const { body } = await stage.api.get(`/sessions/${session}/events?limit=100`);
+    const events = body.data as { seq: number; type: string }[];
+    const { page } = await stage.open(`/sessions/${session}?view=raw`);
+    const list = page.getByRole('listbox', { name: 'Events' });
+    await list.focus();
+    await page.keyboard.press('End');
+    const last = events.at(-1);
+    const code = page.getByRole('region', { name: `JSON of event ${last?.seq}` });
+    expect(JSON.parse((await code.textContent()) ?? '')).toEqual(last);
+    await page.keyboard.press('ArrowUp');
+    await page.getByRole('heading', { name: `${(last?.seq ?? 0) - 1} turn.completed` }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('combobox', { name: 'Types' }).click();
+    await page.getByRole('option', { name: 'user.*' }).click();
+    const some = page.getByRole('listbox', { name: 'Events of these types' });
+    await some.getByRole('option', { name: /^2 user\.message/ }).waitFor();
+    expect(await some.getByRole('option').count()).toBe(1);
+
+    await page.goto(`/sessions/${session}?view=raw&event=2`);
+    await page.getByRole('region', { name: 'JSON of event 2' }).waitFor();
+    await page.goto(`/sessions/${session}?event=2`);
+    await conversation(page).getByText('raw', { exact: true }).first().waitFor();
+    await page.context().close();
+  });
+
+  it('forks from a message', async () => {
+    const session = await begin({}, 'one');
+    await ended(session);
+    await stage.api.post(`/sessions/${session}/messages`, { content: 'two' });
+    await until('both have been answered', async () => Number((await shown(session)).last_seq) >= 20);
+    await ended(session);
+    const { page } = await stage.open(`/sessions/${session}`);
+    const said = page.getByRole('article', { name: 'Agent says' });
+    await said.nth(1).waitFor();
+    await said
+      .first()
+      .getByRole('button', { name: /More about event/ })
+      .click();
+    await page.getByRole('menuitem', { name: 'Fork from here' }).click();
+    await page.getByText(`Forked from ${session}`).waitFor();
+    expect(page.url()).not.toContain(session);
+    expect(await conversation(page).getByText('two', { exact: true }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('is renamed, archived and deleted, each said in words', async () => {
+    const session = await begin({}, 'to be gone');
+    await ended(session);
+    const { page } = await stage.open(`/sessions/${session}`);
+    const more = page.getByRole('button', { name: 'More about this session' });
+    const name = '🦊 שלום '.repeat(20).trim();
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).fill(name);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('Archived').first().waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('gone for good').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect((await stage.api.get(`/sessions/${session}`)).status).toBe(404);
+    await page.context().close();
+  });
+
+  it('is found, opened and answered without a mouse', async () => {
+    const session = await begin({ ...CAREFUL, name: 'By keyboard' }, 'keyboard only');
+    await ended(session, 'requires_action');
+    const { page } = await stage.open('/');
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Triggers').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('dialog', { name: 'Search' }).waitFor();
+    await page.keyboard.type('keyboard only');
+    await page.getByRole('option', { name: /keyboard only/ }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/sessions/${session}`);
+    const allow = page.getByRole('button', { name: 'Allow' });
+    await tabTo(page, allow);
+    await page.keyboard.press('Enter');
+    await page.getByText('It is 42 then.').waitFor();
+    await page.keyboard.press('c');
+    await page.keyboard.type('thanks');
+    await page.keyboard.press('Enter');
+    await conversation(page).getByText('thanks', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('is nothing to complain about at the width of a phone', async () => {
+    const session = await begin(CAREFUL, 'a very long word: '.concat('x'.repeat(500)));
+    await ended(session, 'requires_action');
+    const { page, complaints } = await stage.open(`/sessions/${session}`, { width: 360, theme: 'dark' });
+    for (const tab of ['Timeline', 'Raw', 'Chat']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tab', { name: tab, selected: true }).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    }
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says that there is none, and what to do, where there is none', async () => {
+    const { page } = await stage.open('/sessions/ses_00000000000000000000000000');
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.goto('/no/such/page');
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.getByRole('link', { name: 'Go home' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.context().close();
+  });
+});
