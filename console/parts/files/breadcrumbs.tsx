@@ -13,7 +13,7 @@ export function Breadcrumbs({ path, onPath }: { path: string; onPath: (path: str
             <li className="max-w-56 min-w-0">
               <button
                 type="button"
-                className="max-w-full rounded px-1 py-0.5 text-accent hover:underline"
+                className="block max-w-full rounded px-1 py-0.5 text-accent hover:underline"
                 onClick={() => onPath(folder || undefined)}
               >
                 {folder ? <Name text={nameOf(folder)} cut /> : 'Workspace'}

@@ -40,6 +40,11 @@ export class Folders {
     return this.#folders;
   }
 
+  /** How often something has changed. */
+  get round(): number {
+    return this.#round;
+  }
+
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

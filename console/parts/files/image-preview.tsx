@@ -34,7 +34,7 @@ export function ImagePreview({ place, entry }: { place: Place; entry: FileEntry 
       <img
         src={url}
         alt={name}
-        className="max-h-[60dvh] max-w-full rounded border border-line bg-sunken object-contain"
+        className="max-h-[45dvh] max-w-full lg:max-h-[60dvh] rounded border border-line bg-sunken object-contain"
         onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
           setShape(naturalWidth ? `${naturalWidth} × ${naturalHeight} pixels` : undefined)
         }

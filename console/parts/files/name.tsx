@@ -1,19 +1,10 @@
-import { classes } from '../../ui/classes.ts';
-
 /** Characters that show nothing themselves, but may turn around what is shown of others. */
 const HIDDEN = /([\u0080-\u009f\u200b\u2028-\u202e\u2060-\u2069\ufeff])/;
 
-/** The name of a file, exactly: what nobody could see in it is written out. */
+/** The name of a file, exactly: what nobody could see in it is written out. With `cut`, it is one line and no longer. */
 export function Name({ text, cut }: { text: string; cut?: boolean }) {
-  return (
-    <bdi
-      className={classes(
-        cut ? 'block truncate' : 'wrap-anywhere',
-        'whitespace-pre-wrap',
-        cut && 'whitespace-pre!',
-      )}
-      title={cut ? text : undefined}
-    >
+  const name = (
+    <bdi className={cut ? 'whitespace-pre' : 'whitespace-pre-wrap wrap-anywhere'}>
       {text.split(HIDDEN).map((part, index) =>
         index % 2 === 0 ? (
           part
@@ -25,5 +16,13 @@ export function Name({ text, cut }: { text: string; cut?: boolean }) {
         ),
       )}
     </bdi>
+  );
+  // Whatever the name is written in, it begins where the others do.
+  return cut ? (
+    <span className="block truncate" title={text}>
+      {name}
+    </span>
+  ) : (
+    name
   );
 }

@@ -6,7 +6,7 @@ import type { FileEntry } from '../../gen/index.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure } from '../failure.tsx';
 import { NoPreview } from './no-preview.tsx';
-import { sizeText } from './size.ts';
+import { numberText, sizeText } from './size.ts';
 import { readText, type TextBeginning } from './text.ts';
 
 const LINE_PX = 20;
@@ -22,12 +22,13 @@ export function TextPreview({ place, entry }: { place: Place; entry: FileEntry }
   if (text.isError) return <Failure error={text.error} onRetry={() => void text.refetch()} />;
   if (text.isPending) return <Skeleton lines={8} label="Loading the preview" />;
   if (text.data === 'no text') return <NoPreview>There is no preview of this kind of file.</NoPreview>;
-  const { bytes, isCut, hasLongLines } = text.data;
+  const { cut, hasLongLines } = text.data;
   return (
     <>
-      {(isCut || hasLongLines) && (
+      {(cut || hasLongLines) && (
         <p role="note" className="border-b border-line bg-warn-soft px-4 py-1.5 text-[13px] text-warn">
-          {isCut && `The preview ends here after ${sizeText(bytes)} of ${sizeText(entry.size)}. `}
+          {cut &&
+            `The preview ends after ${'lines' in cut ? `${numberText(cut.lines)} lines` : `${sizeText(cut.bytes)} of ${sizeText(entry.size)}`}. `}
           {hasLongLines && 'Very long lines are cut. '}
           Download the file to see all of it.
         </p>
@@ -53,7 +54,7 @@ function Lines({ text: { lines }, label }: { text: TextBeginning; label: string 
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
       tabIndex={0}
       aria-label={label}
-      className="max-h-[60dvh] overflow-auto rounded-b-xl font-mono text-[12.5px] leading-5 -outline-offset-2"
+      className="max-h-[45dvh] overflow-auto rounded-b-xl lg:max-h-[60dvh] font-mono text-[12.5px] leading-5 -outline-offset-2"
     >
       <div className="w-max min-w-full py-2" style={{ height: virtual.getTotalSize() + 2 * 8 }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>

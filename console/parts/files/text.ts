@@ -4,10 +4,8 @@ import type { FileEntry } from '../../gen/index.ts';
 /** The beginning of a file, line by line. */
 export interface TextBeginning {
   lines: readonly string[];
-  /** How many bytes of the file are shown. */
-  bytes: number;
-  /** There is more in the file. */
-  isCut: boolean;
+  /** Where it ends, when there is more in the file. */
+  cut: { bytes: number } | { lines: number } | undefined;
   /** Some lines are longer than what is shown of them. */
   hasLongLines: boolean;
 }
@@ -43,17 +41,20 @@ function beginningOf(bytes: Uint8Array, size: number): TextBeginning | undefined
   const text = decode(bytes);
   if (text === undefined) return undefined;
   const all = text.split(BREAK);
-  const isCut = bytes.length < size || all.length > MOST_LINES;
   // What ends with a line break has no line after it.
-  if (!isCut && all.at(-1) === '') all.pop();
+  if (bytes.length === size && all.at(-1) === '') all.pop();
   const lines = all.slice(0, MOST_LINES);
   const hasLongLines = lines.some(({ length }) => length > LONGEST_LINE);
   return {
     lines: hasLongLines ? lines.map((line) => line.slice(0, LONGEST_LINE).toWellFormed()) : lines,
-    bytes: bytes.length,
-    isCut,
+    cut: cutOf(all.length, bytes.length, size),
     hasLongLines,
   };
+}
+
+function cutOf(lines: number, bytes: number, size: number): TextBeginning['cut'] {
+  if (lines > MOST_LINES) return { lines: MOST_LINES };
+  return bytes < size ? { bytes } : undefined;
 }
 
 /** What is cut in the middle of a character is text all the same. */

@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/client.ts';
 import { makeDirectory, type Place } from '../../api/files.ts';
 import { fitsForm, type Sending, sendFiles } from '../../api/upload.ts';
+import { messageOf } from '../failure.tsx';
 import type { Collected } from './dropped.ts';
 import { join } from './paths.ts';
 
@@ -12,7 +13,8 @@ export interface Upload {
   /** From 0 to 1. */
   part: number;
   state: 'waiting' | 'sending' | 'done' | 'failed';
-  error: unknown;
+  /** Why it has failed, in a sentence. */
+  reason: string;
 }
 
 /** How uploads stand at a moment. It never changes. */
@@ -100,7 +102,7 @@ export class UploadQueue {
   retry(id?: number): void {
     for (const item of this.#items)
       if (isFailed(item) && (id === undefined || item.id === id))
-        Object.assign(item, { state: 'waiting', part: 0, error: undefined, isAlone: true });
+        Object.assign(item, { state: 'waiting', part: 0, reason: '', isAlone: true });
     this.#pump();
   }
 
@@ -117,7 +119,7 @@ export class UploadQueue {
       size: file?.size ?? 0,
       part: 0,
       state: 'waiting',
-      error: undefined,
+      reason: '',
       directory,
       name,
       file,
@@ -188,14 +190,13 @@ export class UploadQueue {
   /** Where it is said which file was wrong, the others of its request are sent again. */
   #fail(items: readonly Item[], error: unknown): void {
     if (error instanceof ApiError) this.#onRefused(error);
-    const named = error instanceof ApiError ? error.details.flatMap(({ pointer }) => indexIn(pointer)) : [];
-    const wrong = named.filter((index) => index < items.length);
+    const wrong = error instanceof ApiError ? wrongIn(error, items.length) : new Map<number, string>();
     items.forEach((item, index) => {
-      const isWrong = wrong.length === 0 || wrong.includes(index);
+      const reason = wrong.size === 0 ? messageOf(error) : wrong.get(index);
       Object.assign(item, {
         part: 0,
-        state: isWrong ? 'failed' : 'waiting',
-        error: isWrong ? error : undefined,
+        state: reason === undefined ? 'waiting' : 'failed',
+        reason: reason ?? '',
       });
     });
   }
@@ -215,9 +216,14 @@ export class UploadQueue {
 const isFailed = ({ state }: Item) => state === 'failed';
 const isOpen = ({ state }: Item) => state === 'waiting' || state === 'sending';
 
-function indexIn(pointer: string): number[] {
-  const [, index] = /^\/files\/(\d+)$/.exec(pointer) ?? [];
-  return index === undefined ? [] : [Number(index)];
+/** Which of the files of a request were wrong, and why. */
+function wrongIn({ details }: ApiError, count: number): Map<number, string> {
+  const wrong = new Map<number, string>();
+  for (const { pointer, message } of details) {
+    const [, index] = /^\/files\/(\d+)$/.exec(pointer) ?? [];
+    if (index !== undefined && Number(index) < count) wrong.set(Number(index), `It ${message}`);
+  }
+  return wrong;
 }
 
 const RANK = { failed: 0, sending: 1, waiting: 2, done: 3 } as const;
@@ -238,7 +244,7 @@ function viewOf(items: readonly Item[]): UploadsView {
     shown: shown
       .flat()
       .slice(0, SHOWN)
-      .map(({ id, path, size, part, state, error }) => ({ id, path, size, part, state, error })),
+      .map(({ id, path, size, part, state, reason }) => ({ id, path, size, part, state, reason })),
     total: items.length,
     done: counts.done,
     failed: counts.failed,

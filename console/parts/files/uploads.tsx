@@ -2,7 +2,6 @@ import { CircleAlert, RotateCw, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { messageOf } from '../failure.tsx';
 import { Name } from './name.tsx';
 import { numberText, sizeText } from './size.ts';
 import type { Upload, UploadQueue, UploadsView } from './upload-queue.ts';
@@ -60,7 +59,7 @@ export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView
 }
 
 function Line({
-  upload: { id, path, size, part, state, error },
+  upload: { id, path, size, part, state, reason },
   queue,
 }: {
   upload: Upload;
@@ -81,7 +80,7 @@ function Line({
         {state === 'failed' && (
           <div className="flex items-start gap-1.5 text-[13px] text-bad wrap-anywhere">
             <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-            {messageOf(error)}
+            {reason}
           </div>
         )}
       </div>
