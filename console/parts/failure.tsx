@@ -9,7 +9,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** The number under which the service's log and traces know it. */
-function RequestId({ error }: { error: unknown }) {
+export function RequestId({ error }: { error: unknown }) {
   if (!(error instanceof ApiError) || !error.requestId) return null;
   return <span className="font-mono text-xs text-muted"> · {error.requestId}</span>;
 }

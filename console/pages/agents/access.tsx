@@ -5,7 +5,7 @@ import type { Agent, AgentAccess } from '../../gen/index.ts';
 import { changesOf } from '../../parts/editor/changes.ts';
 import { Form } from '../../parts/editor/form.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
-import { problemAt, problemsOf } from '../../parts/editor/problems.ts';
+import { problemAt } from '../../parts/editor/problems.ts';
 import { SaveBar } from '../../parts/editor/save-bar.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Button } from '../../ui/button.tsx';
@@ -41,7 +41,7 @@ export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
     <Form
       label="Access to the agent"
       wrong={{}}
-      refused={problemsOf(sharing.error)}
+      error={sharing.error}
       onSubmit={() => {
         if (isDirty && !sharing.isPending) sharing.mutate();
       }}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { tokens } from '../../api/tokens.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { Form } from '../../parts/editor/form.tsx';
-import { type Problems, problemAt, problemsOf } from '../../parts/editor/problems.ts';
+import { type Problems, problemAt } from '../../parts/editor/problems.ts';
 import { Problem } from '../../parts/failure.tsx';
 import { newKey } from '../../parts/key.ts';
 import { useViewer } from '../../parts/viewer.ts';
@@ -32,7 +32,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
   if (body.name === '') wrong['/name'] = 'Give it a name.';
   if (chosen.length === 0) wrong['/scopes'] = 'Choose one at least.';
   return (
-    <Form label="New token" wrong={wrong} refused={problemsOf(error)} onSubmit={() => void create(body)}>
+    <Form label="New token" wrong={wrong} error={error} onSubmit={() => void create(body)}>
       {(problems) => (
         <div className="flex flex-col gap-4">
           <Field

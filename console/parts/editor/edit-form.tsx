@@ -7,7 +7,7 @@ import type { ShownField } from '../diff/fields.ts';
 import { changesOf } from './changes.ts';
 import type { Editing } from './editing.ts';
 import { Form } from './form.tsx';
-import { type Problems, problemsOf } from './problems.ts';
+import type { Problems } from './problems.ts';
 import { SaveBar } from './save-bar.tsx';
 import { Stale } from './stale.tsx';
 
@@ -65,7 +65,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
     <Form
       label={`Settings of the ${noun}`}
       wrong={wrong}
-      refused={problemsOf(saving.error)}
+      error={saving.error}
       onSubmit={() => {
         if (editing.isDirty && !saving.isPending) saving.mutate();
       }}

@@ -4,7 +4,7 @@ import { newKey } from '../key.ts';
 import { changesOf } from './changes.ts';
 import { Form } from './form.tsx';
 import { LeaveGuard } from './leave-guard.tsx';
-import { type Problems, problemsOf } from './problems.ts';
+import type { Problems } from './problems.ts';
 import { SaveBar } from './save-bar.tsx';
 
 export interface NewFormProps<Draft extends object, Body, Made> {
@@ -41,7 +41,7 @@ export function NewForm<Draft extends object, Body, Made>({
     <Form
       label={`New ${noun}`}
       wrong={wrong}
-      refused={problemsOf(creating.error)}
+      error={creating.error}
       onSubmit={() => {
         if (!creating.isPending) creating.mutate();
       }}

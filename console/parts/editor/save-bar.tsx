@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
+import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../copy-curl.tsx';
 import type { CurlOptions } from '../curl.ts';
-import { Problem } from '../failure.tsx';
+import { Problem, RequestId } from '../failure.tsx';
 
 export interface SaveBarProps {
   /** The verb on the button. */
@@ -20,11 +21,7 @@ export interface SaveBarProps {
 export function SaveBar({ action, says, busy, error, curl, children }: SaveBarProps) {
   return (
     <div className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8">
-      {error ? (
-        <div className="mb-3 max-h-48 overflow-y-auto">
-          <Problem error={error} />
-        </div>
-      ) : null}
+      <Refusal error={error} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <p role="status" className="me-auto text-[13px] text-muted">
           {says}
@@ -36,5 +33,25 @@ export function SaveBar({ action, says, busy, error, curl, children }: SaveBarPr
         </Button>
       </div>
     </div>
+  );
+}
+
+/** What is wrong with a member stands at its field; here it is counted. */
+function Refusal({ error }: { error: unknown }) {
+  if (!error) return null;
+  const details = error instanceof ApiError ? error.details : [];
+  const isAtFields = details.length > 0 && details.every(({ pointer }) => pointer !== '');
+  if (!isAtFields) {
+    return (
+      <div className="mb-3 max-h-48 overflow-y-auto">
+        <Problem error={error} />
+      </div>
+    );
+  }
+  return (
+    <p role="alert" className="mb-2 text-bad">
+      {details.length === 1 ? 'A field needs another value.' : `${details.length} fields need other values.`}
+      <RequestId error={error} />
+    </p>
   );
 }
