@@ -26,6 +26,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether what was asked for is not there, or not there for who asks. */
+export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
+
 /** What a function of the generated client resolves to. */
 interface Answer<Body> {
   data?: Body | undefined;

@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { type Invocation, listInvocations } from '../gen/index.ts';
-import { askPage, type ListPage } from './client.ts';
+import { askPage, isMissing, type ListPage } from './client.ts';
 
 /** What is known of the calls of a trigger, newest first and without gaps. */
 export interface InvocationLog {
@@ -25,7 +25,7 @@ export const invocations = (agentId: string, deploymentId: string) =>
       return withNewest(client.getQueryData<InvocationLog>(queryKey), newest);
     },
     staleTime: 0,
-    refetchInterval: FOLLOW_MS,
+    refetchInterval: ({ state }) => !isMissing(state.error) && FOLLOW_MS,
   });
 
 /** Reads what lies behind the end of what is known. */

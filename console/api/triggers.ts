@@ -9,7 +9,7 @@ import {
   listDeployments,
   type NewDeployment,
 } from '../gen/index.ts';
-import { ask, askPage, isLong, type ListPage, pagesOf } from './client.ts';
+import { ask, askPage, isLong, isMissing, type ListPage, pagesOf } from './client.ts';
 
 export interface TriggerFilters {
   /** Agent name, type or id. */
@@ -33,7 +33,7 @@ export const triggers = {
       queryKey: ['triggers', deploymentId],
       queryFn: ({ signal }) =>
         ask(getDeployment({ path: { agent_id: agentId, deployment_id: deploymentId }, signal })),
-      refetchInterval: WATCH_MS,
+      refetchInterval: ({ state }) => !isMissing(state.error) && WATCH_MS,
     }),
 };
 

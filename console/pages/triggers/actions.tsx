@@ -91,7 +91,7 @@ export function useTriggerActions(onDeleted?: (trigger: Deployment) => void): Tr
             <p>{words.meaning}</p>
             {asked.warning && <p className="text-warn">{asked.warning}</p>}
             <div className="min-w-0 max-w-full">
-              <div className="truncate text-ink" dir="auto" title={agentNameOf(asked.trigger)}>
+              <div className="truncate text-left text-ink" dir="auto" title={agentNameOf(asked.trigger)}>
                 {agentNameOf(asked.trigger)}
               </div>
               <code className="font-mono text-xs">{asked.trigger.deployment_id}</code>

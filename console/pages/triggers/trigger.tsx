@@ -1,10 +1,12 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Unplug } from 'lucide-react';
-import { ApiError } from '../../api/client.ts';
+import type { ReactNode } from 'react';
+import { isMissing } from '../../api/client.ts';
 import { type InvocationLog, invocations } from '../../api/invocations.ts';
 import { triggers } from '../../api/triggers.ts';
 import type { Deployment } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
@@ -19,7 +21,6 @@ import { FirstRequest } from './log/first-request.tsx';
 import { RequestLog } from './log/log.tsx';
 import { ReplacementGuide } from './replacement/guide.tsx';
 import { requests } from './requests.ts';
-import { RowMenu } from './row-menu.tsx';
 import { Senders } from './senders/senders.tsx';
 import { agentNameOf, TriggerStatus } from './status.tsx';
 
@@ -36,7 +37,7 @@ export function TriggerPage() {
     isTeam,
     ...requests.read({ agent_id: agentId, deployment_id: deploymentId }),
   });
-  if (query.error instanceof ApiError && query.error.status === 404)
+  if (isMissing(query.error))
     return (
       <Page title="No such trigger" above={above}>
         <Empty icon={<Unplug />} action={<ButtonLink to="/triggers">All triggers</ButtonLink>} curl={curl}>
@@ -63,6 +64,7 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
   const actions = useTriggerActions(() => void navigate({ to: '/triggers' }));
   const { agent_id: agentId, deployment_id: deploymentId, status } = trigger;
   const isEnabled = status === 'enabled';
+  const isGone = trigger.agent_name === null;
   return (
     <Page
       title={agentNameOf(trigger)}
@@ -86,7 +88,6 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
             </Button>
           )}
           <Button onClick={() => actions.ask({ what: 'delete', trigger })}>Delete</Button>
-          <RowMenu trigger={trigger} actions={actions} />
         </>
       }
     >
@@ -94,11 +95,17 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
         <ReplacementGuide trigger={trigger} old={{ agentId: of ?? agentId, deploymentId: replaces }} />
       )}
       {!isEnabled && (
-        <p role="status" className="mb-5 rounded-xl border border-warn bg-warn-soft p-4">
+        <Notice action={<CopyCurl {...requests.enable(trigger)} label="Copy “Enable” as curl" />}>
           Disabled: its requests are answered with 404 until it is enabled again. Its URL and secret are kept.
-        </p>
+        </Notice>
       )}
-      {isEnabled && replaces === undefined && log.data && <FirstRequest log={log.data} />}
+      {isGone && (
+        <Notice>
+          Its agent is gone: it can start nothing, and its requests are answered with 409. Replace it by a
+          trigger of another agent, or delete it.
+        </Notice>
+      )}
+      {isEnabled && !isGone && replaces === undefined && log.data && <FirstRequest log={log.data} />}
       <TriggerFacts trigger={trigger} />
       <RequestLog trigger={trigger} query={log} />
       <section aria-labelledby="send" className="mt-6">
@@ -125,5 +132,16 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
       </section>
       {actions.dialog}
     </Page>
+  );
+}
+
+function Notice({ action, children }: { action?: ReactNode; children: ReactNode }) {
+  return (
+    <div className="mb-5 flex flex-wrap items-center gap-3 rounded-xl border border-warn bg-warn-soft p-4">
+      <p role="status" className="min-w-0 flex-1 basis-64">
+        {children}
+      </p>
+      {action}
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { ApiError } from '../../../api/client.ts';
+import { isMissing } from '../../../api/client.ts';
 import { invocations } from '../../../api/invocations.ts';
 import { triggers } from '../../../api/triggers.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
@@ -27,7 +27,7 @@ export interface GuideProps {
 export function ReplacementGuide({ trigger, old }: GuideProps) {
   const [isDeleted, setDeleted] = useState(false);
   const oldOne = useQuery({ ...triggers.one(old.agentId, old.deploymentId), enabled: !isDeleted });
-  const isGone = isDeleted || (oldOne.error instanceof ApiError && oldOne.error.status === 404);
+  const isGone = isDeleted || isMissing(oldOne.error);
   const ownLog = useQuery(invocations(trigger.agent_id, trigger.deployment_id));
   const oldLog = useQuery({
     ...invocations(old.agentId, old.deploymentId),
