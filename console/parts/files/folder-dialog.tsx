@@ -60,8 +60,10 @@ export function FolderDialog({ place, folder, onClose, onMade }: FolderDialogPro
           />
         </Field>
         <Problem error={making.error} />
-        <DialogActions>
+        <div className="mt-3">
           <CopyCurl method="POST" path={fileRoute(place, '/directories')} body={{ path }} />
+        </div>
+        <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" busy={making.isPending} disabled={!name}>
             Make folder

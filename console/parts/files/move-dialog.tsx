@@ -70,12 +70,14 @@ export function MoveDialog({ place, entry, onClose, onMoved }: MoveDialogProps) 
         ) : (
           <Problem error={moving.error} />
         )}
-        <DialogActions>
+        <div className="mt-3">
           <CopyCurl
             method="POST"
             path={fileRoute(place, '/move')}
             body={{ from: entry.path, to, ...(isTaken ? { overwrite: true } : {}) }}
           />
+        </div>
+        <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           {isTaken ? (
             <Button look="danger" busy={moving.isPending} onClick={() => moving.mutate(true)}>

@@ -49,8 +49,8 @@ export function TreeRow({
       data-folder={isFolder ? row.entry.path : row.folder}
       onClick={onPress}
       className={classes(
-        'absolute inset-x-0 flex h-8 cursor-pointer items-center gap-1.5 rounded-lg pe-2 select-none hover:bg-sunken',
-        isSelected && 'bg-accent-soft hover:bg-accent-soft',
+        'absolute inset-x-0 flex h-8 cursor-pointer items-center gap-1.5 rounded-lg pe-2 select-none',
+        isSelected ? 'bg-accent-soft' : 'hover:bg-sunken',
         isTarget && 'bg-accent-soft outline-2 outline-accent outline-dashed -outline-offset-2',
         isActive &&
           'group-focus-visible/tree:outline-2 group-focus-visible/tree:-outline-offset-2 group-focus-visible/tree:outline-accent',
