@@ -5,17 +5,22 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { agents as agentsApi } from '../api/agents.ts';
 import { login } from '../api/login.ts';
+import { sessions as sessionsApi } from '../api/sessions.ts';
+import { triggers as triggersApi } from '../api/triggers.ts';
+import { newestPage } from '../journal/pages.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
-import { readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
+import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
 import { readWordSearch } from '../parts/search.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Crash, NotFound } from './faults.tsx';
 import { Layout } from './layout.tsx';
 
+/** What a page asks for first is asked for while the page itself is still on its way. */
 interface RouterContext {
   queries: QueryClient;
 }
@@ -29,6 +34,11 @@ const under = () => root;
 const home = createRoute({
   getParentRoute: under,
   path: '/',
+  loader({ context: { queries } }) {
+    void queries.prefetchInfiniteQuery(sessionsApi.list());
+    void queries.prefetchInfiniteQuery(sessionsApi.list({ needs_action: true }));
+    void queries.prefetchInfiniteQuery(agentsApi.list());
+  },
   component: lazyRouteComponent(() => import('../pages/home/home.tsx'), 'HomePage'),
 });
 
@@ -36,6 +46,10 @@ const triggers = createRoute({
   getParentRoute: under,
   path: '/triggers',
   validateSearch: readTriggersSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps: { q, status } }) {
+    void queries.prefetchInfiniteQuery(triggersApi.list({ q, status }));
+  },
   component: lazyRouteComponent(() => import('../pages/triggers/triggers.tsx'), 'TriggersPage'),
 });
 const newTrigger = createRoute({
@@ -55,12 +69,20 @@ const sessions = createRoute({
   getParentRoute: under,
   path: '/sessions',
   validateSearch: readSessionsSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps }) {
+    void queries.prefetchInfiniteQuery(sessionsApi.list(filtersOf(deps), deps.all));
+  },
   component: lazyRouteComponent(() => import('../pages/sessions/sessions.tsx'), 'SessionsPage'),
 });
 const session = createRoute({
   getParentRoute: under,
   path: '/sessions/$sessionId',
   validateSearch: readSessionSearch,
+  loader({ context: { queries }, params: { sessionId } }) {
+    void queries.prefetchQuery(sessionsApi.one(sessionId));
+    void queries.prefetchQuery(newestPage(sessionId));
+  },
   component: lazyRouteComponent(() => import('../pages/sessions/session.tsx'), 'SessionPage'),
 });
 
@@ -68,6 +90,10 @@ const agents = createRoute({
   getParentRoute: under,
   path: '/agents',
   validateSearch: readWordSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps: { q } }) {
+    void queries.prefetchInfiniteQuery(agentsApi.list(q));
+  },
   component: lazyRouteComponent(() => import('../pages/agents/agents.tsx'), 'AgentsPage'),
 });
 const newAgent = createRoute({
@@ -78,6 +104,9 @@ const newAgent = createRoute({
 const agent = createRoute({
   getParentRoute: under,
   path: '/agents/$agentId',
+  loader({ context: { queries }, params: { agentId } }) {
+    void queries.prefetchQuery(agentsApi.one(agentId));
+  },
   validateSearch: readAgentSearch,
   component: lazyRouteComponent(() => import('../pages/agents/agent.tsx'), 'AgentPage'),
 });

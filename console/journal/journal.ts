@@ -1,7 +1,8 @@
-import { ApiError, askPage } from '../api/client.ts';
-import { listEvents } from '../gen/index.ts';
-import { asJournalEvent, isPassing, type JournalEvent, LASTING_TYPES, type LastingEvent } from './event.ts';
+import { ApiError, type ListPage } from '../api/client.ts';
+import type { Event } from '../gen/index.ts';
+import { asJournalEvent, isPassing, type JournalEvent, type LastingEvent } from './event.ts';
 import { follow, type Link } from './follow.ts';
+import { readBack } from './pages.ts';
 
 /** A message that is being said. */
 export interface Draft {
@@ -32,7 +33,6 @@ export interface JournalView {
 /** Calls of two turns may have the same id. */
 export const callKey = (turnId: string | undefined, toolUseId: string) => `${turnId} ${toolUseId}`;
 
-const PAGE = 100;
 /** Nobody sees more often that something is new. */
 const HIDDEN_MS = 500;
 
@@ -63,9 +63,10 @@ export class Journal {
   #next: Partial<JournalView> = {};
   #isWaiting = false;
 
-  constructor(sessionId: string) {
+  /** `newest` reads the newest page. */
+  constructor(sessionId: string, newest: () => Promise<ListPage<Event>>) {
     this.#sessionId = sessionId;
-    void this.#open();
+    void this.#open(newest);
   }
 
   get view(): JournalView {
@@ -86,8 +87,9 @@ export class Journal {
     if (!this.#cursor || this.#view.isLoadingEarlier || this.#next.isLoadingEarlier) return;
     this.#tell({ isLoadingEarlier: true });
     try {
-      await this.#readBack();
+      this.#take(await readBack(this.#sessionId, this.#cursor, this.#leaving.signal));
     } catch (error) {
+      if (this.#leaving.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       // What is asked for again comes again.
     } finally {
@@ -95,10 +97,10 @@ export class Journal {
     }
   }
 
-  async #open(): Promise<void> {
+  async #open(newest: () => Promise<ListPage<Event>>): Promise<void> {
     const { signal } = this.#leaving;
     try {
-      await this.#readBack();
+      this.#take(await newest());
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
@@ -115,21 +117,9 @@ export class Journal {
     onRefused: (error: ApiError) => this.#tell({ error }),
   };
 
-  async #readBack(): Promise<void> {
-    const { items, next } = await askPage(
-      listEvents({
-        path: { session_id: this.#sessionId },
-        query: {
-          types: LASTING_TYPES.join(','),
-          order: 'newest_first',
-          limit: PAGE,
-          ...(this.#cursor ? { cursor: this.#cursor } : {}),
-        },
-        signal: this.#leaving.signal,
-      }),
-    );
+  #take({ items, next }: ListPage<Event>): void {
     this.#cursor = next;
-    const read = items.map(asJournalEvent).filter((event) => !isPassing(event)) as LastingEvent[];
+    const read = items.map(asJournalEvent).filter((event): event is LastingEvent => !isPassing(event));
     this.#events = [...read.reverse(), ...this.#events];
     this.#tell({ hasEarlier: next !== undefined, lastSeq: this.#events.at(-1)?.seq ?? 0 });
   }

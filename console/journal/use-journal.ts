@@ -1,17 +1,20 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Journal, type JournalView } from './journal.ts';
+import { newestPage } from './pages.ts';
 
 /** The journal of a session, as long as somebody looks at it. Undefined for the moment before it is opened. */
 export function useJournal(sessionId: string): { view: JournalView | undefined; loadEarlier: () => void } {
+  const queries = useQueryClient();
   const [journal, setJournal] = useState<Journal>();
   useEffect(() => {
-    const opened = new Journal(sessionId);
+    const opened = new Journal(sessionId, () => queries.fetchQuery(newestPage(sessionId)));
     setJournal(opened);
     return () => {
       opened.close();
       setJournal(undefined);
     };
-  }, [sessionId]);
+  }, [queries, sessionId]);
   const view = useSyncExternalStore(journal?.subscribe ?? never, () => journal?.view);
   return { view, loadEarlier: () => void journal?.loadEarlier() };
 }

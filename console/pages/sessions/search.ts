@@ -1,3 +1,4 @@
+import type { SessionFilters } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
 import { choiceIn, countIn, flagIn, type RawSearch, wordIn } from '../../parts/search.ts';
 
@@ -27,6 +28,17 @@ export const readSessionsSearch = (search: RawSearch): SessionsSearch => ({
   needsAction: flagIn(search, 'needsAction'),
   archived: flagIn(search, 'archived'),
   all: flagIn(search, 'all'),
+});
+
+/** What is asked for, as the API names it. */
+export const filtersOf = (search: SessionsSearch): SessionFilters => ({
+  q: search.q,
+  agent_id: search.agent,
+  assistant_id: search.assistant,
+  deployment_id: search.trigger,
+  status: search.status,
+  needs_action: search.needsAction,
+  archived: search.archived ?? false,
 });
 
 /** What is looked at of a session. */

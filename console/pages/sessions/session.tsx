@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { sessions } from '../../api/sessions.ts';
 import { chatOf } from '../../journal/chat.ts';
 import { useJournal } from '../../journal/use-journal.ts';
@@ -17,12 +17,17 @@ import { Raw } from './raw/raw.tsx';
 import type { SessionSearch } from './search.ts';
 import { Timeline } from './timeline/timeline.tsx';
 
+const FileBrowser = lazy(async () => ({
+  default: (await import('../../parts/files/browser.tsx')).FileBrowser,
+}));
+
 const route = getRouteApi('/sessions/$sessionId');
 
 const TABS = [
   { value: 'chat', text: 'Chat' },
   { value: 'timeline', text: 'Timeline' },
   { value: 'raw', text: 'Raw' },
+  { value: 'files', text: 'Files' },
 ] as const;
 
 export function SessionPage() {
@@ -52,6 +57,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const tab = search.view ?? 'chat';
   const isMine = session.created_by === user?.user_id;
   const mayWrite = isMine && session.archived_at === null && session.status !== 'terminated';
+  const fileSeq = view.events.findLast(({ type }) => type.startsWith('file.'))?.seq ?? 0;
   const shared = {
     session,
     view,
@@ -82,6 +88,19 @@ function OneSession({ sessionId }: { sessionId: string }) {
           <Timeline {...shared} waiting={waitingFor(view, chat)} onEarlier={loadEarlier} />
         )}
         {tab === 'raw' && <Raw {...shared} types={search.types} onTypes={(types) => go({ types })} />}
+        {tab === 'files' && (
+          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-8">
+            <Suspense fallback={<Skeleton />}>
+              <FileBrowser
+                place={{ kind: 'session', id: sessionId }}
+                path={search.path}
+                onPath={(path) => go({ path })}
+                readOnly={!mayWrite}
+                change={fileSeq}
+              />
+            </Suspense>
+          </div>
+        )}
       </Tabs>
     </div>
   );

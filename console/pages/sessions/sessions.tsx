@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { sessions } from '../../api/sessions.ts';
+import { type SessionFilters, sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
@@ -13,7 +13,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type SessionsSearch, STATUSES } from './search.ts';
+import { filtersOf, type SessionsSearch, STATUSES } from './search.ts';
 
 const route = getRouteApi('/sessions');
 const POLL_MS = 5_000;
@@ -49,15 +49,7 @@ export function SessionsPage() {
   const { isTeam, isAdministrator } = useViewer();
   const change = (part: SessionsSearch) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
-  const filters = {
-    q: search.q,
-    agent_id: search.agent,
-    assistant_id: search.assistant,
-    deployment_id: search.trigger,
-    status: search.status,
-    needs_action: search.needsAction,
-    archived: search.archived ?? false,
-  };
+  const filters = filtersOf(search);
   const list = useList({ ...sessions.list(filters, search.all), refetchInterval: POLL_MS });
   const path = pathOf(search.all ? '/admin/sessions' : '/sessions', filters);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
@@ -107,7 +99,7 @@ export function SessionsPage() {
   );
 }
 
-function pathOf(base: string, filters: Record<string, string | boolean | undefined>): string {
+function pathOf(base: string, filters: SessionFilters): string {
   const set = Object.entries(filters).filter(([, value]) => value !== undefined && value !== false);
   const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
   return query ? `${base}?${query}` : base;

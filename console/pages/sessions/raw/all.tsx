@@ -2,8 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import type { ListPage } from '../../../api/client.ts';
 import { CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Event } from '../../../gen/index.ts';
-import type { EventListProps } from './raw.tsx';
-import { Rows, useRows } from './rows.tsx';
+import { type EventListProps, Rows, useRows } from './rows.tsx';
 
 /** All events, however many: what is in sight is read, in chunks that never change. */
 export function AllEvents({ sessionId, lastSeq, selected, onSelect }: EventListProps) {

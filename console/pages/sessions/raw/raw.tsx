@@ -21,13 +21,6 @@ export interface RawProps {
   onTypes: (types: string | undefined) => void;
 }
 
-export interface EventListProps {
-  sessionId: string;
-  lastSeq: number;
-  selected: number | undefined;
-  onSelect: (seq: number) => void;
-}
-
 /** Every event as it stands in the journal. */
 export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }: RawProps) {
   const sessionId = session.session_id;

@@ -7,6 +7,14 @@ const OVERSCAN = 12;
 /** What is drawn before anything has been measured. */
 const FIRST_PX = 640;
 
+/** A list of events of a session. */
+export interface EventListProps {
+  sessionId: string;
+  lastSeq: number;
+  selected: number | undefined;
+  onSelect: (seq: number) => void;
+}
+
 interface RowsOptions {
   count: number;
   /** The index of the row that is looked at. */

@@ -1,8 +1,7 @@
 import { useEffect } from 'react';
 import { sessions } from '../../../api/sessions.ts';
 import { List, useList } from '../../../parts/list.tsx';
-import type { EventListProps } from './raw.tsx';
-import { Rows, useRows } from './rows.tsx';
+import { type EventListProps, Rows, useRows } from './rows.tsx';
 
 /** Events of some types, newest first. */
 export function SomeEvents({
