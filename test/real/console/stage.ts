@@ -32,11 +32,15 @@ export interface Scene {
   complaints: string[];
 }
 
-export async function openStage(settings: Record<string, string> = {}): Promise<Stage> {
+export async function openStage(
+  settings: Record<string, string> = {},
+  /** Another one where people log in, for example. */
+  start: (settings: Record<string, string>) => Promise<System> = startSystem,
+): Promise<Stage> {
   const stack = new AsyncDisposableStack();
   // Does nothing when it is up to date.
   await promisify(execFile)(process.execPath, [BUILD]);
-  const system = stack.use(await startSystem(settings));
+  const system = stack.use(await start(settings));
   const browser = await openChromium();
   stack.defer(() => browser.close());
 
