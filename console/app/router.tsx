@@ -82,6 +82,7 @@ const session = createRoute({
   loader({ context: { queries }, params: { sessionId } }) {
     void queries.prefetchQuery(sessionsApi.one(sessionId));
     void queries.prefetchQuery(newestPage(sessionId));
+    void import('../parts/markdown-text.tsx');
   },
   component: lazyRouteComponent(() => import('../pages/sessions/session.tsx'), 'SessionPage'),
 });

@@ -34,6 +34,55 @@ export async function fillJournal(database: BenchDatabase, events: number): Prom
   await database.run(`update sessions.heads set last_seq = greatest(last_seq, ${events})`);
 }
 
+/** Turns of 100 events: what an agent says in 85 pieces, and what happens around it. */
+const TALK: readonly [upTo: number, type: string, data: string][] = [
+  [1, 'user.message', MESSAGE],
+  [2, 'turn.queued', '{"turn_id":"trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8"}'],
+  [3, 'turn.started', '{"turn_id":"trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8","attempt":1,"fence":1}'],
+  [4, 'session.status_running', '{"turn_id":"trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8","attempt":1,"fence":1}'],
+  [5, 'model.request_started', '{"model":"rehearsal/script"}'],
+  [90, 'agent.message_delta', DELTA],
+  [
+    91,
+    'agent.message',
+    `{"message_id":"msg_01KAK3V9Q6W1X2Y3Z4A5B6C7D8","content":[{"type":"text","text":"## North\\n\\nAll **of them** are bound for the north:\\n\\n1. one\\n2. two\\n"}],"model":"rehearsal/script","finish_reason":"stop"}`,
+  ],
+  [
+    92,
+    'agent.tool_use',
+    '{"tool_use_id":"call_1","name":"calculator","input":{"expression":"6 * 7"},"evaluated_permission":"allow"}',
+  ],
+  [93, 'agent.tool_dispatched', '{"tool_use_id":"call_1","attempt":1,"fence":1}'],
+  [94, 'agent.tool_result', '{"tool_use_id":"call_1","output":"42","is_error":false,"duration_ms":3}'],
+  [
+    97,
+    'model.request_finished',
+    '{"model":"rehearsal/script","usage":{"input_tokens":4,"output_tokens":85},"duration_ms":2500,"is_error":false}',
+  ],
+  [
+    98,
+    'turn.completed',
+    '{"turn_id":"trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8","attempt":1,"fence":1,"usage":{"input_tokens":4,"output_tokens":85,"steps":1,"tool_calls":1,"active_seconds":2.5}}',
+  ],
+  [99, 'session.status_idle', '{"stop_reason":{"type":"end_turn"}}'],
+  [100, 'session.updated', '{"changed":["title"]}'],
+];
+
+/** Appends turns to the only session, one event to a row, until its journal has so many. */
+export async function fillTalk(database: BenchDatabase, events: number): Promise<void> {
+  const [last = 0] = await database.ask('select last_seq from sessions.heads');
+  const place = '(i % 100 + 1)';
+  const choose = (of: (entry: (typeof TALK)[number]) => string) =>
+    `case ${TALK.map((entry) => `when ${place} <= ${entry[0]} then ${of(entry)}`).join(' ')} end`;
+  const text = choose(([, type, data]) => EVENT('i', type, data));
+  await database.run(`
+    insert into sessions.journal (session_id, first_seq, last_seq, types, bytes, events)
+    select session_id, i, i, array[type], octet_length(event), event
+    from ${NUMBERS(last + 1, events)}, ${MODEL} model,
+      lateral (select ${choose(([, type]) => `'${type}'`)} as type, '[' || ${text} || ']' as event) e`);
+  await database.run(`update sessions.heads set last_seq = greatest(last_seq, ${events})`);
+}
+
 /** Adds idle sessions of one turn each, half of them those of another owner, until there are so many. */
 export async function fillSessions(database: BenchDatabase, sessions: number): Promise<void> {
   for (let from = 1; from < sessions; from += BATCH)

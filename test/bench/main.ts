@@ -8,6 +8,7 @@ import { type Bench, pause } from './bench.ts';
 import { measureCatchUp } from './catch-up.ts';
 import { measureCommands } from './commands.ts';
 import { measureFinished } from './completion.ts';
+import { hasChromium, measureConsole } from './console.ts';
 import { measureFollowers } from './followers.ts';
 import { measureGrowth } from './growth.ts';
 import { measureIdle } from './idle.ts';
@@ -55,7 +56,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [] };
-  const results: Results = { ...webhooks, ...sessions, ...files, access: [] };
+  const results: Results = { ...webhooks, ...sessions, ...files, access: [], console: [] };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
@@ -72,6 +73,8 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('growth')) results.growth.push(await measureGrowth(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));
     if (parts.has('access')) results.access.push(await measureAccess(bench));
+    if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
+    else if (parts.has('console')) say('o', 'needs Chromium: apt-get install chromium');
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one piece\n`);

@@ -17,6 +17,7 @@ export const PARTS = {
   tree: 'l',
   commands: 'm',
   access: 'n',
+  console: 'o',
 } as const;
 export type Part = keyof typeof PARTS;
 
@@ -40,8 +41,8 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access
-                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n;
+                       commands,access,console
+                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o;
                        all but size and tree when it is not given
     --rounds 3         how often; the medians count
     --seconds 5        how long each measurement lasts, after a warm-up
