@@ -14,6 +14,8 @@ export interface DestroyProps {
   children: ReactNode;
   /** The verb on the button of the dialog. */
   action: string;
+  /** What it does can be undone by the opposite. */
+  isMild?: boolean;
   run: () => Promise<unknown>;
   /** The same as a request. */
   curl: CurlOptions;
@@ -22,8 +24,8 @@ export interface DestroyProps {
   onDone: () => void;
 }
 
-/** Asks, does what cannot be undone, and says so. */
-export function Destroy({ button, title, children, action, run, curl, done, onDone }: DestroyProps) {
+/** Asks before something is done that means much, does it, and says so. */
+export function Destroy({ button, title, children, action, isMild, run, curl, done, onDone }: DestroyProps) {
   const [isOpen, setOpen] = useState(false);
   const doing = useMutation({
     mutationFn: run,
@@ -46,6 +48,7 @@ export function Destroy({ button, title, children, action, run, curl, done, onDo
         onClose={() => setOpen(false)}
         title={title}
         action={action}
+        isMild={isMild ?? false}
         onConfirm={() => doing.mutate()}
         busy={doing.isPending}
         failure={<Problem error={doing.error} />}

@@ -1,10 +1,21 @@
+import { usePeople } from './people.ts';
 import { useViewer } from './viewer.ts';
 
-/** Who has done something, by the id the service knows them by. */
+/** Who has done something: by name where the viewer may know it, otherwise by id. */
 export function Person({ id }: { id: string | null }) {
   const { user } = useViewer();
+  const people = usePeople();
   if (id === null) return <>the service</>;
   if (id === user?.user_id) return <>you</>;
+  const known = people.find(({ user_id: one }) => one === id);
+  const name = known?.display_name || known?.email;
+  if (name) {
+    return (
+      <bdi title={id} className="font-medium">
+        {name}
+      </bdi>
+    );
+  }
   return (
     <code className="font-mono text-[13px]" title={id}>
       {id}

@@ -10,6 +10,8 @@ export interface ConfirmProps {
   children: ReactNode;
   /** The verb on the button. */
   action: string;
+  /** What it does can be undone by the opposite. */
+  isMild?: boolean;
   onConfirm: () => void;
   busy?: boolean;
   failure?: ReactNode;
@@ -22,6 +24,7 @@ export function Confirm({
   title,
   children,
   action,
+  isMild = false,
   onConfirm,
   busy = false,
   failure,
@@ -35,7 +38,7 @@ export function Confirm({
         <Button ref={cancel} onClick={onClose}>
           Cancel
         </Button>
-        <Button look="danger" busy={busy} onClick={onConfirm}>
+        <Button look={isMild ? 'primary' : 'danger'} busy={busy} onClick={onConfirm}>
           {action}
         </Button>
       </DialogActions>

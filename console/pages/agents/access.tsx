@@ -1,16 +1,19 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentAccess } from '../../gen/index.ts';
+import { curlOf } from '../../parts/curl.ts';
 import { changesOf } from '../../parts/editor/changes.ts';
 import { Form } from '../../parts/editor/form.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { problemAt } from '../../parts/editor/problems.ts';
 import { SaveBar } from '../../parts/editor/save-bar.tsx';
+import { Failure } from '../../parts/failure.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Radios } from '../../ui/radios.tsx';
 import { Section } from '../../ui/section.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { EntriesField } from './entries-field.tsx';
 import { VISIBILITIES } from './visibility.ts';
@@ -22,7 +25,15 @@ const CHOICES = (['private', 'allowlist', 'public'] as const).map((value) => ({
 
 /** Who may begin conversations with the agent, and who may change it. */
 export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
-  const { data: access } = useSuspenseQuery(agents.access(agentId));
+  const { data, error, refetch } = useQuery(agents.access(agentId));
+  const { isTeam } = useViewer();
+  if (data) return <AccessForm agentId={agentId} access={data} />;
+  if (!error) return <Skeleton lines={6} />;
+  const curl = curlOf({ path: `/agents/${agentId}/access`, isTeam });
+  return <Failure error={error} onRetry={() => void refetch()} curl={curl} />;
+}
+
+function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess }) {
   const { isTeam } = useViewer();
   const queries = useQueryClient();
   const [draft, setDraft] = useState(access);

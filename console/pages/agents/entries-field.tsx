@@ -1,8 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { users } from '../../api/users.ts';
-import { useViewer } from '../../parts/viewer.ts';
+import { usePeople } from '../../parts/people.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 
@@ -22,7 +20,8 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  const known = useKnown(people);
+  const all = usePeople();
+  const known = people ? all : [];
   const nameOf = (id: string) => known.find(({ user_id: one }) => one === id)?.display_name;
   function add(): void {
     const entry = text.trim();
@@ -88,11 +87,4 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
       )}
     </div>
   );
-}
-
-/** The users that can be offered: only administrators may see them. */
-function useKnown(people: boolean) {
-  const { isAdministrator, isTeam } = useViewer();
-  const { data } = useInfiniteQuery({ ...users.list(), enabled: people && isAdministrator && isTeam });
-  return data?.pages.flatMap(({ items }) => items) ?? [];
 }

@@ -3,9 +3,11 @@ import { GitCompareArrows } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentVersion } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { curlOf } from '../../parts/curl.ts';
 import { Compare } from '../../parts/editor/compare.tsx';
 import { runtimeShown } from '../../parts/editor/runtime-shown.ts';
 import { List, useList } from '../../parts/list.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 
 const route = getRouteApi('/agents/$agentId');
@@ -15,6 +17,7 @@ export function VersionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(agents.versions(agentId));
+  const { isTeam } = useViewer();
   const path = `/agents/${agentId}/versions`;
   return (
     <>
@@ -25,7 +28,11 @@ export function VersionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
         </p>
         <CopyCurl path={path} />
       </div>
-      <List list={list} empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}>
+      <List
+        list={list}
+        curl={curlOf({ path, isTeam })}
+        empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}
+      >
         {(versions) => (
           <Compare<AgentVersion>
             versions={versions}

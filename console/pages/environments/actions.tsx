@@ -1,60 +1,45 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Power, PowerOff, Trash2 } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
 import { Destroy } from '../../parts/destroy.tsx';
-import { messageOf } from '../../parts/failure.tsx';
 import { Button } from '../../ui/button.tsx';
-import { toast } from '../../ui/toast.tsx';
 
 interface EnvironmentProps {
   environment: Environment;
 }
 
-/** Turns it off after a question, and on at once. */
+const MEANS = {
+  disable:
+    'No session begins in it until it is enabled again: conversations and triggers of its agents are refused. ' +
+    'Sessions that have begun go on.',
+  enable: 'Sessions begin in it again.',
+};
+
 export function ToggleEnvironment({ environment }: EnvironmentProps) {
   const { environment_id: id, name, version, enabled } = environment;
   const queries = useQueryClient();
-  const read = () => queries.invalidateQueries({ queryKey: ['environments'] });
-  const enabling = useMutation({
-    mutationFn: () => environments.update(id, version, { enabled: true }),
-    onSuccess: () => {
-      toast.done('The environment is enabled.');
-      return read();
-    },
-    onError: (error) => {
-      toast.failed('The environment is still disabled.', messageOf(error));
-      return read();
-    },
-  });
-  if (!enabled) {
-    return (
-      <Button busy={enabling.isPending} onClick={() => enabling.mutate()}>
-        <Power aria-hidden />
-        Enable
-      </Button>
-    );
-  }
+  const verb = enabled ? 'disable' : 'enable';
+  const word = enabled ? 'Disable' : 'Enable';
+  const change = { enabled: !enabled };
   return (
     <Destroy
       button={
         <Button>
-          <PowerOff aria-hidden />
-          Disable
+          {enabled ? <PowerOff aria-hidden /> : <Power aria-hidden />}
+          {word}
         </Button>
       }
-      title={`Disable ${name}?`}
-      action="Disable environment"
-      run={() => environments.update(id, version, { enabled: false })}
-      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, body: { enabled: false } }}
-      done="The environment is disabled."
-      onDone={() => void read()}
+      title={`${word} ${name}?`}
+      action={`${word} environment`}
+      isMild={!enabled}
+      run={() => environments.update(id, version, change)}
+      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, body: change }}
+      done={`The environment is ${verb}d.`}
+      onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
     >
-      <p>
-        No session begins in it until it is enabled again: conversations and triggers of its agents are
-        refused. Sessions that have begun go on.
-      </p>
+      <p>{MEANS[verb]}</p>
     </Destroy>
   );
 }

@@ -3,8 +3,10 @@ import { GitCompareArrows } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment, EnvironmentVersion } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { curlOf } from '../../parts/curl.ts';
 import { Compare } from '../../parts/editor/compare.tsx';
 import { List, useList } from '../../parts/list.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { environmentShown } from './words.ts';
 
@@ -19,13 +21,19 @@ export function VersionsTab({
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(environments.versions(environmentId));
+  const { isTeam } = useViewer();
+  const path = `/admin/environments/${environmentId}/versions`;
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
         <p className="max-w-prose text-muted">A sandbox keeps the version it was made with.</p>
-        <CopyCurl path={`/admin/environments/${environmentId}/versions`} />
+        <CopyCurl path={path} />
       </div>
-      <List list={list} empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}>
+      <List
+        list={list}
+        curl={curlOf({ path, isTeam })}
+        empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}
+      >
         {(versions) => (
           <Compare<EnvironmentVersion>
             versions={versions}

@@ -40,7 +40,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
             hint="What uses it, for you to know it by."
             error={problemAt(problems, '/name')}
           >
-            <Input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+            <Input value={name} onChange={(event) => setName(event.target.value)} />
           </Field>
           <fieldset className="flex flex-col gap-2">
             <legend className="mb-1 font-medium">Scopes</legend>

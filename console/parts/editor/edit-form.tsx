@@ -72,28 +72,30 @@ export function EditForm<Source, Draft extends object, Body extends object>({
     >
       {(problems) => (
         <>
-          {editing.isStale && (
-            <Stale
-              noun={noun}
-              theirs={shown(read(draftOf(newest)).body)}
-              mine={shown(body)}
-              onReload={discard}
-              onKeep={() => {
-                saving.reset();
-                editing.rebase();
-              }}
-            />
-          )}
           {children(problems)}
           {(editing.isDirty || saving.error) && (
             <SaveBar
               action="Save"
               says={editing.isDirty ? 'There are changes that are not saved.' : ''}
               busy={saving.isPending}
-              error={editing.isStale ? undefined : saving.error}
+              error={saving.error}
               curl={{ method: 'PATCH', path, body: changes }}
+              notice={
+                editing.isStale && (
+                  <Stale
+                    noun={noun}
+                    theirs={shown(read(draftOf(newest)).body)}
+                    mine={shown(read(editing.rebased).body)}
+                    onReload={discard}
+                    onKeep={() => {
+                      saving.reset();
+                      editing.rebase();
+                    }}
+                  />
+                )
+              }
             >
-              <Button onClick={discard}>Discard</Button>
+              {!editing.isStale && <Button onClick={discard}>Discard</Button>}
             </SaveBar>
           )}
         </>

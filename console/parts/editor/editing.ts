@@ -10,9 +10,11 @@ export interface Editing<Source, Draft extends object> {
   /** Somebody else has changed it since. */
   isStale: boolean;
   set: (changes: Partial<Draft>) => void;
+  /** One's own changes on top of how it is now. */
+  rebased: Draft;
   /** Takes it as it is now, without one's own changes. */
   reload: () => void;
-  /** Puts one's own changes on top of how it is now. */
+  /** Goes on with what is rebased. */
   rebase: () => void;
   /** What has been saved is what is edited from here on. */
   accept: (saved: Source) => void;
@@ -28,6 +30,7 @@ export function useEditing<Source, Draft extends object>(
   const mine = changesOf(draftOf(base), draft);
   const isDirty = Object.keys(mine).length > 0;
   const isOther = Object.keys(changesOf(draftOf(base), draftOf(newest))).length > 0;
+  const rebased = { ...draftOf(newest), ...mine };
   function take(source: Source, next: Draft): void {
     setBase(source);
     setDraft(next);
@@ -41,8 +44,9 @@ export function useEditing<Source, Draft extends object>(
     isDirty,
     isStale: isDirty && isOther,
     set: (changes) => setDraft((before) => ({ ...before, ...changes })),
+    rebased,
     reload: () => take(newest, draftOf(newest)),
-    rebase: () => take(newest, { ...draftOf(newest), ...mine }),
+    rebase: () => take(newest, rebased),
     accept: (saved) => take(saved, draftOf(saved)),
   };
 }

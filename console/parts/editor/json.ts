@@ -20,12 +20,12 @@ export function readObject(text: string): ReadJson<Record<string, unknown>> {
 export function readTexts(text: string): ReadJson<Record<string, string>> {
   const { value, problem } = readObject(text);
   if (problem !== undefined) return { problem };
-  const texts: Record<string, string> = {};
+  const texts: [name: string, text: string][] = [];
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'string') return { problem: `“${name}” has to be a text in double quotes.` };
-    texts[name] = member;
+    texts.push([name, member]);
   }
-  return { value: texts };
+  return { value: Object.fromEntries(texts) };
 }
 
 /** As somebody would write it; nothing for an empty object. */

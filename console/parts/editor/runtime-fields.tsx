@@ -26,11 +26,7 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
     <>
       <Section title="Identity" lead={`How people find and recognise the ${noun}.`}>
         <Field label="Name" error={at('/name')}>
-          <Input
-            value={draft.name}
-            onChange={(event) => onChange({ name: event.target.value })}
-            maxLength={200}
-          />
+          <Input value={draft.name} onChange={(event) => onChange({ name: event.target.value })} />
         </Field>
         <Field label="Description" optional error={at('/description')}>
           <TextArea

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../copy-curl.tsx';
@@ -13,24 +13,34 @@ export interface SaveBarProps {
   busy: boolean;
   error: unknown;
   curl: CurlOptions;
+  /** What has to be decided first: until then nothing can be sent. */
+  notice?: ReactNode;
   /** Other things to do. */
   children?: ReactNode;
 }
 
 /** Stands below a form, and stays in sight. */
-export function SaveBar({ action, says, busy, error, curl, children }: SaveBarProps) {
+export function SaveBar({ action, says, busy, error, curl, notice, children }: SaveBarProps) {
+  const send = useRef<HTMLButtonElement>(null);
+  const isOpen = !notice;
+  useEffect(() => {
+    // What had the focus may have gone with the notice.
+    if (isOpen && document.activeElement === document.body) send.current?.focus();
+  }, [isOpen]);
   return (
     <div className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8">
-      <Refusal error={error} />
+      {notice || <Refusal error={error} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         <p role="status" className="me-auto text-[13px] text-muted">
           {says}
         </p>
         <CopyCurl {...curl} />
         {children}
-        <Button type="submit" look="primary" busy={busy}>
-          {action}
-        </Button>
+        {isOpen && (
+          <Button ref={send} type="submit" look="primary" busy={busy}>
+            {action}
+          </Button>
+        )}
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 import { GitCompareArrows } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Diff } from '../diff/diff.tsx';
@@ -10,7 +10,7 @@ export interface StaleProps {
   noun: string;
   /** As it is now. */
   theirs: readonly ShownField[];
-  /** As one wants to have it. */
+  /** The same with one's own changes. */
   mine: readonly ShownField[];
   onReload: () => void;
   onKeep: () => void;
@@ -19,27 +19,32 @@ export interface StaleProps {
 /** Says that somebody else has changed what one is changing, and what can be done about it. */
 export function Stale({ noun, theirs, mine, onReload, onKeep }: StaleProps) {
   const [isOpen, setOpen] = useState(false);
+  const first = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    // What had the focus may have made way for this.
+    if (document.activeElement === document.body) first.current?.focus();
+  }, []);
   return (
-    <div role="alert" className="my-4 rounded-xl border border-warn bg-warn-soft p-4">
+    <div role="alert" className="mb-3 rounded-xl border border-warn bg-warn-soft p-3">
       <p className="font-medium">Somebody has changed this {noun} since you began.</p>
       <p className="mt-0.5">
         Nothing of yours is saved or lost. Look at the difference, then take theirs or keep your changes on
         top.
       </p>
       <div className="mt-3 flex flex-wrap gap-2">
-        <Button onClick={() => setOpen(true)}>
+        <Button ref={first} onClick={() => setOpen(true)}>
           <GitCompareArrows aria-hidden />
           Show the difference
         </Button>
-        <Button onClick={onReload}>Reload, without my changes</Button>
+        <Button onClick={onReload}>Reload without mine</Button>
         <Button onClick={onKeep}>Keep my changes</Button>
       </div>
       <Dialog
         open={isOpen}
         onClose={() => setOpen(false)}
         wide
-        title="From what it is now to what you have"
-        description="Added is what only you have, removed what only they have."
+        title="What your changes make of it"
+        description="From what it is now to what it is with your changes on top."
       >
         <Diff before={theirs} after={mine} />
       </Dialog>

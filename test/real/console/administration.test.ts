@@ -99,6 +99,7 @@ describe('where people log in', () => {
     await bob.goto('/agents');
     await bob.getByRole('link', { name: 'Log in' }).waitFor();
     await alice.getByRole('button', { name: 'Enable Bob' }).click();
+    await alice.getByRole('button', { name: 'Enable user' }).click();
     await alice.getByRole('button', { name: 'Disable Bob' }).waitFor();
     await bob.goto('/agents');
     await bob.getByRole('heading', { name: 'Agents' }).waitFor();
