@@ -15,9 +15,10 @@ import { readAgentSearch } from '../pages/agents/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
+import { NotFound } from '../parts/not-found.tsx';
 import { readWordSearch } from '../parts/search.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { Crash, NotFound } from './faults.tsx';
+import { Crash } from './faults.tsx';
 import { Layout } from './layout.tsx';
 
 /** What a page asks for first is asked for while the page itself is still on its way. */

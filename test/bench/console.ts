@@ -107,7 +107,7 @@ async function open(page: Page, session: string): Promise<number> {
 
 /** A request counts as waiting for another when it began after that one had ended. */
 const DEPTH = `(() => {
-  const entries = performance.getEntriesByType('resource').filter(({ name }) => !/(theme.js|.svg)$/.test(name));
+  const entries = performance.getEntriesByType('resource').filter(({ name }) => !/(theme\\.js|\\.svg)$/.test(name));
   const deep = (before) => {
     const next = entries.filter(({ startTime }) => startTime >= before);
     if (next.length === 0) return 0;

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
+import { isMissing } from '../../api/client.ts';
 import { sessions } from '../../api/sessions.ts';
 import { chatOf } from '../../journal/chat.ts';
 import { useJournal } from '../../journal/use-journal.ts';
 import { waitingFor } from '../../journal/waiting.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { NotFound } from '../../parts/not-found.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -47,8 +49,9 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const session = query.data;
   if (!session || !view) {
     if (!query.isError) return <Skeleton lines={8} />;
+    if (isMissing(query.error)) return <NotFound />;
     return (
-      <Page title={query.error.message}>
+      <Page title="Session">
         <Failure error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     );

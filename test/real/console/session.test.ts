@@ -266,7 +266,7 @@ describe('the page of a session', () => {
 
   it('says that there is none, and what to do, where there is none', async () => {
     const { page } = await stage.open('/sessions/ses_00000000000000000000000000');
-    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await page.goto('/no/such/page');
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await page.getByRole('link', { name: 'Go home' }).click();

@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTeam } from '../../edge/access/team.ts';
+import { openStage, type Stage, seriousFindings } from './stage.ts';
+
+/** Run in pages; the compiler knows no browser. A session that waits for a decision, of an agent that is public. */
+const BEGIN = `(async () => {
+  const send = async (path, body) => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    return (await (await fetch('/api/v1' + path, init)).json()).data;
+  };
+  const steps = [{ tool: 'calculator', input: { expression: '6 * 7' } }, { text: 'It is {{last_tool_output}} then.' }];
+  const { agent_id: agent } = await send('/agents', {
+    name: 'Shared', model: 'rehearsal/script', visibility: 'public',
+    tools: [{ name: 'calculator', permission: 'ask' }], model_options: { steps },
+  });
+  return agent;
+})()`;
+const TALK = (agent: string) => `(async () => {
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"message":"Six times seven?"}' };
+  return (await (await fetch('/api/v1/agents/${agent}/conversations', init)).json()).data.session_id;
+})()`;
+
+describe('sessions where people log in', () => {
+  let stage: Stage;
+  /** The agent is hers. */
+  let carol: Page;
+  /** The session is his. */
+  let bob: Page;
+  let session: string;
+  beforeAll(async () => {
+    stage = await openStage({}, startTeam);
+    carol = await logIn('carol', '/agents');
+    const agent = await carol.evaluate<string>(BEGIN);
+    bob = await logIn('bob', '/');
+    session = await bob.evaluate<string>(TALK(agent));
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  async function logIn(account: string, path: string): Promise<Page> {
+    const { page } = await stage.open(path);
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByLabel('Account').fill(account);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL(stage.system.url + path);
+    return page;
+  }
+
+  it('somebody who has not logged in sees the way in, and nothing else', async () => {
+    const { page, complaints } = await stage.open(`/sessions/${session}?view=raw&event=2`);
+    const link = page.getByRole('link', { name: 'Log in' });
+    await link.waitFor();
+    expect(await link.getAttribute('href')).toContain(
+      encodeURIComponent(`/sessions/${session}?view=raw&event=2`),
+    );
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(complaints.filter((line) => !line.includes('401'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('who manages the agent reads along, and decides nothing', async () => {
+    await carol.goto(`/sessions/${session}`);
+    await carol.getByText('Whoever the session belongs to decides.').waitFor();
+    expect(await carol.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
+    expect(await carol.getByRole('button', { name: 'Allow' }).count()).toBe(0);
+    await bob.goto(`/sessions/${session}`);
+    await bob.getByRole('button', { name: 'Allow' }).click();
+    await carol.getByText('It is 42 then.').waitFor();
+  });
+
+  it('a session of somebody else is like one that is not there', async () => {
+    const hers = await carol.evaluate<string>(
+      `fetch('/api/v1/agents').then(async (answer) => (await answer.json()).data[0].agent_id)`,
+    );
+    const session = await carol.evaluate<string>(TALK(hers));
+    await bob.goto(`/sessions/${session}`);
+    await bob.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+    const other = await bob.getByRole('main').textContent();
+    await bob.goto('/sessions/ses_00000000000000000000000000');
+    await bob.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+    expect(await bob.getByRole('main').textContent()).toBe(other);
+  });
+
+  it('whose login ends while they look is asked to log in again, and comes back', async () => {
+    await bob.goto(`/sessions/${session}`);
+    await bob.getByText('It is 42 then.').waitFor();
+    await bob.context().clearCookies();
+    await bob.getByRole('textbox', { name: 'Message' }).fill('Are you there?');
+    await bob.keyboard.press('Enter');
+    await bob.getByRole('link', { name: 'Log in' }).click();
+    await bob.getByLabel('Account').fill('bob');
+    await bob.getByRole('button', { name: 'Log in' }).click();
+    await bob.getByText('It is 42 then.').waitFor();
+    expect(new URL(bob.url()).pathname).toBe(`/sessions/${session}`);
+  });
+
+  it('who logs out is out', async () => {
+    await carol.goto('/sessions');
+    await carol.getByRole('button', { name: 'Carol' }).click();
+    await carol.getByRole('menuitem', { name: 'Log out' }).click();
+    await carol.waitForURL((url) => url.origin !== stage.system.url || url.pathname === '/');
+    await carol.goto(`${stage.system.url}/sessions`);
+    await carol.getByRole('link', { name: 'Log in' }).waitFor();
+  });
+});
