@@ -14,8 +14,8 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteEnvironment, ToggleEnvironment } from './actions.tsx';
 import { draftOf, readDraft } from './draft.ts';
-import { EnvironmentState } from './environments.tsx';
 import { EnvironmentFields } from './fields.tsx';
+import { EnvironmentState } from './state.tsx';
 import { VersionsTab } from './versions.tsx';
 import { environmentShown } from './words.ts';
 

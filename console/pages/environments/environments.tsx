@@ -11,11 +11,11 @@ import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/long-list.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useShortcut } from '../../parts/shortcuts.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { EnvironmentState } from './state.tsx';
 import { NETWORKS, PROVIDERS, textOf } from './words.ts';
 
 const route = getRouteApi('/environments');
@@ -95,15 +95,6 @@ function Name({ environment: { environment_id: environmentId, name } }: Environm
     <TextLink to="/environments/$environmentId" params={{ environmentId }} className="block">
       <Cut text={name} />
     </TextLink>
-  );
-}
-
-export function EnvironmentState({ environment }: EnvironmentProps) {
-  return (
-    <span className="inline-flex flex-wrap gap-1.5">
-      {environment.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
-      {environment.is_default && <Badge tone="accent">Default</Badge>}
-    </span>
   );
 }
 

@@ -70,11 +70,3 @@ export function EnvironmentFields({ draft, onChange, problems, isNew = false }: 
     </>
   );
 }
-
-/** What each part of the fields is given. */
-export interface PartProps {
-  draft: EnvironmentDraft;
-  onChange: (changes: Partial<EnvironmentDraft>) => void;
-  /** What is wrong with a member. */
-  at: (pointer: string) => string | undefined;
-}

@@ -1,7 +1,7 @@
 import { NumberField } from '../../parts/editor/number-field.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './fields.tsx';
+import type { PartProps } from './part.ts';
 import { IDLE_ACTIONS } from './words.ts';
 
 export function IdleFields({ draft, onChange, at }: PartProps) {

@@ -1,6 +1,6 @@
 import { Field, TextArea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './fields.tsx';
+import type { PartProps } from './part.ts';
 import { NETWORKS } from './words.ts';
 
 export function NetworkFields({ draft, onChange, at }: PartProps) {

@@ -1,7 +1,7 @@
 import { NumberField } from '../../parts/editor/number-field.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './fields.tsx';
+import type { PartProps } from './part.ts';
 import { PROVIDERS } from './words.ts';
 
 export function SandboxFields({ draft, onChange, at }: PartProps) {
