@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStage, type Stage, seriousFindings } from './stage.ts';
+
+describe('home', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  it('leads from nothing to a session that has finished, as the service says', async () => {
+    const { page, complaints } = await stage.open('/');
+    const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await step('Create an agent').getByText('(to do)').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create one that says what it hears' }).click();
+    await step('Create an agent').getByText('(done)').waitFor();
+    await page.getByRole('textbox', { name: 'Message to Echo' }).fill('Good morning');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await step('See it finish').getByText('(done)').waitFor();
+    await page.getByRole('heading', { name: 'You have seen a session finish' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Open that session' }).click();
+    await page.getByRole('region', { name: 'Conversation' }).getByText('Good morning').first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says which parts the system is made of, and puts the checklist away for good', async () => {
+    const { page } = await stage.open('/', { width: 360 });
+    await page.getByRole('region', { name: 'This system' }).getByText('rehearsal/echo').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await page.getByRole('button', { name: 'Hide the checklist' }).click();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Recent sessions' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Hide the checklist' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('has a theme of its own choice, from the first moment on', async () => {
+    const { page } = await stage.open('/', { theme: 'light' });
+    await page.getByRole('button', { name: 'Local mode' }).click();
+    await page.getByRole('menuitem', { name: 'Dark theme' }).click();
+    const isDark = `getComputedStyle(document.documentElement).colorScheme === 'dark'`;
+    expect(await page.evaluate(isDark)).toBe(true);
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(await page.evaluate(isDark)).toBe(true);
+    await page.context().close();
+  });
+});
