@@ -102,13 +102,29 @@ export class Folders {
       this.#keep({ path, pages: pages.toSpliced(index, 1, page), error: undefined });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Where a list went on is forgotten when the place itself is gone.
-      const isGone = error.status === 404 || error.code === 'INVALID_CURSOR';
-      this.#keep({ ...this.folder(path), error, ...(isGone ? { pages: [] } : {}) });
+      if (error.code === 'FILE_NOT_FOUND' && path !== '') this.#forget(path);
+      // Where a list went on is forgotten when that is no place any more.
+      else
+        this.#keep({
+          ...this.folder(path),
+          error,
+          ...(error.code === 'INVALID_CURSOR' ? { pages: [] } : {}),
+        });
     } finally {
       this.#reading.delete(key);
     }
     this.#tell();
+  }
+
+  /** A folder that is gone is empty, until the folder it was in has been read again. */
+  #forget(path: string): void {
+    const nothing = { cursor: undefined, items: [], next: undefined, round: this.#round };
+    this.#keep({ path, pages: [nothing], error: undefined });
+    const parent = folderOf(path);
+    const page = this.folder(parent).pages.findIndex(({ items }) =>
+      items.some((entry) => entry.path === path),
+    );
+    if (page >= 0) void this.#read(parent, page);
   }
 
   async #page(path: string, index: number): Promise<FolderPage> {

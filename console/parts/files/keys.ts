@@ -34,8 +34,9 @@ export function handleTreeKey(
   const row = rows[active];
   const entry = row?.kind === 'entry' ? row.entry : undefined;
   const isFolder = entry?.kind === 'directory';
-  const done = act();
-  if (done) event.preventDefault();
+  // Any other key begins a new word.
+  if (!WRITABLE.test(event.key)) typed.text = '';
+  if (act()) event.preventDefault();
 
   function act(): boolean {
     switch (event.key) {

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { fileRoute, moveFile, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
@@ -32,15 +32,14 @@ export function MoveDialog({ place, entry, onClose, onMoved }: MoveDialogProps) 
   });
   const isTaken = moving.error instanceof ApiError && moving.error.code === 'NAME_TAKEN';
 
-  // The name without its ending is what is mostly changed.
-  useEffect(() => {
-    const name = nameOf(entry.path);
-    const begin = entry.path.length - name.length;
-    const dot = entry.kind === 'file' ? name.lastIndexOf('.') : -1;
-    const select = () => field.current?.setSelectionRange(begin, dot > 0 ? begin + dot : entry.path.length);
-    const frame = requestAnimationFrame(select);
-    return () => cancelAnimationFrame(frame);
-  }, [entry]);
+  /** The name without its ending is what is mostly changed. A dialog that gives the focus marks everything, just after it. */
+  function markName(): void {
+    const { path, kind } = entry;
+    const begin = path.length - nameOf(path).length;
+    const dot = kind === 'file' ? path.lastIndexOf('.') : -1;
+    const end = dot > begin ? dot : path.length;
+    requestAnimationFrame(() => field.current?.setSelectionRange(begin, end));
+  }
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -57,6 +56,9 @@ export function MoveDialog({ place, entry, onClose, onMoved }: MoveDialogProps) 
             value={to}
             spellCheck={false}
             autoComplete="off"
+            onFocus={() => {
+              if (to === entry.path) markName();
+            }}
             onChange={(event) => {
               setTo(event.currentTarget.value);
               moving.reset();
