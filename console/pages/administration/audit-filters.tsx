@@ -18,10 +18,10 @@ export function ActFields() {
   const byActor = useCallback((actor: string | undefined) => set({ actor }), [set]);
   const byTarget = useCallback((target: string | undefined) => set({ target }), [set]);
   return (
-    <div className="mb-3 grid items-end gap-2 sm:grid-cols-2 lg:grid-cols-3">
+    <div className="mb-3 grid items-end gap-2 sm:grid-cols-2">
       <SearchField label="Who: usr_…" value={search.actor} onChange={byActor} />
       <SearchField label="What: the id of anything" value={search.target} onChange={byTarget} />
-      <div className="grid grid-cols-2 gap-2">
+      <div className="grid grid-cols-2 gap-2 sm:contents">
         <Select
           label="Act"
           value={ACTIONS.find(({ value }) => value === search.action)?.value ?? ANY}

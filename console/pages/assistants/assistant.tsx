@@ -6,12 +6,14 @@ import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { draftOf, readDraft } from '../../parts/editor/draft.ts';
 import { EditForm } from '../../parts/editor/edit-form.tsx';
 import { useEditing } from '../../parts/editor/editing.ts';
+import { FieldsShown } from '../../parts/editor/fields-shown.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 import { editableShown } from '../../parts/editor/runtime-shown.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { One } from '../../parts/one.tsx';
 import { StartConversation } from '../../parts/start-conversation.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -37,6 +39,9 @@ export function AssistantPage() {
 function AssistantShown({ assistant }: { assistant: Assistant }) {
   const { assistant_id: assistantId, name, description, enabled } = assistant;
   const queries = useQueryClient();
+  const { user } = useViewer();
+  // Administrators can look at those of others.
+  const isMine = assistant.created_by === user?.user_id;
   const editing = useEditing(assistant, draftOf);
   const path = `/assistants/${assistantId}`;
   return (
@@ -62,36 +67,52 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
           <ButtonLink to="/sessions" search={{ assistant: assistantId }}>
             Sessions
           </ButtonLink>
-          <DeleteAssistant assistant={assistant} />
-          <StartConversation
-            name={name}
-            path={`${path}/conversations`}
-            run={(message, key) => assistants.converse(assistantId, message, key)}
-            disabled={!enabled}
-          />
+          {isMine && (
+            <>
+              <DeleteAssistant assistant={assistant} />
+              <StartConversation
+                name={name}
+                path={`${path}/conversations`}
+                run={(message, key) => assistants.converse(assistantId, message, key)}
+                disabled={!enabled}
+              />
+            </>
+          )}
         </>
       }
     >
       <WorkspaceSummary assistantId={assistantId} />
-      <EditForm
-        noun="assistant"
-        editing={editing}
-        newest={assistant}
-        draftOf={draftOf}
-        read={readDraft}
-        shown={editableShown}
-        save={(changes) => assistants.update(assistantId, changes)}
-        path={path}
-        onSaved={(saved) => {
-          queries.setQueryData(assistants.one(assistantId).queryKey, saved);
-          void queries.invalidateQueries({ queryKey: ['assistants'] });
-        }}
-        onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
-      >
-        {(problems) => (
-          <RuntimeFields noun="assistant" draft={editing.draft} onChange={editing.set} problems={problems} />
-        )}
-      </EditForm>
+      {isMine ? (
+        <EditForm
+          noun="assistant"
+          editing={editing}
+          newest={assistant}
+          draftOf={draftOf}
+          read={readDraft}
+          shown={editableShown}
+          save={(changes) => assistants.update(assistantId, changes)}
+          path={path}
+          onSaved={(saved) => {
+            queries.setQueryData(assistants.one(assistantId).queryKey, saved);
+            void queries.invalidateQueries({ queryKey: ['assistants'] });
+          }}
+          onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
+        >
+          {(problems) => (
+            <RuntimeFields
+              noun="assistant"
+              draft={editing.draft}
+              onChange={editing.set}
+              problems={problems}
+            />
+          )}
+        </EditForm>
+      ) : (
+        <>
+          <p className="mb-3 text-muted">Only its owner can change it, or speak to it.</p>
+          <FieldsShown fields={editableShown(assistant)} />
+        </>
+      )}
       <LeaveGuard isDirty={editing.isDirty} />
     </Page>
   );

@@ -18,6 +18,12 @@ const RUN = `(async () => {
   return agent.agent_id;
 })()`;
 
+const ASSISTANT = `fetch('/api/v1/assistants', {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: '{"name": "Desk", "model": "rehearsal/echo"}',
+}).then(async (answer) => (await answer.json()).data.assistant_id)`;
+
 describe('where people log in', () => {
   let stage: Stage;
   let alice: Page;
@@ -85,6 +91,9 @@ describe('where people log in', () => {
     await bob.getByText('You can use this agent.').waitFor();
     expect(await bob.getByRole('tab').allTextContents()).toEqual(['Settings', 'Versions', 'Sessions']);
     expect(await bob.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    const assistant = await bob.evaluate<string>(ASSISTANT);
+    await alice.goto(`/assistants/${assistant}`);
+    await alice.getByText('Only its owner can change it, or speak to it.').waitFor();
     expect(await seriousFindings(bob)).toEqual([]);
   });
 
