@@ -20,7 +20,7 @@ export function NewAgentPage() {
         path="/agents"
         onMade={({ agent_id: agentId }) => {
           void queries.invalidateQueries({ queryKey: ['agents', 'list'] });
-          void navigate({ to: '/agents/$agentId', params: { agentId }, ignoreBlocker: true });
+          void navigate({ to: '/agents/$agentId', params: { agentId }, replace: true, ignoreBlocker: true });
         }}
       >
         {(draft, set, problems) => (

@@ -20,7 +20,12 @@ export function NewAssistantPage() {
         path="/assistants"
         onMade={({ assistant_id: assistantId }) => {
           void queries.invalidateQueries({ queryKey: ['assistants', 'list'] });
-          void navigate({ to: '/assistants/$assistantId', params: { assistantId }, ignoreBlocker: true });
+          void navigate({
+            to: '/assistants/$assistantId',
+            params: { assistantId },
+            replace: true,
+            ignoreBlocker: true,
+          });
         }}
       >
         {(draft, set, problems) => (

@@ -25,6 +25,7 @@ export function NewEnvironmentPage() {
             void navigate({
               to: '/environments/$environmentId',
               params: { environmentId },
+              replace: true,
               ignoreBlocker: true,
             });
           }}
