@@ -10,6 +10,7 @@ import type {
 import type { Chunk } from '../follow.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
 import type { HandlerContext } from './context.ts';
+import { asGuest } from './guests.ts';
 import { invocationOf, sessionOf, turnShapeOf } from './shapes.ts';
 
 type Methods = Pick<
@@ -28,7 +29,15 @@ const REACHES: readonly string[] = ['agent', 'all'];
 const AFTER_ALL_INVOCATIONS = 'ses_~';
 
 /** What can be read of sessions. */
-export function readingHandlers({ agents, lists, events, follower, reach, record }: HandlerContext): Methods {
+export function readingHandlers({
+  agents,
+  clock,
+  lists,
+  events,
+  follower,
+  reach,
+  record,
+}: HandlerContext): Methods {
   const { readable, reading } = reach;
 
   /** Undefined: of everybody. */
@@ -92,7 +101,7 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
 
     async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
       knownTypes(types);
-      const { last_seq: lastSeq } = await readable(sessionId, call);
+      const { last_seq: lastSeq, owner_id: ownerId, agent_id: agentId } = await readable(sessionId, call);
       if (afterSeq > lastSeq) {
         throw refuse(
           'INVALID_CURSOR',
@@ -100,7 +109,9 @@ export function readingHandlers({ agents, lists, events, follower, reach, record
         );
       }
       const start = fromNow ? lastSeq : afterSeq;
-      const chunks = follower.follow(sessionId, start, types, call.signal);
+      const follow = (signal: AbortSignal) => follower.follow(sessionId, start, types, signal);
+      const isOwn = ownerId === callerOf(call).userId || isAdministrator(call);
+      const chunks = isOwn ? follow(call.signal) : asGuest({ agents, clock }, agentId, call, follow);
       return untilCaughtUp ? upToNow(chunks) : chunks;
     },
 

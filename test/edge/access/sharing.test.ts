@@ -77,6 +77,25 @@ describe('an agent that is shared', () => {
     expect((await carol.get('/api/v1/admin/deployments')).text).toContain(deployment.split('/').at(-1));
   });
 
+  it('is followed by its managers, as long as they are', async () => {
+    await share({ managers: [await carol.userId()] });
+    const leave = new AbortController();
+    const follow = (browser: Browser) =>
+      fetch(`${team.url}${session}/events/stream`, {
+        headers: { cookie: browser.jar.header() },
+        signal: leave.signal,
+      });
+    const [theirs, his] = [await follow(carol), await follow(bob)];
+    expect([theirs.status, his.status]).toEqual([200, 200]);
+    await share({});
+    // To its end.
+    await theirs.text();
+    expect((await follow(carol)).status).toBe(404);
+    const first = await his.body?.getReader().read();
+    expect(first?.done).toBe(false);
+    leave.abort();
+  });
+
   it('is gone from one answer to the next', async () => {
     await share({ visibility: 'public' });
     expect((await carol.get(agent)).status).toBe(200);
