@@ -1,0 +1,302 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scratch } from '../../support/scratch.ts';
+import { until } from '../../support/wait.ts';
+import { openStage, type Scene, type SceneOptions, type Stage, seriousFindings, tabTo } from './stage.ts';
+import { openWorkspaces, type Workspaces } from './workspaces.ts';
+
+const MIB = 1024 * 1024;
+const PICTURE =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="32"><script>parent.ran = true</script><rect width="64" height="32"/></svg>';
+const HOSTILE = '<img src=x onerror="window.ran = true">.txt';
+const ARABIC = 'تقرير الطلبات.txt';
+const TURNED = 'photo\u202egpj.exe';
+const LONG = `${'é'.repeat(125)}.txt`;
+/** Run in the page; the compiler knows no browser. */
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+const DONE = Promise.resolve();
+const MARKED = `(({ value, selectionStart, selectionEnd }) => value?.slice(selectionStart, selectionEnd))(document.activeElement)`;
+const dropping = (files: Record<string, string>) => `(() => {
+  const data = new DataTransfer();
+  for (const [name, text] of Object.entries(${JSON.stringify(files)})) data.items.add(new File([text], name));
+  return data;
+})()`;
+
+describe('the files of a session', () => {
+  let stage: Stage;
+  let workspaces: Workspaces;
+  let directory: string;
+  beforeAll(async () => {
+    stage = await openStage();
+    workspaces = await openWorkspaces(stage);
+    directory = await mkdtemp(join(scratch(), 'ahs-test-files-'));
+  });
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]();
+    if (directory) await rm(directory, { recursive: true });
+  });
+
+  const open = (session: string, options?: SceneOptions): Promise<Scene> =>
+    stage.open(`/sessions/${session}?view=files`, options);
+
+  const tree = (page: Page) => page.getByRole('tree', { name: 'Files' });
+  const item = (page: Page, name: string) => tree(page).getByRole('treeitem', { name });
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
+  const title = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
+  const active = (page: Page, name: string) =>
+    until(`${name} is active`, async () => {
+      const id = await tree(page).getAttribute('aria-activedescendant');
+      return id !== null && ((await page.locator(`[id="${id}"]`).textContent()) ?? '').startsWith(name);
+    });
+
+  it('are uploaded where they are dropped, and from dialogs, and shown', async () => {
+    const session = await workspaces.begin();
+    const { page } = await open(session);
+    await page.getByText('There are no files yet').waitFor();
+    const dropped = await page.evaluateHandle(
+      dropping({ 'notes.md': '# Notes\nsecond line\n', [HOSTILE]: 'nothing runs\n', '50%22.txt': 'exact' }),
+    );
+    for (const type of ['dragenter', 'dragover'])
+      await tree(page).dispatchEvent(type, { dataTransfer: dropped });
+    await page.getByText('Drop to upload into the workspace').waitFor();
+    await tree(page).dispatchEvent('drop', { dataTransfer: dropped });
+    await page.getByRole('region', { name: 'Uploads' }).getByText('3 files uploaded').waitFor();
+    await item(page, HOSTILE).waitFor();
+    expect((await workspaces.bytesOf(session, '50%22.txt')).toString()).toBe('exact');
+
+    await item(page, 'notes.md').click();
+    const content = page.getByRole('region', { name: 'Content of notes.md' });
+    await content.getByText('second line').waitFor();
+    expect(await content.textContent()).toBe('1# Notes2second line');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('notes.md');
+    expect(await readFile(await download.path(), 'utf8')).toBe('# Notes\nsecond line\n');
+
+    await mkdir(join(directory, 'pack/inner'), { recursive: true });
+    await writeFile(join(directory, 'pack/inner/picture.svg'), PICTURE);
+    await writeFile(join(directory, 'pack/list.txt'), 'one\n');
+    await page.getByLabel('Folder to upload').setInputFiles(join(directory, 'pack'));
+    await item(page, 'pack').click();
+    await item(page, 'inner').click();
+    await item(page, 'picture.svg').click();
+    await page.getByRole('img', { name: 'picture.svg' }).waitFor();
+    await page.getByText('64 × 32 pixels').waitFor();
+    await item(page, HOSTILE).click();
+    await page.getByText('nothing runs').waitFor();
+    expect(await page.evaluate('window.ran')).toBe(undefined);
+    await page.context().close();
+  });
+
+  it('say how far an upload has got, can be cancelled, and tried again', async () => {
+    const session = await workspaces.begin();
+    const { page, context } = await open(session);
+    const bytes = randomBytes(3 * MIB);
+    await writeFile(join(directory, 'large.bin'), bytes);
+    const choose = () => page.getByLabel('Files to upload').setInputFiles(join(directory, 'large.bin'));
+    const network = await context.newCDPSession(page);
+    const limit = (uploadThroughput: number) =>
+      network.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      });
+    await network.send('Network.enable');
+    await limit(MIB);
+    await page.getByText('There are no files yet').waitFor();
+    await choose();
+    const bar = page.getByRole('progressbar', { name: 'Upload of large.bin' });
+    await until('a part has been sent', async () => {
+      const now = Number((await bar.count()) && (await bar.getAttribute('aria-valuenow')));
+      return now > 0 && now < 100;
+    });
+    await button(page, 'Cancel large.bin').click();
+    await bar.waitFor({ state: 'detached' });
+    await limit(-1);
+    await context.setOffline(true);
+    await choose();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await context.setOffline(false);
+    await button(page, 'Retry large.bin').click();
+    await item(page, 'large.bin').click();
+    expect((await workspaces.bytesOf(session, 'large.bin')).equals(bytes)).toBe(true);
+    await page.getByText('There is no preview of this kind of file.').waitFor();
+    await page.getByText(createHash('sha256').update(bytes).digest('hex')).waitFor();
+
+    // What cannot be kept fails alone, with its reason.
+    const data = await page.evaluateHandle(dropping({ 'one.txt': '1', '.ahs-mine': '2', 'two.txt': '3' }));
+    await tree(page).dispatchEvent('drop', { dataTransfer: data });
+    await page.getByText('It must not have a part that begins with').waitFor();
+    await item(page, 'two.txt').waitFor();
+    await page.getByText('2 files uploaded, 1 failed').first().waitFor();
+    await button(page, 'Dismiss').click();
+
+    await page.getByLabel('Files to upload').setInputFiles({
+      name: 'one.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('replaced'),
+    });
+    await dialog(page, 'Replace what is there?').waitFor();
+    await button(page, 'Upload and replace').click();
+    await until(
+      'it is replaced',
+      async () => (await workspaces.bytesOf(session, 'one.txt')).toString() === 'replaced',
+    );
+    await page.context().close();
+  });
+
+  it('are renamed, moved and deleted, by keyboard alone', async () => {
+    const session = await workspaces.begin();
+    await workspaces.put(session, {
+      'a.txt': 'first',
+      'b.txt': 'second',
+      'src/main.ts': 'export {};',
+      'src/deep/x.md': '# x',
+    });
+    const { page } = await open(session);
+    const { keyboard } = page;
+    const press = (...keys: string[]) =>
+      keys.reduce((done, key) => done.then(() => keyboard.press(key)), DONE);
+    await item(page, 'src').waitFor();
+    await tabTo(page, tree(page));
+    await active(page, 'a.txt');
+    await press('End');
+    await active(page, 'src');
+    await press('ArrowRight');
+    await item(page, 'main.ts').waitFor();
+    await press('ArrowRight', 'ArrowRight');
+    await active(page, 'deep');
+    await item(page, 'x.md').waitFor();
+    expect(await item(page, 'x.md').getAttribute('aria-level')).toBe('3');
+    await press('ArrowLeft', 'ArrowLeft');
+    await active(page, 'src');
+    await press('Home', 'm');
+    await active(page, 'main.ts');
+    await press('Enter');
+    await title(page, 'main.ts').waitFor();
+    expect(await item(page, 'main.ts').getAttribute('aria-selected')).toBe('true');
+    expect(new URL(page.url()).searchParams.get('path')).toBe('src/main.ts');
+
+    await press('F2');
+    await dialog(page, 'Rename or move').waitFor();
+    const field = page.getByRole('textbox', { name: 'New path' });
+    await until('its name is marked', async () => (await page.evaluate(MARKED)) === 'main');
+    await keyboard.type('index');
+    await press('Enter');
+    await title(page, 'index.ts').waitFor();
+    await item(page, 'index.ts').waitFor();
+    await tree(page).and(page.locator(':focus')).waitFor();
+
+    await press('F2');
+    await field.waitFor();
+    await press('Control+A');
+    await keyboard.type('b.txt');
+    await press('Enter');
+    await page.getByText('Something is at this path already.').waitFor();
+    await tabTo(page, button(page, 'Replace it'));
+    await press('Enter');
+    await title(page, 'b.txt').waitFor();
+    await until(
+      'b.txt is the other',
+      async () => (await workspaces.bytesOf(session, 'b.txt')).toString() === 'export {};',
+    );
+
+    await tabTo(page, tree(page));
+    await press('Home', 's');
+    await active(page, 'src');
+    await press('Delete');
+    await dialog(page, 'Delete this folder?').getByText('with all files and folders').waitFor();
+    await tabTo(
+      page,
+      dialog(page, 'Delete this folder?').getByRole('button', { name: 'Delete', exact: true }),
+    );
+    await press('Enter');
+    await dialog(page, 'Delete this folder?').waitFor({ state: 'detached' });
+    await item(page, 'src').waitFor({ state: 'detached' });
+    expect((await fetch(workspaces.urlOf(session, '/content?path=src/deep/x.md'))).status).toBe(404);
+
+    await tabTo(page, button(page, 'New folder'));
+    await press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    await keyboard.type('docs/images');
+    await press('Enter');
+    await item(page, 'images').waitFor();
+    await page.context().close();
+  });
+
+  it('show by themselves what an agent makes of them', async () => {
+    const session = await workspaces.begin();
+    await workspaces.put(session, { 'here.txt': 'before\n' });
+    const { page } = await open(session);
+    await item(page, 'here.txt').click();
+    await page.getByText('before', { exact: true }).waitFor();
+    const content =
+      '$ mkdir out && echo made > out/by-agent.txt && echo after > here.txt && ln -s here.txt link';
+    await stage.api.post(`/sessions/${session}/messages`, { content });
+    await item(page, 'out').waitFor();
+    await page.getByText('after', { exact: true }).waitFor();
+    await item(page, 'out').click();
+    await item(page, 'by-agent.txt').click();
+    await page.getByText('made', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('are there in any number and under any name, in both themes and on a phone; what is archived stays as it is', async () => {
+    const session = await workspaces.begin();
+    const log = Array.from({ length: 40_000 }, (_, line) => `line ${line} of a long log file`).join('\n');
+    const many = Object.fromEntries(
+      Array.from({ length: 500 }, (_, at) => [`many/${1_000 + at}.txt`, `${at}`]),
+    );
+    await workspaces.put(session, {
+      ...many,
+      [ARABIC]: 'نص\n',
+      [TURNED]: 'MZ',
+      [LONG]: 'long',
+      'log.txt': log,
+    });
+    const { page } = await open(session);
+    await item(page, 'photoU+202Egpj.exe').waitFor();
+    await item(page, LONG).waitFor();
+    await item(page, ARABIC).click();
+    await page.getByText('نص').waitFor();
+    await item(page, 'log.txt').click();
+    await page.getByText('The preview ends after').waitFor();
+    expect(
+      await page.getByRole('region', { name: 'Content of log.txt' }).locator('div').count(),
+    ).toBeLessThan(200);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await item(page, 'many').click();
+    await item(page, '1000.txt').waitFor();
+    await tree(page).focus();
+    await until('the last one is there', async () => {
+      await page.keyboard.press('End');
+      return (await item(page, '1499.txt').count()) > 0;
+    });
+    expect(await tree(page).getByRole('treeitem').count()).toBeLessThan(100);
+    // A page far down is read again, and nothing before it is lost.
+    await workspaces.put(session, { 'many/1498-and-a-half.txt': 'new' });
+    await item(page, '1498-and-a-half.txt').waitFor();
+
+    await page.setViewportSize({ width: 360, height: 740 });
+    await item(page, '1499.txt').click();
+    await title(page, '1499.txt').waitFor();
+    expect(await page.evaluate(OVERFLOW)).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await stage.api.post(`/sessions/${session}/archive`);
+    await page.reload();
+    await title(page, '1499.txt').waitFor();
+    await page.getByText('Read only').waitFor();
+    for (const name of ['Upload', 'New folder', 'Rename or move', 'Delete'])
+      expect(await button(page, name).count()).toBe(0);
+    await page.context().close();
+  });
+});
