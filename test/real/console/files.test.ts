@@ -129,7 +129,6 @@ describe('the files of a session', () => {
     expect((await workspaces.bytesOf(session, 'large.bin')).equals(bytes)).toBe(true);
     await page.getByText('There is no preview of this kind of file.').waitFor();
     await page.getByText(createHash('sha256').update(bytes).digest('hex')).waitFor();
-
     // What cannot be kept fails alone, with its reason.
     const data = await page.evaluateHandle(dropping({ 'one.txt': '1', '.ahs-mine': '2', 'two.txt': '3' }));
     await tree(page).dispatchEvent('drop', { dataTransfer: data });
@@ -137,7 +136,6 @@ describe('the files of a session', () => {
     await item(page, 'two.txt').waitFor();
     await page.getByText('2 files uploaded, 1 failed').first().waitFor();
     await button(page, 'Dismiss').click();
-
     await page.getByLabel('Files to upload').setInputFiles({
       name: 'one.txt',
       mimeType: 'text/plain',
