@@ -49,6 +49,11 @@ const STATIC: Check[] = [
   },
   { name: 'contracts: generated code', command: ['node', 'scripts/gen.ts', '--check'], mend: 'npm run gen' },
   { name: 'generated documents', command: ['node', 'scripts/docs.ts', '--check'], mend: 'npm run docs' },
+  {
+    name: 'generated client of the console',
+    command: ['node', 'scripts/client.ts', '--check'],
+    mend: 'npm run client',
+  },
 ];
 
 const TESTS: Check = { name: 'tests', command: ['vitest', 'run'], mend: 'npx vitest run <file>', show: true };
