@@ -17,6 +17,15 @@ export const toast = {
     }),
 };
 
+/** Puts a text on the clipboard, where no button can show that it has. */
+export async function copyText(text: string): Promise<void> {
+  const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
+  await written.then(
+    () => toast.done('It is on the clipboard.'),
+    () => toast.failed('The browser does not allow copying.'),
+  );
+}
+
 export function Toasts({ children }: { children: ReactNode }) {
   return (
     <Base.Provider toastManager={manager} timeout={6_000}>

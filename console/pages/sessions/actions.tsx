@@ -4,7 +4,8 @@ import { Archive, Ellipsis, Pencil, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { sessionActs } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
-import { curlOf } from '../../parts/curl.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { type CurlOptions, curlOf } from '../../parts/curl.ts';
 import { Problem } from '../../parts/failure.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -12,7 +13,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { copyText, toast } from '../../ui/toast.tsx';
 
 /** What can be done with a session as a whole. */
 export function SessionActions({ session, isMine }: { session: Session; isMine: boolean }) {
@@ -20,21 +21,15 @@ export function SessionActions({ session, isMine }: { session: Session; isMine: 
   const { isTeam } = useViewer();
   const path = `/sessions/${session.session_id}`;
   const close = () => setOpen(undefined);
-  async function copy(text: string, what: string) {
-    await navigator.clipboard.writeText(text).then(
-      () => toast.done(`${what} is on the clipboard.`),
-      () => toast.failed('The browser does not allow copying.'),
-    );
-  }
   return (
     <>
       <Menu trigger={<IconButton label="More about this session" icon={<Ellipsis />} />}>
-        <MenuItem icon={<Terminal />} onSelect={() => void copy(curlOf({ path, isTeam }), 'The request')}>
+        <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf({ path, isTeam }))}>
           Copy as curl
         </MenuItem>
         <MenuItem
           icon={<Terminal />}
-          onSelect={() => void copy(curlOf({ path: `${path}/events/stream`, isTeam }), 'The request')}
+          onSelect={() => void copyText(curlOf({ path: `${path}/events/stream`, isTeam }))}
         >
           Copy as curl: follow its events
         </MenuItem>
@@ -58,6 +53,14 @@ export function SessionActions({ session, isMine }: { session: Session; isMine: 
       {open === 'archive' && <ArchiveSession session={session} onClose={close} />}
       {open === 'delete' && <DeleteSession session={session} onClose={close} />}
     </>
+  );
+}
+
+function SameAsCurl(request: CurlOptions) {
+  return (
+    <div className="mt-3">
+      <CopyCurl {...request} />
+    </div>
   );
 }
 
@@ -91,6 +94,7 @@ function Rename({ session, onClose }: ActProps) {
         <Field label="Title">
           <Input value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
         </Field>
+        <SameAsCurl method="PATCH" path={`/sessions/${session.session_id}`} body={{ title }} />
         <Problem error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
@@ -115,7 +119,10 @@ function ArchiveSession({ session, onClose }: ActProps) {
       onConfirm={() => mutate(undefined)}
       failure={<Problem error={error} />}
     >
-      It becomes read-only and leaves the list. Everything in it stays; nothing can be sent to it any more.
+      <p>
+        It becomes read-only and leaves the list. Everything in it stays; nothing can be sent to it any more.
+      </p>
+      <SameAsCurl method="POST" path={`/sessions/${session.session_id}/archive`} />
     </Confirm>
   );
 }
@@ -137,7 +144,8 @@ function DeleteSession({ session, onClose }: ActProps) {
       onConfirm={() => mutate(undefined)}
       failure={<Problem error={error} />}
     >
-      Its messages, events and files are gone for good. What runs in it ends at once.
+      <p>Its messages, events and files are gone for good. What runs in it ends at once.</p>
+      <SameAsCurl method="DELETE" path={`/sessions/${session.session_id}`} />
     </Confirm>
   );
 }

@@ -1,12 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Braces, Ellipsis, GitFork, Link, TextQuote } from 'lucide-react';
+import { Braces, Ellipsis, GitFork, Link, Terminal, TextQuote } from 'lucide-react';
 import { sessionActs } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
+import { curlOf } from '../../parts/curl.ts';
 import { messageOf } from '../../parts/failure.tsx';
+import { useViewer } from '../../parts/viewer.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { copyText, toast } from '../../ui/toast.tsx';
 
 export interface EventMenuProps {
   session: Session;
@@ -20,12 +22,7 @@ export interface EventMenuProps {
 /** What can be done with a place in the journal. */
 export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps) {
   const fork = useFork(session);
-  async function copy(copied: string) {
-    await navigator.clipboard.writeText(copied).then(
-      () => toast.done('It is on the clipboard.'),
-      () => toast.failed('The browser does not allow copying.'),
-    );
-  }
+  const { isTeam } = useViewer();
   const link = () => {
     const url = new URL(location.href);
     url.searchParams.set('event', String(seq));
@@ -34,11 +31,11 @@ export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps
   return (
     <Menu trigger={<IconButton label={`More about event ${seq}`} icon={<Ellipsis />} className="size-6!" />}>
       {text && (
-        <MenuItem icon={<TextQuote />} onSelect={() => void copy(text)}>
+        <MenuItem icon={<TextQuote />} onSelect={() => void copyText(text)}>
           Copy the text
         </MenuItem>
       )}
-      <MenuItem icon={<Link />} onSelect={() => void copy(link())}>
+      <MenuItem icon={<Link />} onSelect={() => void copyText(link())}>
         Copy a link to here
       </MenuItem>
       {onRaw && (
@@ -51,9 +48,23 @@ export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps
           Fork from here
         </MenuItem>
       )}
+      {mayFork && (
+        <MenuItem
+          icon={<Terminal />}
+          onSelect={() => void copyText(curlOf({ ...forkRequest(session, seq), isTeam }))}
+        >
+          Copy as curl: fork
+        </MenuItem>
+      )}
     </Menu>
   );
 }
+
+const forkRequest = ({ session_id: sessionId }: Session, seq: number) => ({
+  method: 'POST' as const,
+  path: `/sessions/${sessionId}/fork`,
+  body: { after_seq: seq },
+});
 
 /** A new session with everything up to a place, which is then shown. */
 function useFork(session: Session): (seq: number) => void {

@@ -5,12 +5,15 @@ import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { List, useList } from '../../parts/list.tsx';
+import { useList } from '../../parts/list.tsx';
+import { Listing } from '../../parts/listing.tsx';
+import type { Column } from '../../parts/long-list.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { SessionStatus } from '../../parts/status.tsx';
 import { useViewer } from '../../parts/viewer.ts';
+import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
 import { filtersOf, type SessionsSearch, STATUSES } from './search.ts';
@@ -56,6 +59,7 @@ export function SessionsPage() {
   return (
     <Page
       title="Sessions"
+      wide
       lead="What agents have done, are doing, and are waiting for."
       actions={<CopyCurl path={path} />}
     >
@@ -80,21 +84,15 @@ export function SessionsPage() {
         )}
         <Chosen search={search} onChange={change} />
       </search>
-      <Card>
-        <List
-          list={list}
-          curl={curlOf({ path, isTeam })}
-          empty={<NoSessions isFiltered={isFiltered} isTeam={isTeam} />}
-        >
-          {(items) => (
-            <ul className="divide-y divide-line">
-              {items.map((session) => (
-                <SessionRow key={session.session_id} session={session} />
-              ))}
-            </ul>
-          )}
-        </List>
-      </Card>
+      <Listing
+        noun="sessions"
+        list={list}
+        keyOf={({ session_id: id }) => id}
+        columns={COLUMNS}
+        card={(session) => <SessionCard session={session} />}
+        curl={{ path }}
+        empty={<NoSessions isFiltered={isFiltered} isTeam={isTeam} />}
+      />
     </Page>
   );
 }
@@ -130,30 +128,36 @@ function Chosen({ search, onChange }: { search: SessionsSearch; onChange: (part:
     ));
 }
 
-function SessionRow({ session }: { session: Session }) {
-  const { session_id: sessionId, title, last_seq: events, updated_at: at } = session;
+function Title({ session: { session_id: sessionId, title } }: { session: Session }) {
   return (
-    <li className="relative grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-3 hover:bg-sunken sm:grid-cols-[minmax(0,1fr)_8.5rem_7rem]">
-      <div className="min-w-0">
-        <TextLink
-          to="/sessions/$sessionId"
-          params={{ sessionId }}
-          dir="auto"
-          title={title ?? undefined}
-          className="block truncate after:absolute after:inset-0"
-        >
-          {title || 'Untitled'}
-        </TextLink>
-        <div className="truncate font-mono text-xs text-muted">{sessionId}</div>
-      </div>
-      <SessionStatus session={session} />
-      <div className="relative col-span-2 text-[13px] text-muted sm:col-span-1 sm:text-end">
-        <Time at={at} />
-        <span className="sm:block"> {events.toLocaleString('en')} events</span>
-      </div>
-    </li>
+    <TextLink to="/sessions/$sessionId" params={{ sessionId }} className="block">
+      <Cut text={title || 'Untitled'} />
+      <Cut text={sessionId} mono className="text-xs font-normal text-muted" />
+    </TextLink>
   );
 }
+
+function SessionCard({ session }: { session: Session }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Title session={session} />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+        <SessionStatus session={session} />
+        {eventsText(session)}
+        <Time at={session.updated_at} />
+      </div>
+    </div>
+  );
+}
+
+const eventsText = ({ last_seq: events }: Session) => `${events.toLocaleString('en')} events`;
+
+const COLUMNS: readonly Column<Session>[] = [
+  { name: 'Title', cell: (session) => <Title session={session} /> },
+  { name: 'State', className: 'w-52', cell: (session) => <SessionStatus session={session} /> },
+  { name: 'Journal', className: 'w-32', cell: eventsText },
+  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+];
 
 function NoSessions({ isFiltered, isTeam }: { isFiltered: boolean; isTeam: boolean }) {
   if (isFiltered) {

@@ -4,10 +4,13 @@ import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { newIdempotencyKey } from '../../../api/client.ts';
 import { type Sending, sessionActs } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
+import { curlOf } from '../../../parts/curl.ts';
 import { Problem } from '../../../parts/failure.tsx';
 import { useShortcut } from '../../../parts/shortcuts.ts';
+import { useViewer } from '../../../parts/viewer.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Menu, MenuItem } from '../../../ui/menu.tsx';
+import { copyText } from '../../../ui/toast.tsx';
 
 export interface ComposerProps {
   session: Session;
@@ -22,6 +25,7 @@ export function Composer({ session, onSent }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   // The same key until it has been accepted: who presses twice has sent once.
   const key = useRef(newIdempotencyKey());
+  const { isTeam } = useViewer();
   const acts = sessionActs(session.session_id);
   const sending = useMutation({
     mutationFn: (message: Sending) => acts.send(message),
@@ -49,6 +53,10 @@ export function Composer({ session, onSent }: ComposerProps) {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
+  };
+  const copy = (what: 'messages' | 'interrupt', body?: object) => {
+    const path = `/sessions/${session.session_id}/${what}`;
+    void copyText(curlOf({ method: 'POST', path, body, isTeam }));
   };
   const rows = Math.min(ROWS, text.split('\n').length);
   return (
@@ -87,28 +95,33 @@ export function Composer({ session, onSent }: ComposerProps) {
               look="primary"
               busy={sending.isPending}
               disabled={isEmpty}
-              className={isBusy ? 'rounded-e-none' : ''}
+              className="rounded-e-none"
             >
               <SendHorizontal aria-hidden />
               {isBusy ? 'Queue' : 'Send'}
             </Button>
-            {isBusy && (
-              <Menu
-                trigger={
-                  <Button
-                    small
-                    look="primary"
-                    aria-label="Other ways to send"
-                    disabled={isEmpty}
-                    className="rounded-s-none border-s border-white/30 px-1.5!"
-                  >
-                    <ChevronDown aria-hidden />
-                  </Button>
-                }
-              >
-                <MenuItem onSelect={() => send('interrupt')}>Interrupt, then send</MenuItem>
-              </Menu>
-            )}
+            <Menu
+              trigger={
+                <Button
+                  small
+                  look="primary"
+                  aria-label="Other ways to send"
+                  className="rounded-s-none border-s border-white/30 px-1.5!"
+                >
+                  <ChevronDown aria-hidden />
+                </Button>
+              }
+            >
+              {isBusy && (
+                <MenuItem disabled={isEmpty} onSelect={() => send('interrupt')}>
+                  Interrupt, then send
+                </MenuItem>
+              )}
+              <MenuItem onSelect={() => copy('messages', { content: text || 'Hello' })}>
+                Copy as curl: send
+              </MenuItem>
+              {isBusy && <MenuItem onSelect={() => copy('interrupt')}>Copy as curl: interrupt</MenuItem>}
+            </Menu>
           </div>
         </div>
         <Problem error={sending.error ?? interrupting.error} />
