@@ -3,7 +3,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import type { FileEntry } from '../../gen/index.ts';
 import type { Folders } from './folders.ts';
 import { handleTreeKey, type TreeActions } from './keys.ts';
-import { folderOf } from './paths.ts';
+import { folderOf, foldersAbove } from './paths.ts';
 import { keyOf, type Row } from './rows.ts';
 import { TreeRow } from './tree-row.tsx';
 
@@ -74,8 +74,12 @@ export function Tree({
       revealed.current = selected;
       setActiveKey(selected);
       virtual.scrollToIndex(index);
-    } else if (folders.folder(folderOf(selected)).pages.length < SEARCHED_PAGES)
-      folders.more(folderOf(selected));
+      return;
+    }
+    // What leads there may be far from what is in view.
+    for (const folder of foldersAbove(selected)) folders.look(folder);
+    const parent = folderOf(selected);
+    if (folders.folder(parent).pages.length < SEARCHED_PAGES) folders.more(parent);
   }, [folders, rows, selected, virtual]);
 
   function go(index: number): void {
