@@ -19,7 +19,7 @@ async function generate(): Promise<Documents> {
   try {
     await createClient({
       input: join(root, 'docs', 'reference', 'openapi.json'),
-      output: { path: folder, tsConfigPath: join(root, 'console', 'tsconfig.json') },
+      output: { path: folder, tsConfigPath: join(root, 'tsconfig.json') },
       plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
       logs: { level: 'silent' },
     });

@@ -1,6 +1,6 @@
-import type { Usage } from '../gen/index.ts';
+import type { Usage } from '../gen/types.gen.ts';
 import type { EventOf, LastingEvent } from './event.ts';
-import { callKey, type Draft, type JournalView } from './journal.ts';
+import { callKey, type Draft, type JournalView } from './view.ts';
 
 export interface Said {
   kind: 'user' | 'agent' | 'thinking';

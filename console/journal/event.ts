@@ -37,7 +37,7 @@ import type {
   DataOfUserMessage,
   DataOfUserToolApproval,
   Event,
-} from '../gen/index.ts';
+} from '../gen/types.gen.ts';
 
 interface DataByType {
   'session.created': DataOfSessionCreated;

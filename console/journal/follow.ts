@@ -1,9 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { API, ApiError } from '../api/client.ts';
 import { asJournalEvent, type JournalEvent } from './event.ts';
-
-/** How a stream is doing: what was missed is coming, all is there, the line is down, nothing comes any more. */
-export type Link = 'catching_up' | 'live' | 'reconnecting' | 'ended';
+import type { Link } from './view.ts';
 
 export interface Follower {
   /** In the order of their seq, each once, none left out. */

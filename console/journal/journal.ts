@@ -1,37 +1,9 @@
 import { ApiError, type ListPage } from '../api/client.ts';
 import type { Event } from '../gen/index.ts';
 import { asJournalEvent, isPassing, type JournalEvent, type LastingEvent } from './event.ts';
-import { follow, type Link } from './follow.ts';
+import { follow } from './follow.ts';
 import { readBack } from './pages.ts';
-
-/** A message that is being said. */
-export interface Draft {
-  messageId: string;
-  turnId: string | undefined;
-  text: string;
-  seq: number;
-  createdAt: string;
-}
-
-/** What is known of a session's events at a moment. It never changes. */
-export interface JournalView {
-  /** The newest ones, without a gap, oldest first. What only passes is not among them. */
-  events: readonly LastingEvent[];
-  /** There are older ones. */
-  hasEarlier: boolean;
-  isLoadingEarlier: boolean;
-  drafts: readonly Draft[];
-  /** What tools have printed so far, by `callKey`. */
-  progress: ReadonlyMap<string, string>;
-  /** Of the newest event of all; 0 when there is none yet. */
-  lastSeq: number;
-  link: 'opening' | Link;
-  /** Why nothing comes any more. */
-  error: ApiError | undefined;
-}
-
-/** Calls of two turns may have the same id. */
-export const callKey = (turnId: string | undefined, toolUseId: string) => `${turnId} ${toolUseId}`;
+import { callKey, type Draft, type JournalView, type Link } from './view.ts';
 
 /** Nobody sees more often that something is new. */
 const HIDDEN_MS = 500;

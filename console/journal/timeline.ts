@@ -1,6 +1,6 @@
-import type { Turn, Usage } from '../gen/index.ts';
+import type { Turn, Usage } from '../gen/types.gen.ts';
 import type { LastingEvent } from './event.ts';
-import { callKey } from './journal.ts';
+import { callKey } from './view.ts';
 
 export interface Span {
   key: string;

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { Journal, type JournalView } from './journal.ts';
+import { Journal } from './journal.ts';
 import { newestPage } from './pages.ts';
+import type { JournalView } from './view.ts';
 
 /** The journal of a session, as long as somebody looks at it. Undefined for the moment before it is opened. */
 export function useJournal(sessionId: string): { view: JournalView | undefined; loadEarlier: () => void } {

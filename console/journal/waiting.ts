@@ -1,6 +1,6 @@
 import type { Call, ChatItem } from './chat.ts';
 import type { LastingEvent } from './event.ts';
-import type { JournalView } from './journal.ts';
+import type { JournalView } from './view.ts';
 
 /** What a session is waiting for, in a sentence; undefined when it waits for nobody but the next message. */
 export function waitingFor(
