@@ -3,6 +3,7 @@ import {
   archiveSession,
   decideApproval,
   deleteSession,
+  type Event,
   forkSession,
   getSession,
   interruptSession,
@@ -47,9 +48,14 @@ export const sessions = {
     queryOptions({
       queryKey: ['sessions', sessionId, 'chunk', number, upTo],
       staleTime: Number.POSITIVE_INFINITY,
-      queryFn: ({ signal }) => {
-        const query = { after_seq: number * CHUNK, limit: CHUNK };
-        return askPage(listEvents({ path: pathOf(sessionId), query, signal }));
+      queryFn: async ({ signal }) => {
+        const items: Event[] = [];
+        // Large events make short pages.
+        for (let after = number * CHUNK; after < upTo; after = items.at(-1)?.seq ?? upTo) {
+          const query = { after_seq: after, limit: upTo - after };
+          items.push(...(await askPage(listEvents({ path: pathOf(sessionId), query, signal }))).items);
+        }
+        return items;
       },
     }),
   /** Events of some types alone, newest first. */

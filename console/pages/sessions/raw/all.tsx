@@ -1,5 +1,4 @@
 import { useQueries } from '@tanstack/react-query';
-import type { ListPage } from '../../../api/client.ts';
 import { CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Event } from '../../../gen/index.ts';
 import { type EventListProps, Rows, useRows } from './rows.tsx';
@@ -17,7 +16,7 @@ export function AllEvents({ sessionId, lastSeq, selected, onSelect }: EventListP
   });
   const eventAt = (index: number): Event | undefined => {
     const chunk = found[Math.floor(index / CHUNK) - Math.floor(first / CHUNK)];
-    return chunk?.data?.items[index % CHUNK];
+    return chunk?.data?.[index % CHUNK];
   };
   return (
     <Rows
@@ -32,7 +31,7 @@ export function AllEvents({ sessionId, lastSeq, selected, onSelect }: EventListP
 }
 
 /** Of the newest chunk, what was there stays until there is more. */
-const keep = (before: ListPage<Event> | undefined) => before;
+const keep = (before: Event[] | undefined) => before;
 
 function numbersBetween(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);

@@ -24,7 +24,7 @@ export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: In
   const number = Math.floor((seq - 1) / CHUNK);
   const upTo = Math.min((number + 1) * CHUNK, lastSeq);
   const query = useQuery(sessions.chunk(session.session_id, number, upTo));
-  const event = query.data?.items.find((one) => one.seq === seq);
+  const event = query.data?.find((one) => one.seq === seq);
   return (
     <section
       aria-label={`Event ${seq}`}
