@@ -69,7 +69,7 @@ const TALK: readonly [upTo: number, type: string, data: string][] = [
 ];
 
 /** Appends turns to the only session, one event to a row, until its journal has so many. */
-export async function fillTalk(database: BenchDatabase, events: number): Promise<void> {
+export async function fillTalk(database: Pick<BenchDatabase, 'ask' | 'run'>, events: number): Promise<void> {
   const [last = 0] = await database.ask('select last_seq from sessions.heads');
   const place = '(i % 100 + 1)';
   const choose = (of: (entry: (typeof TALK)[number]) => string) =>
