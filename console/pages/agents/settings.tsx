@@ -30,6 +30,7 @@ export function SettingsTab({ agent, editing }: { agent: Agent; editing: Editing
       shown={editableShown}
       save={(changes) => agents.update(agentId, editing.base.version, changes)}
       path={`/agents/${agentId}`}
+      version={editing.base.version}
       onSaved={(saved) => {
         queries.setQueryData(agents.one(agentId).queryKey, saved);
         void queries.invalidateQueries({ queryKey: ['agents'] });

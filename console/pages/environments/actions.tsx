@@ -35,7 +35,7 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
       action={`${word} environment`}
       isMild={!enabled}
       run={() => environments.update(id, version, change)}
-      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, body: change }}
+      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, version, body: change }}
       done={`The environment is ${verb}d.`}
       onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
     >

@@ -87,6 +87,7 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
               shown={environmentShown}
               save={(changes) => environments.update(environmentId, editing.base.version, changes)}
               path={path}
+              version={editing.base.version}
               onSaved={(saved) => {
                 queries.setQueryData(environments.one(environmentId).queryKey, saved);
                 void queries.invalidateQueries({ queryKey: ['environments'] });

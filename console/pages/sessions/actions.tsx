@@ -94,7 +94,7 @@ function Rename({ session, onClose }: ActProps) {
         <Field label="Title">
           <Input value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
         </Field>
-        <SameAsCurl method="PATCH" path={`/sessions/${session.session_id}`} body={{ title }} />
+        <SameAsCurl method="PATCH" path={`/sessions/${session.session_id}`} body={{ title: title || null }} />
         <Problem error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

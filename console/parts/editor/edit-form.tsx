@@ -24,6 +24,8 @@ export interface EditFormProps<Source, Draft extends object, Body extends object
   save: (changes: Partial<Body>) => Promise<Source>;
   /** Below /api/v1. */
   path: string;
+  /** The version that is changed; absent where there are none. */
+  version?: number;
   onSaved: (saved: Source) => void;
   /** It is of another version by now: it has to be read anew. */
   onConflict: () => void;
@@ -40,6 +42,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   shown,
   save,
   path,
+  version,
   onSaved,
   onConflict,
   children,
@@ -79,7 +82,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
               says={editing.isDirty ? 'There are changes that are not saved.' : ''}
               busy={saving.isPending}
               error={saving.error}
-              curl={{ method: 'PATCH', path, body: changes }}
+              curl={{ method: 'PATCH', path, version, body: changes }}
               notice={
                 editing.isStale && (
                   <Stale
