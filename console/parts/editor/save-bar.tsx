@@ -23,9 +23,11 @@ export interface SaveBarProps {
 export function SaveBar({ action, says, busy, error, curl, notice, children }: SaveBarProps) {
   const send = useRef<HTMLButtonElement>(null);
   const isOpen = !notice;
+  const wasOpen = useRef(isOpen);
   useEffect(() => {
     // What had the focus may have gone with the notice.
-    if (isOpen && document.activeElement === document.body) send.current?.focus();
+    if (isOpen && !wasOpen.current && document.activeElement === document.body) send.current?.focus();
+    wasOpen.current = isOpen;
   }, [isOpen]);
   return (
     <div className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8">
