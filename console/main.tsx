@@ -5,17 +5,15 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client.ts';
-import { login } from './api/login.ts';
+import { noticeLogout } from './api/login.ts';
 import { openRouter } from './app/router.tsx';
 import { Toasts } from './ui/toast.tsx';
 import { TooltipProvider } from './ui/tooltip.tsx';
 
 const RETRIES = 2;
+const SETTLED_MS = 10_000;
 
-/** Whose login has ended meanwhile is asked to log in again. */
-function onError(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401) void queries.invalidateQueries(login);
-}
+const onError = (error: unknown) => noticeLogout(queries, error);
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
@@ -28,8 +26,11 @@ const queries: QueryClient = new QueryClient({
   },
 });
 
-// A newer release has replaced the parts that this one would load: from here on it is the newer one.
-window.addEventListener('vite:preloadError', () => location.reload());
+// A newer release has replaced the parts that this one would load: from here on it is the newer one. What cannot be
+// loaded right after that, or without a network, is said on the page instead.
+window.addEventListener('vite:preloadError', () => {
+  if (navigator.onLine && performance.now() > SETTLED_MS) location.reload();
+});
 
 const place = document.getElementById('root');
 if (!place) throw new Error('the page has no place for the console');

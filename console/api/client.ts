@@ -6,6 +6,9 @@ export const API = '/api/v1';
 
 client.setConfig({ baseUrl: API, credentials: 'same-origin' });
 
+/** What passes by itself when it is no word of the service: nobody has answered, or only a proxy in front of it. */
+const PASSING = new Set([0, 429, 502, 503, 504]);
+
 /** A refusal of the service, in its own words. `code` is UNREACHABLE when nothing has answered. */
 export class ApiError extends Error {
   readonly code: string;
@@ -21,7 +24,7 @@ export class ApiError extends Error {
     this.code = envelope?.code ?? 'UNREACHABLE';
     this.status = status;
     this.requestId = error?.request_id;
-    this.retryable = error?.retryable ?? true;
+    this.retryable = error?.retryable ?? PASSING.has(status);
     this.details = error?.details ?? [];
   }
 }

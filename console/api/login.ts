@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { getLogin, logOut } from '../gen/index.ts';
-import { ask } from './client.ts';
+import { ApiError, ask } from './client.ts';
 
 /** Who is asking. Never refused. */
 export const login = queryOptions({
@@ -10,3 +10,9 @@ export const login = queryOptions({
 });
 
 export const leave = () => ask(logOut());
+
+/** Whose login has ended meanwhile is asked to log in again. For what is refused outside of queries and mutations, too. */
+export function noticeLogout(queries: QueryClient, error: unknown): void {
+  if (error instanceof ApiError && error.status === 401)
+    void queries.invalidateQueries({ queryKey: login.queryKey });
+}

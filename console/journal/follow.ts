@@ -15,8 +15,6 @@ export interface Follower {
 const SILENCE_MS = 35_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
-/** Refusals that pass by themselves. */
-const PASSING_STATUS = new Set([429, 502, 503, 504]);
 
 /** Follows a session from behind `afterSeq` until `signal` aborts, over every break of the line. Never fails. */
 export async function follow(
@@ -48,7 +46,7 @@ export async function follow(
       wait = end.waitMs ?? wait;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError && !PASSING_STATUS.has(error.status)) {
+      if (error instanceof ApiError && !error.retryable) {
         follower.onLink('ended');
         return follower.onRefused(error);
       }
@@ -71,43 +69,43 @@ interface End {
   waitMs: number | undefined;
 }
 
-/** One connection, to its end. */
+/** One connection, to its end. Fails when it is refused, and when it breaks. */
 async function read(sessionId: string, seq: number, signal: AbortSignal, reader: Reader): Promise<End> {
-  const silence = new AbortController();
-  const answer = await fetch(`${API}/sessions/${sessionId}/events/stream?after_seq=${seq}`, {
-    headers: { accept: 'text/event-stream' },
-    signal: AbortSignal.any([signal, silence.signal]),
-  });
-  if (answer.status === 204) return { isOver: true, waitMs: undefined };
-  if (!answer.ok || !answer.body)
-    throw new ApiError(answer.status, await answer.json().catch(() => undefined));
-  const end: End = { isOver: false, waitMs: undefined };
-  const parser = createParser({
-    onEvent({ id, event, data }) {
-      if (event === 'stream.caught_up') reader.onCaughtUp();
-      else if (event === 'stream.draining') end.waitMs = waitOf(data);
-      else if (id) reader.onEvent(asJournalEvent(JSON.parse(data)));
-      if (event === 'session.deleted') end.isOver = true;
-    },
-  });
-  const text = new TextDecoder();
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-  const chunks = answer.body.getReader();
-  const leave = () => void chunks.cancel().catch(() => {});
+  const line = new AbortController();
+  const cut = () => line.abort();
+  let timer = setTimeout(cut, SILENCE_MS);
   // A laptop that wakes up elsewhere hears of it at once.
-  window.addEventListener('offline', leave, { once: true });
+  window.addEventListener('offline', cut);
   try {
+    const answer = await fetch(`${API}/sessions/${sessionId}/events/stream?after_seq=${seq}`, {
+      headers: { accept: 'text/event-stream' },
+      signal: AbortSignal.any([signal, line.signal]),
+    });
+    if (answer.status === 204) return { isOver: true, waitMs: undefined };
+    if (!answer.ok || !answer.body)
+      throw new ApiError(answer.status, await answer.json().catch(() => undefined));
+    const end: End = { isOver: false, waitMs: undefined };
+    const parser = createParser({
+      onEvent({ id, event, data }) {
+        if (event === 'stream.caught_up') reader.onCaughtUp();
+        else if (event === 'stream.draining') end.waitMs = waitOf(data);
+        else if (id) reader.onEvent(asJournalEvent(JSON.parse(data)));
+        if (event === 'session.deleted') end.isOver = true;
+      },
+    });
+    const text = new TextDecoder();
+    const chunks = answer.body.getReader();
     for (;;) {
       const { done, value } = await chunks.read();
       if (done) return end;
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(cut, SILENCE_MS);
       parser.feed(text.decode(value, { stream: true }));
     }
   } finally {
     clearTimeout(timer);
-    window.removeEventListener('offline', leave);
-    leave();
+    window.removeEventListener('offline', cut);
+    cut();
   }
 }
 

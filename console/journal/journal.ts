@@ -3,7 +3,8 @@ import type { Event } from '../gen/index.ts';
 import { asJournalEvent, isPassing, type JournalEvent, type LastingEvent } from './event.ts';
 import { follow } from './follow.ts';
 import { readBack } from './pages.ts';
-import { callKey, type Draft, type JournalView, type Link } from './view.ts';
+import { Passing } from './passing.ts';
+import type { JournalView, Link } from './view.ts';
 
 /** Nobody sees more often that something is new. */
 const HIDDEN_MS = 500;
@@ -12,6 +13,7 @@ const EMPTY: JournalView = {
   events: [],
   hasEarlier: false,
   isLoadingEarlier: false,
+  earlierError: undefined,
   drafts: [],
   progress: new Map(),
   lastSeq: 0,
@@ -27,17 +29,22 @@ export class Journal {
   readonly #sessionId: string;
   readonly #leaving = new AbortController();
   readonly #listeners = new Set<() => void>();
+  readonly #onRefused: (error: ApiError) => void;
+  readonly #passing = new Passing();
   #events: LastingEvent[] = [];
-  #drafts = new Map<string, Draft>();
-  #progress = new Map<string, string>();
   #cursor: string | undefined;
   #view = EMPTY;
   #next: Partial<JournalView> = {};
   #isWaiting = false;
 
-  /** `newest` reads the newest page. */
-  constructor(sessionId: string, newest: () => Promise<ListPage<Event>>) {
+  /** `newest` reads the newest page. `onRefused` hears of every other read that the service refuses. */
+  constructor(
+    sessionId: string,
+    newest: () => Promise<ListPage<Event>>,
+    onRefused: (error: ApiError) => void,
+  ) {
     this.#sessionId = sessionId;
+    this.#onRefused = onRefused;
     void this.#open(newest);
   }
 
@@ -57,13 +64,14 @@ export class Journal {
   /** Reads the page before the oldest event that is there. */
   async loadEarlier(): Promise<void> {
     if (!this.#cursor || this.#view.isLoadingEarlier || this.#next.isLoadingEarlier) return;
-    this.#tell({ isLoadingEarlier: true });
+    this.#tell({ isLoadingEarlier: true, earlierError: undefined });
     try {
       this.#take(await readBack(this.#sessionId, this.#cursor, this.#leaving.signal));
     } catch (error) {
       if (this.#leaving.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
-      // What is asked for again comes again.
+      this.#tell({ earlierError: error });
+      this.#onRefused(error);
     } finally {
       this.#tell({ isLoadingEarlier: false });
     }
@@ -86,7 +94,10 @@ export class Journal {
   readonly #follower = {
     onEvent: (event: JournalEvent) => this.#add(event),
     onLink: (link: Link) => this.#tell({ link }),
-    onRefused: (error: ApiError) => this.#tell({ error }),
+    onRefused: (error: ApiError) => {
+      this.#tell({ error });
+      this.#onRefused(error);
+    },
   };
 
   #take({ items, next }: ListPage<Event>): void {
@@ -97,38 +108,12 @@ export class Journal {
   }
 
   #add(event: JournalEvent): void {
-    if (event.type === 'agent.message_delta') this.#draft(event);
-    else if (event.type === 'agent.tool_progress') {
-      const key = callKey(event.turn_id, event.data.tool_use_id);
-      this.#progress.set(key, (this.#progress.get(key) ?? '') + event.data.output_delta);
-    } else {
+    if (isPassing(event)) this.#passing.add(event);
+    else {
       this.#events.push(event);
-      this.#forget(event);
+      this.#passing.settle(event);
     }
     this.#tell({ lastSeq: event.seq });
-  }
-
-  #draft({
-    data: { message_id: messageId, delta },
-    turn_id: turnId,
-    seq,
-    created_at: createdAt,
-  }: JournalEvent & {
-    type: 'agent.message_delta';
-  }): void {
-    const before = this.#drafts.get(messageId);
-    const text = (before?.text ?? '') + delta;
-    this.#drafts.set(messageId, before ? { ...before, text } : { messageId, turnId, text, seq, createdAt });
-  }
-
-  /** What stands whole in an event needs no draft any more. */
-  #forget(event: LastingEvent): void {
-    if (event.type === 'agent.message' || event.type === 'agent.message_discarded')
-      this.#drafts.delete(event.data.message_id);
-    if (event.type === 'agent.tool_result')
-      this.#progress.delete(callKey(event.turn_id, event.data.tool_use_id));
-    if (/^turn\.(completed|failed|interrupted|cancelled)$/.test(event.type))
-      for (const [id, draft] of this.#drafts) if (draft.turnId === event.turn_id) this.#drafts.delete(id);
   }
 
   #tell(change: Partial<JournalView>): void {
@@ -145,8 +130,8 @@ export class Journal {
       ...this.#view,
       ...this.#next,
       events: [...this.#events],
-      drafts: [...this.#drafts.values()],
-      progress: new Map(this.#progress),
+      drafts: this.#passing.drafts,
+      progress: this.#passing.progress,
     };
     this.#next = {};
     for (const listener of this.#listeners) listener();

@@ -19,6 +19,8 @@ export interface JournalView {
   /** There are older ones. */
   hasEarlier: boolean;
   isLoadingEarlier: boolean;
+  /** Why older ones could not be read, the last time. */
+  earlierError: Error | undefined;
   drafts: readonly Draft[];
   /** What tools have printed so far, by `callKey`. */
   progress: ReadonlyMap<string, string>;

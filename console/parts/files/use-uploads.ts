@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Place } from '../../api/files.ts';
-import { login } from '../../api/login.ts';
+import { noticeLogout } from '../../api/login.ts';
 import { UploadQueue, type UploadsView } from './upload-queue.ts';
 
 /** A queue lives as long as the page of the browser: whoever comes back finds what is under way. */
@@ -17,9 +17,7 @@ function queueOf(place: Place, queries: QueryClient) {
       () => {
         for (const hear of heard) hear();
       },
-      (error) => {
-        if (error.status === 401) void queries.invalidateQueries(login);
-      },
+      (error) => noticeLogout(queries, error),
     );
     found = { queue, heard };
     kept.set(key, found);
