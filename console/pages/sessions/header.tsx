@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { agents } from '../../api/agents.ts';
 import type { Session } from '../../gen/index.ts';
-import type { JournalView } from '../../journal/journal.ts';
+import type { JournalView } from '../../journal/view.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { SessionStatus } from '../../parts/status.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';

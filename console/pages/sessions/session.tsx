@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { isMissing } from '../../api/client.ts';
 import { sessions } from '../../api/sessions.ts';
 import { chatOf } from '../../journal/chat.ts';
@@ -15,6 +15,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Chat } from './chat/chat.tsx';
 import { useFreshSession } from './fresh.ts';
 import { SessionHeader } from './header.tsx';
+import { Lost } from './lost.tsx';
 import { Raw } from './raw/raw.tsx';
 import type { SessionSearch } from './search.ts';
 import { Timeline } from './timeline/timeline.tsx';
@@ -43,7 +44,9 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const navigate = route.useNavigate();
   const { user } = useViewer();
   const query = useQuery(sessions.one(sessionId));
-  const { view, loadEarlier } = useJournal(sessionId);
+  const { view, loadEarlier, reopen } = useJournal(sessionId);
+  // It stays while another view is looked at.
+  const [draft, setDraft] = useState('');
   const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
   useFreshSession(sessionId, view?.events);
   const session = query.data;
@@ -59,7 +62,9 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const go = (part: SessionSearch) => void navigate({ search: (before) => ({ ...before, ...part }) });
   const tab = search.view ?? 'chat';
   const isMine = session.created_by === user?.user_id;
-  const mayWrite = isMine && session.archived_at === null && session.status !== 'terminated';
+  const isGone =
+    isMissing(query.error) || isMissing(view.error) || view.events.at(-1)?.type === 'session.deleted';
+  const mayWrite = isMine && !isGone && session.archived_at === null && session.status !== 'terminated';
   const fileSeq = view.events.findLast(({ type }) => type.startsWith('file.'))?.seq ?? 0;
   const shared = {
     session,
@@ -71,7 +76,8 @@ function OneSession({ sessionId }: { sessionId: string }) {
   };
   return (
     <div className="flex h-[calc(100dvh-3rem)] flex-col md:h-dvh">
-      <SessionHeader session={session} view={view} isMine={isMine} />
+      <SessionHeader session={session} view={view} isMine={isMine && !isGone} />
+      <Lost isGone={isGone} error={view.error} onRetry={reopen} />
       <Tabs
         label="Views of the session"
         value={tab}
@@ -84,6 +90,8 @@ function OneSession({ sessionId }: { sessionId: string }) {
             {...shared}
             waiting={waitingFor(view, chat)}
             onEarlier={loadEarlier}
+            draft={draft}
+            onDraft={setDraft}
             onRaw={(event) => go({ view: 'raw', event })}
           />
         )}

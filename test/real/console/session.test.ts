@@ -221,6 +221,45 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
+  it('says when it is deleted while somebody looks at it', async () => {
+    const session = await begin({}, 'soon gone');
+    await ended(session);
+    const { page } = await stage.open(`/sessions/${session}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('too late');
+    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await stage.api.send('DELETE', `/sessions/${session}`);
+    await page.getByRole('alert').getByText('The session is deleted').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
+    await conversation(page).getByText('soon gone', { exact: true }).first().waitFor();
+    await page.context().close();
+  });
+
+  it('keeps what is being written while another view is looked at', async () => {
+    const session = await begin({}, 'views');
+    await ended(session);
+    const { page } = await stage.open(`/sessions/${session}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.getByRole('tab', { name: 'Chat' }).click();
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a thought');
+    await page.context().close();
+  });
+
+  it('makes no link of an address that would run something', async () => {
+    const text = '[run](javascript:alert(1)) ![look](javascript:alert(2)) [read](https://example.com/)';
+    const session = await begin({}, text);
+    const { page } = await stage.open(`/sessions/${session}`);
+    const said = page.getByRole('article', { name: 'Agent says' });
+    await said.getByRole('link', { name: 'read' }).waitFor();
+    const addresses = await said
+      .locator('a')
+      .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
+        links.map((link) => link.getAttribute('href')),
+      );
+    expect(addresses.filter((address) => address?.includes('javascript'))).toEqual([]);
+    await page.context().close();
+  });
+
   it('is found, opened and answered without a mouse', async () => {
     const session = await begin({ ...CAREFUL, name: 'By keyboard' }, 'keyboard only');
     await ended(session, 'requires_action');

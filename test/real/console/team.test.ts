@@ -95,6 +95,21 @@ describe('sessions where people log in', () => {
     expect(new URL(bob.url()).pathname).toBe(`/sessions/${session}`);
   });
 
+  it('whose login ends while they only read along is asked to log in again', async () => {
+    const { page, context } = await stage.open(`/sessions/${session}`);
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByLabel('Account').fill('bob');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    // Nothing but the stream says so.
+    await page.route('**/api/v1/sessions/*', (route) => route.abort());
+    await context.setOffline(true);
+    await context.clearCookies();
+    await context.setOffline(false);
+    await page.getByRole('link', { name: 'Log in' }).waitFor();
+    await context.close();
+  });
+
   it('who logs out is out', async () => {
     await carol.goto('/sessions');
     await carol.getByRole('button', { name: 'Carol' }).click();

@@ -1,8 +1,9 @@
 import { ArrowDown } from 'lucide-react';
 import type { Session } from '../../../gen/index.ts';
 import type { ChatItem } from '../../../journal/chat.ts';
-import type { JournalView } from '../../../journal/journal.ts';
+import type { JournalView } from '../../../journal/view.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Earlier } from '../earlier.tsx';
 import { WaitingLine } from '../waiting-line.tsx';
 import { Composer } from './composer.tsx';
 import { Item } from './item.tsx';
@@ -18,12 +19,16 @@ export interface ChatProps {
   /** The seq of the event that a link leads to. */
   event: number | undefined;
   onEarlier: () => void;
+  /** What is being written, and not sent. */
+  draft: string;
+  onDraft: (draft: string) => void;
   /** Shows an event among all others. */
   onRaw: (event: number) => void;
 }
 
 /** A session as a conversation, with what the agent did in between. */
-export function Chat({ session, view, chat, waiting, mayWrite, event, onEarlier, onRaw }: ChatProps) {
+export function Chat(props: ChatProps) {
+  const { session, view, chat, waiting, mayWrite, event, onEarlier, draft, onDraft, onRaw } = props;
   const scroll = useScroll({ chat, view, onEarlier, isHeld: event !== undefined });
   const sought = useSought({ chat, view, event, onEarlier, box: scroll.box });
   const actions = { session, mayWrite, onRaw };
@@ -39,11 +44,9 @@ export function Chat({ session, view, chat, waiting, mayWrite, event, onEarlier,
           className="h-full overflow-y-auto px-4 pt-4 [overflow-anchor:none] sm:px-8"
         >
           <div className="mx-auto flex max-w-3xl flex-col gap-4 pb-4">
-            {view.hasEarlier && (
-              <Button small busy={view.isLoadingEarlier} onClick={onEarlier} className="self-center">
-                Show what came before
-              </Button>
-            )}
+            <Earlier view={view} onEarlier={onEarlier}>
+              Show what came before
+            </Earlier>
             {sought === 'far' && event !== undefined && (
               <p role="alert" className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
                 Event {event} is further back.{' '}
@@ -72,7 +75,7 @@ export function Chat({ session, view, chat, waiting, mayWrite, event, onEarlier,
         )}
       </div>
       <WaitingLine text={waiting} />
-      {mayWrite && <Composer session={session} onSent={scroll.toEnd} />}
+      {mayWrite && <Composer session={session} text={draft} onText={onDraft} onSent={scroll.toEnd} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useRef } from 'react';
 import { newIdempotencyKey } from '../../../api/client.ts';
 import { type Sending, sessionActs } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
@@ -14,14 +14,15 @@ import { copyText } from '../../../ui/toast.tsx';
 
 export interface ComposerProps {
   session: Session;
+  text: string;
+  onText: (text: string) => void;
   onSent: () => void;
 }
 
 const ROWS = 8;
 
 /** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
-export function Composer({ session, onSent }: ComposerProps) {
-  const [text, setText] = useState('');
+export function Composer({ session, text, onText, onSent }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   // The same key until it has been accepted: who presses twice has sent once.
   const key = useRef(newIdempotencyKey());
@@ -30,7 +31,7 @@ export function Composer({ session, onSent }: ComposerProps) {
   const sending = useMutation({
     mutationFn: (message: Sending) => acts.send(message),
     onSuccess: () => {
-      setText('');
+      onText('');
       key.current = newIdempotencyKey();
       onSent();
       field.current?.focus();
@@ -70,7 +71,7 @@ export function Composer({ session, onSent }: ComposerProps) {
           rows={rows}
           value={text}
           onChange={(event) => {
-            setText(event.target.value);
+            onText(event.target.value);
             // Another text is another message.
             if (sending.isError) key.current = newIdempotencyKey();
           }}

@@ -1,6 +1,6 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { ChatItem } from '../../../journal/chat.ts';
-import type { JournalView } from '../../../journal/journal.ts';
+import type { JournalView } from '../../../journal/view.ts';
 
 /** Nearer to the end than this is at the end. */
 const NEAR_PX = 60;

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import type { ChatItem } from '../../../journal/chat.ts';
-import type { JournalView } from '../../../journal/journal.ts';
+import type { JournalView } from '../../../journal/view.ts';
 
 /** So many pages are read to find an event; beyond them the raw view is the better place. */
 const PAGES = 5;

@@ -1,6 +1,6 @@
 import { useDeferredValue } from 'react';
 import type { Session } from '../../../gen/index.ts';
-import type { JournalView } from '../../../journal/journal.ts';
+import type { JournalView } from '../../../journal/view.ts';
 import { CopyCurl } from '../../../parts/copy-curl.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { AllEvents } from './all.tsx';

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Session } from '../../../gen/index.ts';
-import type { JournalView } from '../../../journal/journal.ts';
 import { timelineOf } from '../../../journal/timeline.ts';
-import { Button } from '../../../ui/button.tsx';
+import type { JournalView } from '../../../journal/view.ts';
+import { Earlier } from '../earlier.tsx';
 import { WaitingLine } from '../waiting-line.tsx';
 import { TurnCard } from './turn.tsx';
 
@@ -35,11 +35,9 @@ export function Timeline({ session, view, waiting, event, onEarlier }: TimelineP
           {turns.map((turn) => (
             <TurnCard key={turn.turnId} turn={turn} now={now} sessionId={session.session_id} event={event} />
           ))}
-          {view.hasEarlier && (
-            <Button small busy={view.isLoadingEarlier} onClick={onEarlier} className="self-center">
-              Show earlier turns
-            </Button>
-          )}
+          <Earlier view={view} onEarlier={onEarlier}>
+            Show earlier turns
+          </Earlier>
         </div>
       </section>
       <WaitingLine text={waiting} wide />
