@@ -6,12 +6,14 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { agents as agentsApi } from '../api/agents.ts';
+import { assistants as assistantsApi } from '../api/assistants.ts';
 import { login } from '../api/login.ts';
 import { sessions as sessionsApi } from '../api/sessions.ts';
 import { triggers as triggersApi } from '../api/triggers.ts';
 import { newestPage } from '../journal/pages.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
+import { readAssistantSearch } from '../pages/assistants/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
@@ -127,6 +129,10 @@ const newAssistant = createRoute({
 const assistant = createRoute({
   getParentRoute: under,
   path: '/assistants/$assistantId',
+  validateSearch: readAssistantSearch,
+  loader({ context: { queries }, params: { assistantId } }) {
+    void queries.prefetchQuery(assistantsApi.one(assistantId));
+  },
   component: lazyRouteComponent(() => import('../pages/assistants/assistant.tsx'), 'AssistantPage'),
 });
 

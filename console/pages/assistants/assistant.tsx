@@ -17,10 +17,15 @@ import { useViewer } from '../../parts/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteAssistant } from './delete.tsx';
-import { WorkspaceSummary } from './workspace.tsx';
+import { ASSISTANT_TABS } from './search.ts';
+import { Workspace } from './workspace.tsx';
 
 const route = getRouteApi('/assistants/$assistantId');
+
+const TEXTS = { settings: 'Settings', files: 'Files' };
+const TABS = ASSISTANT_TABS.map((value) => ({ value, text: TEXTS[value] }));
 
 export function AssistantPage() {
   const { assistantId } = route.useParams();
@@ -38,6 +43,8 @@ export function AssistantPage() {
 
 function AssistantShown({ assistant }: { assistant: Assistant }) {
   const { assistant_id: assistantId, name, description, enabled } = assistant;
+  const { tab = 'settings', path: file } = route.useSearch();
+  const navigate = route.useNavigate();
   const queries = useQueryClient();
   const { user } = useViewer();
   // Administrators can look at those of others.
@@ -81,38 +88,53 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
         </>
       }
     >
-      <WorkspaceSummary assistantId={assistantId} />
-      {isMine ? (
-        <EditForm
-          noun="assistant"
-          editing={editing}
-          newest={assistant}
-          draftOf={draftOf}
-          read={readDraft}
-          shown={editableShown}
-          save={(changes) => assistants.update(assistantId, changes)}
-          path={path}
-          onSaved={(saved) => {
-            queries.setQueryData(assistants.one(assistantId).queryKey, saved);
-            void queries.invalidateQueries({ queryKey: ['assistants'] });
-          }}
-          onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
-        >
-          {(problems) => (
-            <RuntimeFields
-              noun="assistant"
-              draft={editing.draft}
-              onChange={editing.set}
-              problems={problems}
+      <Tabs
+        label="Parts of the assistant"
+        value={tab}
+        tabs={TABS}
+        onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
+      >
+        <div className="pt-4">
+          {tab === 'files' ? (
+            <Workspace
+              assistantId={assistantId}
+              readOnly={!isMine}
+              path={file}
+              onPath={(chosen) => void navigate({ search: { tab, path: chosen } })}
             />
+          ) : isMine ? (
+            <EditForm
+              noun="assistant"
+              editing={editing}
+              newest={assistant}
+              draftOf={draftOf}
+              read={readDraft}
+              shown={editableShown}
+              save={(changes) => assistants.update(assistantId, changes)}
+              path={path}
+              onSaved={(saved) => {
+                queries.setQueryData(assistants.one(assistantId).queryKey, saved);
+                void queries.invalidateQueries({ queryKey: ['assistants'] });
+              }}
+              onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
+            >
+              {(problems) => (
+                <RuntimeFields
+                  noun="assistant"
+                  draft={editing.draft}
+                  onChange={editing.set}
+                  problems={problems}
+                />
+              )}
+            </EditForm>
+          ) : (
+            <>
+              <p className="mb-3 text-muted">Only its owner can change it, or speak to it.</p>
+              <FieldsShown fields={editableShown(assistant)} />
+            </>
           )}
-        </EditForm>
-      ) : (
-        <>
-          <p className="mb-3 text-muted">Only its owner can change it, or speak to it.</p>
-          <FieldsShown fields={editableShown(assistant)} />
-        </>
-      )}
+        </div>
+      </Tabs>
       <LeaveGuard isDirty={editing.isDirty} />
     </Page>
   );

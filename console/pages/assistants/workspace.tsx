@@ -1,45 +1,72 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import { assistants } from '../../api/assistants.ts';
+import type { Workspace as WorkspaceFacts } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { shownBytes } from '../../ui/bytes.ts';
-import { Facts } from '../../ui/facts.tsx';
-import { Card } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** How full the workspace is that all sessions of the assistant share. */
-export function WorkspaceSummary({ assistantId }: { assistantId: string }) {
-  const { data, error, refetch } = useQuery(assistants.workspace(assistantId));
+const FileBrowser = lazy(async () => ({
+  default: (await import('../../parts/files/browser.tsx')).FileBrowser,
+}));
+
+/** Its sessions write into it without telling this page. */
+const WATCH_MS = 5_000;
+
+export interface WorkspaceProps {
+  assistantId: string;
+  readOnly: boolean;
+  /** The file or folder that is looked at. */
+  path: string | undefined;
+  onPath: (path: string | undefined) => void;
+}
+
+/** The workspace that all sessions of the assistant share: how full it is, and the files in it. */
+export function Workspace({ assistantId, readOnly, path, onPath }: WorkspaceProps) {
+  const workspace = useQuery({ ...assistants.workspace(assistantId), refetchInterval: WATCH_MS });
+  return (
+    <div className="flex flex-col gap-4">
+      <Summary assistantId={assistantId} {...workspace} />
+      <Suspense fallback={<Skeleton />}>
+        <FileBrowser
+          place={{ kind: 'assistant', id: assistantId }}
+          path={path}
+          onPath={onPath}
+          readOnly={readOnly}
+          change={workspace.data?.version ?? 0}
+        />
+      </Suspense>
+    </div>
+  );
+}
+
+type WorkspaceQuery = Pick<UseQueryResult<WorkspaceFacts>, 'data' | 'error' | 'refetch'>;
+
+function Summary({ assistantId, data, error, refetch }: WorkspaceQuery & { assistantId: string }) {
   const { isTeam } = useViewer();
   const path = `/assistants/${assistantId}/workspace`;
+  if (error && !data)
+    return <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />;
+  if (!data) return <Skeleton lines={1} />;
+  const { files, max_files: mostFiles, bytes, max_bytes: mostBytes, updated_at: updatedAt } = data;
   return (
-    <section aria-label="Workspace" className="mb-4">
-      <div className="mb-2 flex items-center justify-between">
-        <h2 className="font-semibold">Workspace</h2>
-        <CopyCurl path={path} />
-      </div>
-      <Card>
-        {data ? (
-          <Facts
-            facts={[
-              {
-                name: 'Files',
-                value: `${data.files.toLocaleString('en')} of ${data.max_files.toLocaleString('en')}`,
-              },
-              { name: 'Size', value: `${shownBytes(data.bytes)} of ${shownBytes(data.max_bytes)}` },
-              { name: 'Version', value: data.version === 0 ? 'Nothing was ever in it' : data.version },
-              { name: 'Changed', value: data.updated_at ? <Time at={data.updated_at} /> : 'Never' },
-            ]}
-          />
-        ) : error ? (
-          <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <p className="text-muted">
+        {files.toLocaleString('en')} of {mostFiles.toLocaleString('en')} files, {shownBytes(bytes)} of{' '}
+        {shownBytes(mostBytes)}.{' '}
+        {updatedAt ? (
+          <>
+            Changed <Time at={updatedAt} />.
+          </>
         ) : (
-          <Skeleton lines={2} />
+          'Nothing was ever in it.'
         )}
-      </Card>
-    </section>
+      </p>
+      <CopyCurl path={path} />
+    </div>
   );
 }
