@@ -4,6 +4,7 @@ import { fileRoute, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -143,7 +144,12 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
             />
           )}
         </Card>
-        <Card className="min-w-0 self-start max-lg:order-first max-lg:scroll-mt-16">
+        <Card
+          className={classes(
+            'min-w-0 self-start max-lg:scroll-mt-16',
+            (path || isEmpty) && 'max-lg:order-first',
+          )}
+        >
           <div ref={details} />
           {isEmpty && path === '' ? (
             <Empty

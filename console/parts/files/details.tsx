@@ -26,7 +26,7 @@ export function Details({ place, entry, onRename, onDelete }: DetailsProps) {
   const archive = useArchive(place, path);
   return (
     <>
-      <div className="flex flex-col gap-3 border-b border-line p-4">
+      <div className="flex flex-col gap-3 border-line p-4 not-last:border-b">
         <div className="flex min-w-0 items-center gap-2">
           <EntryIcon entry={entry} />
           <h2 className="min-w-0 font-semibold">{path ? <Name text={name} /> : 'Workspace'}</h2>
@@ -61,9 +61,14 @@ export function Details({ place, entry, onRename, onDelete }: DetailsProps) {
         </Empty>
       )}
       {kind === 'directory' && (
-        <Empty icon={<FolderTree />}>
-          {onDelete ? 'Open a file to see it, or drop files here to upload them.' : 'Open a file to see it.'}
-        </Empty>
+        // Where there is room for one thing, that is the tree.
+        <div className="max-lg:hidden">
+          <Empty icon={<FolderTree />}>
+            {onDelete
+              ? 'Open a file to see it, or drop files here to upload them.'
+              : 'Open a file to see it.'}
+          </Empty>
+        </div>
       )}
     </>
   );
