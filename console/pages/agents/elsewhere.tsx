@@ -1,50 +1,119 @@
 import { MessagesSquare, Plus, Webhook } from 'lucide-react';
-import type { Agent } from '../../gen/index.ts';
+import type { ReactNode } from 'react';
+import { sessions } from '../../api/sessions.ts';
+import { triggers } from '../../api/triggers.ts';
+import type { Agent, Deployment } from '../../gen/index.ts';
+import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
-import { ButtonLink } from '../../parts/links.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { List, useList } from '../../parts/list.tsx';
+import { SessionRows } from '../../parts/session-rows.tsx';
 import { useViewer } from '../../parts/viewer.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
 
-/** The way to the sessions of an agent. */
+const POLL_MS = 5_000;
+
+/** The sessions of an agent, newest first. */
 export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const { isTeam } = useViewer();
-  const action = (
-    <ButtonLink to="/sessions" search={{ agent: agentId }}>
-      Show its sessions
-    </ButtonLink>
-  );
+  const list = useList({ ...sessions.list({ agent_id: agentId }), refetchInterval: POLL_MS });
+  const path = `/sessions?agent_id=${agentId}`;
   return (
-    <Empty
-      icon={<MessagesSquare />}
-      action={action}
-      curl={curlOf({ path: `/agents/${agentId}/sessions`, isTeam })}
-    >
-      Each conversation with this agent, and each call of its triggers, is a session.
-    </Empty>
+    <>
+      <Bar>
+        <CopyCurl path={path} />
+        <ButtonLink to="/sessions" search={{ agent: agentId }}>
+          Search its sessions
+        </ButtonLink>
+      </Bar>
+      <List
+        list={list}
+        curl={curlOf({ path, isTeam })}
+        empty={
+          <Empty
+            icon={<MessagesSquare />}
+            curl={curlOf({
+              method: 'POST',
+              path: `/agents/${agentId}/conversations`,
+              body: { message: 'Hello' },
+              isTeam,
+            })}
+          >
+            Each conversation with this agent, and each call of its triggers, is a session. There is none yet.
+          </Empty>
+        }
+      >
+        {(items) => <SessionRows sessions={items} />}
+      </List>
+    </>
   );
 }
 
-/** The way to the triggers of an agent, and to a new one. */
+/** The triggers of an agent, and the way to a new one. */
 export function TriggersTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const { isTeam } = useViewer();
-  const actions = (
-    <div className="flex flex-wrap justify-center gap-2">
-      <ButtonLink to="/triggers" search={{ q: agentId }}>
-        Show its triggers
-      </ButtonLink>
-      <ButtonLink to="/triggers/new" search={{ agent: agentId }} look="primary">
-        <Plus aria-hidden />
-        New trigger
-      </ButtonLink>
-    </div>
-  );
+  const list = useList(triggers.list({ q: agentId }));
+  const path = `/admin/agents/${agentId}/deployments`;
   return (
-    <Empty
-      icon={<Webhook />}
-      action={actions}
-      curl={curlOf({ path: `/admin/agents/${agentId}/deployments`, isTeam })}
-    >
-      A trigger lets another system begin a session with this agent.
-    </Empty>
+    <>
+      <Bar>
+        <CopyCurl path={path} />
+        <ButtonLink to="/triggers" search={{ q: agentId }}>
+          Search its triggers
+        </ButtonLink>
+        <ButtonLink to="/triggers/new" search={{ agent: agentId }} look="primary">
+          <Plus aria-hidden />
+          New trigger
+        </ButtonLink>
+      </Bar>
+      <List
+        list={list}
+        curl={curlOf({ path, isTeam })}
+        empty={
+          <Empty
+            icon={<Webhook />}
+            curl={curlOf({ method: 'POST', path, body: { type: 'webhook' }, isTeam })}
+          >
+            A trigger lets another system begin a session with this agent. There is none yet.
+          </Empty>
+        }
+      >
+        {(items) => <TriggerRows triggers={items} />}
+      </List>
+    </>
   );
+}
+
+function TriggerRows({ triggers: shown }: { triggers: readonly Deployment[] }) {
+  return (
+    <Card>
+      <ul className="divide-y divide-line">
+        {shown.map(({ agent_id: agentId, deployment_id: deploymentId, status, created_at: at }) => (
+          <li
+            key={deploymentId}
+            className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-sunken"
+          >
+            <TextLink
+              to="/triggers/$agentId/$deploymentId"
+              params={{ agentId, deploymentId }}
+              className="min-w-0 flex-1 basis-48 truncate font-mono text-[13px] after:absolute after:inset-0"
+            >
+              {deploymentId}
+            </TextLink>
+            {status === 'enabled' ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+            <span className="relative text-[13px] text-muted">
+              <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Bar({ children }: { children: ReactNode }) {
+  return <div className="mb-3 flex flex-wrap justify-end gap-2">{children}</div>;
 }

@@ -3,14 +3,14 @@ import { sessions } from '../../api/sessions.ts';
 import { readiness } from '../../api/system.ts';
 import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { Problem } from '../../parts/failure.tsx';
+import { curlOf } from '../../parts/curl.ts';
+import { Failure } from '../../parts/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/list.tsx';
-import { SessionStatus } from '../../parts/status.tsx';
+import { SessionRows } from '../../parts/session-rows.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Checklist } from './checklist.tsx';
 
 const POLL_MS = 5_000;
@@ -18,7 +18,7 @@ const SHOWN = 6;
 
 /** What wants attention, and for whoever is new how to begin. */
 export function HomePage() {
-  const { isAdministrator } = useViewer();
+  const { isTeam, isAdministrator } = useViewer();
   const recent = useList({ ...sessions.list(), refetchInterval: POLL_MS });
   const asking = useList({ ...sessions.list({ needs_action: true }), refetchInterval: POLL_MS });
   const actions = (
@@ -33,16 +33,19 @@ export function HomePage() {
   return (
     <Page title="Home" lead="Agents that work for you, and what they are doing." actions={actions}>
       <div className="flex flex-col gap-5">
-        {!recent.query.isPending && <Checklist sessions={recent.items} />}
+        {recent.query.data && <Checklist sessions={recent.items} />}
         {asking.items.length > 0 && (
           <Some title="Waiting for you" sessions={asking.items} more={{ needsAction: true }} />
         )}
-        {recent.query.isPending ? (
-          <Skeleton />
-        ) : (
-          recent.items.length > 0 && <Some title="Recent sessions" sessions={recent.items} more={{}} />
+        {recent.query.isPending && <Skeleton />}
+        {recent.query.isError && recent.items.length === 0 && (
+          <Failure
+            error={recent.query.error}
+            onRetry={() => void recent.query.refetch()}
+            curl={curlOf({ path: '/sessions', isTeam })}
+          />
         )}
-        <Problem error={recent.query.error} />
+        {recent.items.length > 0 && <Some title="Recent sessions" sessions={recent.items} more={{}} />}
         {isAdministrator && <System />}
       </div>
     </Page>
@@ -65,30 +68,7 @@ function Some({ title, sessions: found, more }: SomeProps) {
           Show all
         </TextLink>
       </div>
-      <Card>
-        <ul className="divide-y divide-line">
-          {found.slice(0, SHOWN).map((session) => (
-            <li
-              key={session.session_id}
-              className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 hover:bg-sunken"
-            >
-              <TextLink
-                to="/sessions/$sessionId"
-                params={{ sessionId: session.session_id }}
-                dir="auto"
-                title={session.title ?? undefined}
-                className="min-w-0 flex-1 basis-48 truncate after:absolute after:inset-0"
-              >
-                {session.title || 'Untitled'}
-              </TextLink>
-              <SessionStatus session={session} />
-              <span className="relative text-[13px] text-muted">
-                <Time at={session.updated_at} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      </Card>
+      <SessionRows sessions={found.slice(0, SHOWN)} />
     </section>
   );
 }
