@@ -26,7 +26,8 @@ export function Page({ title, lead, above, actions, wide, children }: PageProps)
           <h1
             tabIndex={-1}
             dir="auto"
-            className="text-xl font-semibold tracking-tight wrap-anywhere outline-none"
+            title={title}
+            className="line-clamp-3 text-xl font-semibold tracking-tight wrap-anywhere outline-none"
           >
             {title}
           </h1>

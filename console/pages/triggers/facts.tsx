@@ -3,6 +3,7 @@ import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Copyable } from '../../ui/code.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -31,8 +32,8 @@ export function TriggerFacts({ trigger }: { trigger: Deployment }) {
                     Gone. <span className="font-mono text-xs text-muted">{agentId}</span>
                   </span>
                 ) : (
-                  <TextLink to="/agents/$agentId" params={{ agentId }} dir="auto">
-                    {agentName}
+                  <TextLink to="/agents/$agentId" params={{ agentId }} className="block">
+                    <Cut text={agentName} />
                   </TextLink>
                 ),
             },
