@@ -13,7 +13,8 @@ import {
   type UpdateAgentData,
   updateAgent,
 } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 const at = (agentId: string) => ({ path: { agent_id: agentId } });
 

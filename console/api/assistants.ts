@@ -10,7 +10,11 @@ import {
   type UpdateAssistantData,
   updateAssistant,
 } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
+
+/** Its sessions write into it without telling. */
+const WORKSPACE_MS = 5_000;
 
 const at = (assistantId: string) => ({ path: { assistant_id: assistantId } });
 
@@ -29,6 +33,7 @@ export const assistants = {
     queryOptions({
       queryKey: ['assistants', assistantId, 'workspace'],
       queryFn: ({ signal }) => ask(getAssistantWorkspace({ ...at(assistantId), signal })),
+      refetchInterval: WORKSPACE_MS,
     }),
   create: (body: CreateAssistantData['body'], key: string) =>
     ask(createAssistant({ body, headers: { 'Idempotency-Key': key } })),

@@ -1,5 +1,6 @@
 import { type ListActsData, listActs, type VerifyActsResponses, verifyActs } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 export type ActFilters = Omit<NonNullable<ListActsData['query']>, 'limit' | 'cursor'>;
 export type Verification = VerifyActsResponses[200]['data'];

@@ -1,6 +1,6 @@
-import { type InfiniteData, infiniteQueryOptions } from '@tanstack/react-query';
 import { client } from '../gen/client.gen.ts';
 import type { ErrorEnvelope, Page } from '../gen/index.ts';
+import type { ListPage } from './pages.ts';
 
 export const API = '/api/v1';
 
@@ -57,39 +57,12 @@ export async function ask<Data>(asked: Promise<Answer<{ data: Data }>>): Promise
   return (await settle(asked)).data;
 }
 
-export interface ListPage<Item> {
-  items: Item[];
-  next: string | undefined;
-}
-
 /** A page of a list. Fails with an ApiError. */
 export async function askPage<Item>(
   asked: Promise<Answer<{ data: Item[]; page: Page }>>,
 ): Promise<ListPage<Item>> {
   const { data, page } = await settle(asked);
   return { items: data, next: page.next_cursor ?? undefined };
-}
-
-const FRESH_MS = 5_000;
-const MANY_PAGES = 4;
-
-/** What has been read so far down is not read again by itself: that takes a request per page, one after the other. */
-export function isLong<Item>(list: InfiniteData<ListPage<Item>> | undefined): boolean {
-  return (list?.pages.length ?? 0) > MANY_PAGES;
-}
-
-/** A list that is read page by page. */
-export function pagesOf<Item>(
-  key: readonly unknown[],
-  load: (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Item>>,
-) {
-  return infiniteQueryOptions({
-    queryKey: key,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
-    getNextPageParam: ({ next }) => next,
-    staleTime: ({ state }) => (isLong(state.data) ? Number.POSITIVE_INFINITY : FRESH_MS),
-  });
 }
 
 /** Tells two requests of one act from two acts: the service does it once. */

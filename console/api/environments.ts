@@ -9,7 +9,8 @@ import {
   type UpdateEnvironmentData,
   updateEnvironment,
 } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 const at = (environmentId: string) => ({ path: { environment_id: environmentId } });
 

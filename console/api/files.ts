@@ -14,7 +14,8 @@ import {
   moveAssistantFile,
   moveSessionFile,
 } from '../gen/index.ts';
-import { API, ask, askPage, type ListPage } from './client.ts';
+import { API, ask, askPage } from './client.ts';
+import type { ListPage } from './pages.ts';
 
 /** Whose workspace it is. */
 export interface Place {

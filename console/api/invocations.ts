@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { type Invocation, listInvocations } from '../gen/index.ts';
-import { askPage, isMissing, type ListPage } from './client.ts';
+import { askPage, isMissing } from './client.ts';
+import type { ListPage } from './pages.ts';
 
 /** What is known of the calls of a trigger, newest first and without gaps. */
 export interface InvocationLog {

@@ -1,5 +1,6 @@
 import { listSandboxes, terminateSandbox } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 /** What administrators can see of sandboxes, and do about them. Keys begin with `sandboxes`. */
 export const sandboxes = {

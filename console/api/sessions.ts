@@ -14,7 +14,8 @@ import {
   sendMessage,
   updateSession,
 } from '../gen/index.ts';
-import { ask, askPage, newIdempotencyKey, pagesOf } from './client.ts';
+import { ask, askPage, newIdempotencyKey } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 export interface SessionFilters {
   q?: string | undefined;
@@ -28,6 +29,10 @@ export interface SessionFilters {
 
 /** Events of one read of the raw journal. */
 export const CHUNK = 100;
+/** Sessions go on by themselves. */
+const FOLLOW_MS = 5_000;
+/** Of what is soon read again, with more in it. */
+const UNFINISHED_MS = 5_000;
 
 const pathOf = (sessionId: string) => ({ session_id: sessionId });
 
@@ -35,9 +40,19 @@ const pathOf = (sessionId: string) => ({ session_id: sessionId });
 export const sessions = {
   /** One's own; with `all` those of everybody, which only administrators may see. */
   list: (filters: SessionFilters = {}, all = false) =>
-    pagesOf(['sessions', 'list', filters, all], (cursor, signal) =>
-      askPage((all ? listAllSessions : listSessions)({ query: { ...filters, cursor }, signal })),
+    pagesOf(
+      ['sessions', 'list', filters, all],
+      (cursor, signal) =>
+        askPage((all ? listAllSessions : listSessions)({ query: { ...filters, cursor }, signal })),
+      FOLLOW_MS,
     ),
+  /** The newest of one's own alone, however far down a list of them has been read elsewhere. */
+  newest: (filters: SessionFilters = {}) =>
+    queryOptions({
+      queryKey: ['sessions', 'list', 'newest', filters],
+      queryFn: async ({ signal }) => (await askPage(listSessions({ query: filters, signal }))).items,
+      refetchInterval: FOLLOW_MS,
+    }),
   one: (sessionId: string) =>
     queryOptions({
       queryKey: ['sessions', sessionId],
@@ -48,6 +63,7 @@ export const sessions = {
     queryOptions({
       queryKey: ['sessions', sessionId, 'chunk', number, upTo],
       staleTime: Number.POSITIVE_INFINITY,
+      ...(upTo < (number + 1) * CHUNK ? { gcTime: UNFINISHED_MS } : {}),
       queryFn: async ({ signal }) => {
         const items: Event[] = [];
         // Large events make short pages.

@@ -1,5 +1,6 @@
 import { type CreateTokenData, createToken, deleteToken, listTokens } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 /** One's own personal access tokens. Keys begin with `tokens`. */
 export const tokens = {

@@ -9,7 +9,8 @@ import {
   listDeployments,
   type NewDeployment,
 } from '../gen/index.ts';
-import { ask, askPage, isLong, isMissing, type ListPage, pagesOf } from './client.ts';
+import { ask, askPage, isMissing } from './client.ts';
+import { isLong, type ListPage, pagesOf } from './pages.ts';
 
 export interface TriggerFilters {
   /** Agent name, type or id. */

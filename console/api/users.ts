@@ -1,5 +1,6 @@
 import { disableUser, enableUser, listUsers } from '../gen/index.ts';
-import { ask, askPage, pagesOf } from './client.ts';
+import { ask, askPage } from './client.ts';
+import { pagesOf } from './pages.ts';
 
 const at = (userId: string) => ({ path: { user_id: userId } });
 

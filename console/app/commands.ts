@@ -35,7 +35,7 @@ export function useCommands(text: string): { groups: CommandGroup[]; isSearching
   const viewer = useViewer();
   const enabled = q.length > 0;
   const foundAgents = useInfiniteQuery({ ...agents.list(q), enabled });
-  const foundSessions = useInfiniteQuery({ ...sessions.list({ q }), enabled });
+  const foundSessions = useInfiniteQuery({ ...sessions.list({ q }), enabled, refetchInterval: false });
   const foundTriggers = useInfiniteQuery({ ...triggers.list({ q }), enabled });
   const first = <Item>(query: { data?: { pages: { items: Item[] }[] } | undefined }) =>
     enabled ? (query.data?.pages[0]?.items.slice(0, FOUND) ?? []) : [];

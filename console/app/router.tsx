@@ -38,8 +38,8 @@ const home = createRoute({
   getParentRoute: under,
   path: '/',
   loader({ context: { queries } }) {
-    void queries.prefetchInfiniteQuery(sessionsApi.list());
-    void queries.prefetchInfiniteQuery(sessionsApi.list({ needs_action: true }));
+    void queries.prefetchQuery(sessionsApi.newest());
+    void queries.prefetchQuery(sessionsApi.newest({ needs_action: true }));
     void queries.prefetchInfiniteQuery(agentsApi.list());
   },
   component: lazyRouteComponent(() => import('../pages/home/home.tsx'), 'HomePage'),

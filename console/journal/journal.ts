@@ -1,4 +1,5 @@
-import { ApiError, type ListPage } from '../api/client.ts';
+import { ApiError } from '../api/client.ts';
+import type { ListPage } from '../api/pages.ts';
 import type { Event } from '../gen/index.ts';
 import { asJournalEvent, isPassing, type JournalEvent, type LastingEvent } from './event.ts';
 import { follow } from './follow.ts';

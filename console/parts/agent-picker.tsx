@@ -1,9 +1,12 @@
 import { Combobox } from '@base-ui/react/combobox';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Check, ChevronDown } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useEffect, useState } from 'react';
 import { agents } from '../api/agents.ts';
 import type { Agent } from '../gen/index.ts';
+import { useList, useNextPage } from './list.tsx';
+
+/** As many to choose from as one sees at once, as far as there are. */
+const FEW = 8;
 
 export interface AgentPickerProps {
   value: Agent | null;
@@ -17,8 +20,14 @@ export function AgentPicker({ value, onChange, managed = false }: AgentPickerPro
   const [text, setText] = useState('');
   const q = useDeferredValue(text.trim());
   // What is chosen stands in the field: then it is not what is searched for.
-  const { data, isFetching } = useInfiniteQuery(agents.list(q === value?.name ? undefined : q || undefined));
-  const found = (data?.pages[0]?.items ?? []).filter(({ access }) => !managed || access === 'manage');
+  const { query, items } = useList(agents.list(q === value?.name ? undefined : q || undefined));
+  const found = managed ? items.filter(({ access }) => access === 'manage') : items;
+  // Of the first agents, all may be somebody else's.
+  const readOn = useNextPage(query);
+  const isShort = found.length < FEW;
+  useEffect(() => {
+    if (isShort) readOn();
+  }, [isShort, readOn]);
   return (
     <Combobox.Root<Agent>
       items={found}
@@ -48,7 +57,7 @@ export function AgentPicker({ value, onChange, managed = false }: AgentPickerPro
           <Combobox.Popup className="max-h-72 w-(--anchor-width) animate-appear overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-float">
             <Combobox.Empty className="text-muted">
               <span className="block px-2.5 py-2">
-                {isFetching ? 'Searching' : 'No agent has that name.'}
+                {query.isFetching ? 'Searching' : 'No agent has that name.'}
               </span>
             </Combobox.Empty>
             <Combobox.List>

@@ -1,6 +1,6 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
-import type { ListPage, pagesOf } from '../api/client.ts';
+import { type ReactNode, useCallback } from 'react';
+import type { ListPage, pagesOf } from '../api/pages.ts';
 import { Button } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Failure, Problem } from './failure.tsx';
@@ -11,6 +11,14 @@ export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
 export function useList<Item>(pages: ReturnType<typeof pagesOf<Item>>) {
   const query = useInfiniteQuery(pages);
   return { query, items: query.data?.pages.flatMap((page) => page.items) ?? [] };
+}
+
+/** Reads on, unless there is no more, it is read at the moment, or it has failed: that is tried again by a button alone. */
+export function useNextPage<Item>(query: Pages<Item>): () => void {
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query;
+  return useCallback(() => {
+    if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
 }
 
 export interface ListProps<Item> {

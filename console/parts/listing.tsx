@@ -1,7 +1,7 @@
-import { type ReactNode, useCallback } from 'react';
+import type { ReactNode } from 'react';
 import { Card } from '../ui/page.tsx';
 import { type CurlOptions, curlOf } from './curl.ts';
-import { List, type Pages } from './list.tsx';
+import { List, type Pages, useNextPage } from './list.tsx';
 import { type Column, LongList } from './long-list.tsx';
 import { useViewer } from './viewer.ts';
 
@@ -21,10 +21,8 @@ export interface ListingProps<Item> {
 /** A list of any length in each of its states, which says how much there is and reads on by itself. */
 export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }: ListingProps<Item>) {
   const { isTeam } = useViewer();
-  const { isPending, isFetching, isFetchNextPageError, hasNextPage, fetchNextPage } = list.query;
-  const onEnd = useCallback(() => {
-    if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();
-  }, [hasNextPage, isFetching, isFetchNextPageError, fetchNextPage]);
+  const { isPending, hasNextPage } = list.query;
+  const onEnd = useNextPage(list.query);
   return (
     <>
       <p role="status" className="sr-only">

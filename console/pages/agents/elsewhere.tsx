@@ -14,12 +14,10 @@ import { Empty } from '../../ui/empty.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
-const POLL_MS = 5_000;
-
 /** The sessions of an agent, newest first. */
 export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const { isTeam } = useViewer();
-  const list = useList({ ...sessions.list({ agent_id: agentId }), refetchInterval: POLL_MS });
+  const list = useList(sessions.list({ agent_id: agentId }));
   const path = `/sessions?agent_id=${agentId}`;
   return (
     <>

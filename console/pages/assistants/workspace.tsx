@@ -14,9 +14,6 @@ const FileBrowser = lazy(async () => ({
   default: (await import('../../parts/files/browser.tsx')).FileBrowser,
 }));
 
-/** Its sessions write into it without telling this page. */
-const WATCH_MS = 5_000;
-
 export interface WorkspaceProps {
   assistantId: string;
   readOnly: boolean;
@@ -27,7 +24,7 @@ export interface WorkspaceProps {
 
 /** The workspace that all sessions of the assistant share: how full it is, and the files in it. */
 export function Workspace({ assistantId, readOnly, path, onPath }: WorkspaceProps) {
-  const workspace = useQuery({ ...assistants.workspace(assistantId), refetchInterval: WATCH_MS });
+  const workspace = useQuery(assistants.workspace(assistantId));
   return (
     <div className="flex flex-col gap-4">
       <Summary assistantId={assistantId} {...workspace} />

@@ -6,21 +6,19 @@ import { CopyCurl } from '../../parts/copy-curl.tsx';
 import { curlOf } from '../../parts/curl.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/list.tsx';
 import { SessionRows } from '../../parts/session-rows.tsx';
 import { useViewer } from '../../parts/viewer.ts';
 import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Checklist } from './checklist.tsx';
 
-const POLL_MS = 5_000;
 const SHOWN = 6;
 
 /** What wants attention, and for whoever is new how to begin. */
 export function HomePage() {
   const { isTeam, isAdministrator } = useViewer();
-  const recent = useList({ ...sessions.list(), refetchInterval: POLL_MS });
-  const asking = useList({ ...sessions.list({ needs_action: true }), refetchInterval: POLL_MS });
+  const recent = useQuery(sessions.newest());
+  const asking = useQuery(sessions.newest({ needs_action: true }));
   const actions = (
     <>
       <CopyCurl path="/sessions" />
@@ -33,19 +31,19 @@ export function HomePage() {
   return (
     <Page title="Home" lead="Agents that work for you, and what they are doing." actions={actions}>
       <div className="flex flex-col gap-5">
-        {recent.query.data && <Checklist sessions={recent.items} />}
-        {asking.items.length > 0 && (
-          <Some title="Waiting for you" sessions={asking.items} more={{ needsAction: true }} />
-        )}
-        {recent.query.isPending && <Skeleton />}
-        {recent.query.isError && recent.items.length === 0 && (
+        {recent.data && <Checklist sessions={recent.data} />}
+        {asking.data && <Some title="Waiting for you" sessions={asking.data} more={{ needsAction: true }} />}
+        {recent.data ? (
+          <Some title="Recent sessions" sessions={recent.data} more={{}} />
+        ) : recent.isError ? (
           <Failure
-            error={recent.query.error}
-            onRetry={() => void recent.query.refetch()}
+            error={recent.error}
+            onRetry={() => void recent.refetch()}
             curl={curlOf({ path: '/sessions', isTeam })}
           />
+        ) : (
+          <Skeleton />
         )}
-        {recent.items.length > 0 && <Some title="Recent sessions" sessions={recent.items} more={{}} />}
         {isAdministrator && <System />}
       </div>
     </Page>
@@ -60,6 +58,7 @@ interface SomeProps {
 }
 
 function Some({ title, sessions: found, more }: SomeProps) {
+  if (found.length === 0) return null;
   return (
     <section aria-label={title}>
       <div className="mb-2 flex items-baseline justify-between gap-4">

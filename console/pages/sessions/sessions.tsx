@@ -19,7 +19,6 @@ import { Time } from '../../ui/time.tsx';
 import { filtersOf, type SessionsSearch, STATUSES } from './search.ts';
 
 const route = getRouteApi('/sessions');
-const POLL_MS = 5_000;
 
 const WHICH = [
   { value: 'any', text: 'Any state' },
@@ -53,7 +52,7 @@ export function SessionsPage() {
   const change = (part: SessionsSearch) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   const filters = filtersOf(search);
-  const list = useList({ ...sessions.list(filters, search.all), refetchInterval: POLL_MS });
+  const list = useList(sessions.list(filters, search.all));
   const path = pathOf(search.all ? '/admin/sessions' : '/sessions', filters);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (

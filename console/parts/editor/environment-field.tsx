@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { environments } from '../../api/environments.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { useList } from '../list.tsx';
+import { useList, useNextPage } from '../list.tsx';
 import { useViewer } from '../viewer.ts';
 
 export interface EnvironmentFieldProps {
@@ -20,9 +20,8 @@ export function EnvironmentField(props: EnvironmentFieldProps) {
 
 function Chosen({ value, onChange, error }: EnvironmentFieldProps) {
   const { query, items } = useList(environments.list());
-  useEffect(() => {
-    if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
-  }, [query]);
+  const readOn = useNextPage(query);
+  useEffect(() => readOn(), [readOn]);
   const others = items.filter(({ is_default: isDefault }) => !isDefault);
   const options = [
     { value: '', text: 'The default environment' },

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { ApiError, type ListPage } from '../../api/client.ts';
+import { ApiError } from '../../api/client.ts';
 import { listDirectory, type Place } from '../../api/files.ts';
+import type { ListPage } from '../../api/pages.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { compareNames, folderOf } from './paths.ts';
 

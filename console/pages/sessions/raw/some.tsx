@@ -1,7 +1,12 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
+import { isLong } from '../../../api/pages.ts';
 import { sessions } from '../../../api/sessions.ts';
-import { List, useList } from '../../../parts/list.tsx';
+import type { Event } from '../../../gen/index.ts';
+import { List, type Pages, useList, useNextPage } from '../../../parts/list.tsx';
 import { type EventListProps, Rows, useRows } from './rows.tsx';
+
+/** Comes into view soon. */
+const NEAR = 10;
 
 /** Events of some types, newest first. */
 export function SomeEvents({
@@ -15,13 +20,12 @@ export function SomeEvents({
   const { items, query } = list;
   const index = items.findIndex(({ seq }) => seq === selected);
   const rows = useRows({ count: items.length, selected: index < 0 ? undefined : index });
-  const isNearEnd = rows.range[1] >= items.length - 10;
-  const { hasNextPage, isFetching, fetchNextPage, refetch } = query;
+  const readOn = useNextPage(query);
+  const isNearEnd = rows.range[1] >= items.length - NEAR;
   useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetching) void fetchNextPage();
-  }, [isNearEnd, hasNextPage, isFetching, fetchNextPage]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new may be of these types
-  useEffect(() => void refetch(), [lastSeq, refetch]);
+    if (isNearEnd) readOn();
+  }, [isNearEnd, readOn]);
+  useNewest(query, lastSeq);
   return (
     <List
       list={list}
@@ -39,4 +43,15 @@ export function SomeEvents({
       )}
     </List>
   );
+}
+
+/** Reads a list again when there may be more in it; one that has been read far down is left to whoever reads it. */
+function useNewest({ data, isFetching, refetch }: Pages<Event>, lastSeq: number): void {
+  const [readAt, setReadAt] = useState(lastSeq);
+  const isBehind = readAt !== lastSeq && !isFetching && !isLong(data);
+  useEffect(() => {
+    if (!isBehind) return;
+    setReadAt(lastSeq);
+    void refetch();
+  }, [isBehind, lastSeq, refetch]);
 }
