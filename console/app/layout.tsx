@@ -1,10 +1,11 @@
-import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Outlet } from '@tanstack/react-router';
 import { Menu as Lines, Search, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { useViewer } from '../parts/viewer.ts';
+import { useState } from 'react';
+import { useViewer } from '../parts/people/viewer.ts';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
+import { useArrival } from './arrival.ts';
 import { useGlobalKeys } from './keys.ts';
 import { LoginPage } from './login.tsx';
 import { Navigation } from './navigation-list.tsx';
@@ -89,18 +90,4 @@ function Brand() {
       Agent Hosting
     </span>
   );
-}
-
-/** Whoever comes to another page is told its title: the focus goes there, unless the page has given it away. */
-function useArrival(onArrive: () => void): void {
-  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
-  const before = useRef(pathname);
-  useEffect(() => {
-    if (before.current !== undefined && before.current !== pathname) {
-      onArrive();
-      const isLost = document.activeElement === null || document.activeElement.closest('main') === null;
-      if (isLost) document.querySelector<HTMLElement>('main h1')?.focus();
-    }
-    before.current = pathname;
-  }, [pathname, onArrive]);
 }
