@@ -21,8 +21,8 @@ export function useGlobalKeys(show: (what: 'palette' | 'sheet') => void): void {
     const hear = (event: KeyboardEvent) => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
-      // What a dialog asks is answered before anything else.
-      if (!document.querySelector('[role=dialog]')) show('palette');
+      // What a dialog asks is answered before anything else. What only says something is one, too, but asks nothing.
+      if (!document.querySelector('[role=dialog]:not([aria-modal=false])')) show('palette');
     };
     window.addEventListener('keydown', hear);
     return () => {

@@ -31,7 +31,8 @@ export function Toasts({ children }: { children: ReactNode }) {
     <Base.Provider toastManager={manager} timeout={6_000}>
       {children}
       <Base.Portal>
-        <Base.Viewport className="fixed end-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2">
+        {/* Where no page has its buttons. */}
+        <Base.Viewport className="fixed start-4 top-14 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 md:top-auto md:bottom-4">
           <Shown />
         </Base.Viewport>
       </Base.Portal>
