@@ -1,9 +1,9 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../copy-curl.tsx';
-import type { CurlOptions } from '../curl.ts';
-import { Problem, RequestId } from '../failure.tsx';
+import { CopyCurl } from '../curl/copy-curl.tsx';
+import type { CurlOptions } from '../curl/curl.ts';
+import { Problem, RequestId } from '../faults/failure.tsx';
 
 export interface SaveBarProps {
   /** The verb on the button. */
@@ -29,8 +29,12 @@ export function SaveBar({ action, says, busy, error, curl, notice, children }: S
     if (isOpen && !wasOpen.current && document.activeElement === document.body) send.current?.focus();
     wasOpen.current = isOpen;
   }, [isOpen]);
+  const bar = useFocusGivenBack();
   return (
-    <div className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8">
+    <div
+      ref={bar}
+      className="sticky bottom-0 z-10 -mx-4 border-t border-line bg-canvas px-4 py-3 sm:-mx-8 sm:px-8"
+    >
       {notice || <Refusal error={error} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         <p role="status" className="me-auto text-[13px] text-muted">
@@ -46,6 +50,28 @@ export function SaveBar({ action, says, busy, error, curl, notice, children }: S
       </div>
     </div>
   );
+}
+
+/** When the bar goes, the focus returns to where one was before. */
+function useFocusGivenBack() {
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const place = bar.current;
+    if (!place) return;
+    let before: EventTarget | null = null;
+    const come = ({ relatedTarget: from }: FocusEvent) => {
+      if (from instanceof HTMLElement && !place.contains(from)) before = from;
+    };
+    place.addEventListener('focusin', come);
+    return () => {
+      place.removeEventListener('focusin', come);
+      if (!place.contains(document.activeElement)) return;
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
+      });
+    };
+  }, []);
+  return bar;
 }
 
 /** What is wrong with a member stands at its field; here it is counted. */
