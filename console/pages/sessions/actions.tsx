@@ -4,10 +4,10 @@ import { Archive, Ellipsis, Pencil, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { sessionActs } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { type CurlOptions, curlOf } from '../../parts/curl.ts';
-import { Problem } from '../../parts/failure.tsx';
-import { useViewer } from '../../parts/viewer.ts';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { type CurlOptions, curlOf } from '../../parts/curl/curl.ts';
+import { Problem } from '../../parts/faults/failure.tsx';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
@@ -129,11 +129,17 @@ function ArchiveSession({ session, onClose }: ActProps) {
 
 function DeleteSession({ session, onClose }: ActProps) {
   const navigate = useNavigate();
-  const done = () => {
-    toast.done('The session is deleted.');
-    void navigate({ to: '/sessions' });
-  };
-  const { mutate, isPending, error } = useAct(sessionActs(session.session_id).remove, done);
+  const queries = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: sessionActs(session.session_id).remove,
+    onSuccess: async () => {
+      toast.done('The session is deleted.');
+      // What is not there any more is not asked for again.
+      await navigate({ to: '/sessions' });
+      queries.removeQueries({ queryKey: ['sessions', session.session_id] });
+      void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+    },
+  });
   return (
     <Confirm
       open
@@ -141,7 +147,7 @@ function DeleteSession({ session, onClose }: ActProps) {
       title="Delete the session?"
       action="Delete"
       busy={isPending}
-      onConfirm={() => mutate(undefined)}
+      onConfirm={() => mutate()}
       failure={<Problem error={error} />}
     >
       <p>Its messages, events and files are gone for good. What runs in it ends at once.</p>

@@ -9,13 +9,15 @@ const TELLING = /^(session|turn|environment)\./;
 /** Asks for the session again when its journal says that it has changed. */
 export function useFreshSession(sessionId: string, events: readonly LastingEvent[] | undefined): void {
   const queries = useQueryClient();
-  const newest = events?.findLast(({ type }) => TELLING.test(type))?.seq;
+  const telling = events?.findLast(({ type }) => TELLING.test(type));
+  const newest = telling?.seq;
+  const isGone = telling?.type === 'session.deleted';
   const before = useRef<number>(undefined);
   useEffect(() => {
     if (newest === undefined) return;
     // The first page of the journal was asked for together with the session.
-    if (before.current !== undefined && before.current !== newest)
+    if (before.current !== undefined && before.current !== newest && !isGone)
       void queries.invalidateQueries({ ...sessions.one(sessionId), exact: true });
     before.current = newest;
-  }, [queries, sessionId, newest]);
+  }, [queries, sessionId, newest, isGone]);
 }
