@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { type Deciding, sessionActs } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import type { Asked, Call } from '../../../journal/chat.ts';
-import { CopyCurl } from '../../../parts/copy-curl.tsx';
-import { Problem } from '../../../parts/failure.tsx';
-import { jsonText } from '../../../parts/json.ts';
+import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
+import { Problem } from '../../../parts/faults/failure.tsx';
+import { jsonText } from '../../../parts/text/json.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Field, Input, TextArea } from '../../../ui/field.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -43,6 +43,7 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
   const [mode, setMode] = useState<'plain' | 'edit' | 'deny'>('plain');
   const [edited, setEdited] = useState(() => jsonText(call.input));
   const [reason, setReason] = useState('');
+  const [wasElsewhere, setWasElsewhere] = useState(false);
   const { mutate, isPending, error, isSuccess } = useMutation({
     mutationFn: sessionActs(session.session_id).decide,
   });
@@ -50,11 +51,16 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
     mutate({ approvalId: approval.approvalId, decision, ...more });
   const busy = isPending || isSuccess;
   const input = parsed(edited);
+  const body = {
+    plain: { decision: approval.kind === 'outcome_unknown' ? 'retry' : 'allow' },
+    edit: { decision: 'allow', edited_input: input },
+    deny: { decision: 'deny', reason: reason || undefined },
+  }[mode];
   const curl = (
     <CopyCurl
       method="POST"
       path={`/sessions/${session.session_id}/approvals/${approval.approvalId}`}
-      body={{ decision: approval.kind === 'outcome_unknown' ? 'retry' : 'allow' }}
+      body={body}
     />
   );
   const deadline = (
@@ -92,6 +98,7 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
           <TextArea
             value={edited}
             rows={6}
+            autoFocus
             spellCheck={false}
             className="font-mono text-[12.5px]"
             onChange={(event) => setEdited(event.target.value)}
@@ -106,7 +113,14 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
       <div className="flex flex-wrap gap-2">
         {mode === 'plain' && (
           <>
-            <Button small look="primary" busy={busy} onClick={() => decide('allow')}>
+            <Button
+              small
+              look="primary"
+              busy={busy}
+              // Whoever comes back from another way to decide goes on here.
+              autoFocus={wasElsewhere}
+              onClick={() => decide('allow')}
+            >
               Allow
             </Button>
             <Button small disabled={busy} onClick={() => setMode('deny')}>
@@ -115,7 +129,6 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
             <Button small disabled={busy} onClick={() => setMode('edit')}>
               Edit the input
             </Button>
-            {curl}
           </>
         )}
         {mode === 'edit' && (
@@ -135,10 +148,18 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
           </Button>
         )}
         {mode !== 'plain' && (
-          <Button small look="quiet" onClick={() => setMode('plain')}>
+          <Button
+            small
+            look="quiet"
+            onClick={() => {
+              setWasElsewhere(true);
+              setMode('plain');
+            }}
+          >
             Back
           </Button>
         )}
+        {curl}
       </div>
       {deadline}
       <Problem error={error} />
