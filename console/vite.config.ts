@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 /** What every page stands on. Markdown comes with the first message, by itself. */
 const LIBRARIES =
   /node_modules[\\/](@base-ui|@floating-ui|@tanstack|lucide-react|react|react-dom|scheduler)[\\/]/;
-const SHARED = /console[\\/](api|gen|ui|parts[\\/](?!markdown-text)[\w-]+\.tsx?$)/;
+const SHARED = /console[\\/](api|gen|ui|parts[\\/](?!(diff|editor|files)[\\/]|text[\\/]markdown-text))/;
 
 export default defineConfig({
   plugins: [react(), tailwind()],

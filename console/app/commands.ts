@@ -5,7 +5,7 @@ import { useDeferredValue } from 'react';
 import { agents } from '../api/agents.ts';
 import { sessions } from '../api/sessions.ts';
 import { triggers } from '../api/triggers.ts';
-import { useViewer } from '../parts/viewer.ts';
+import { useViewer } from '../parts/people/viewer.ts';
 import { placesFor } from './navigation.ts';
 import { chooseTheme } from './theme.ts';
 

@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { ApiError } from '../api/client.ts';
-import { Failure } from '../parts/failure.tsx';
-import { NotFound } from '../parts/not-found.tsx';
+import { Failure } from '../parts/faults/failure.tsx';
+import { NotFound } from '../parts/faults/not-found.tsx';
 import { Page } from '../ui/page.tsx';
 
 /** For what no page has caught. */

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useViewer } from '../parts/viewer.ts';
+import { useViewer } from '../parts/people/viewer.ts';
 import { placesFor } from './navigation.ts';
 
 export function Navigation() {

@@ -17,7 +17,7 @@ import { readAssistantSearch } from '../pages/assistants/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
-import { NotFound } from '../parts/not-found.tsx';
+import { NotFound } from '../parts/faults/not-found.tsx';
 import { readWordSearch } from '../parts/search.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Crash } from './faults.tsx';
@@ -85,7 +85,7 @@ const session = createRoute({
   loader({ context: { queries }, params: { sessionId } }) {
     void queries.prefetchQuery(sessionsApi.one(sessionId));
     void queries.prefetchQuery(newestPage(sessionId));
-    void import('../parts/markdown-text.tsx');
+    void import('../parts/text/markdown-text.tsx');
   },
   component: lazyRouteComponent(() => import('../pages/sessions/session.tsx'), 'SessionPage'),
 });

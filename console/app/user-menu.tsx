@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { BookOpen, CircleUserRound, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { leave } from '../api/login.ts';
-import { messageOf } from '../parts/failure.tsx';
-import { useViewer } from '../parts/viewer.ts';
+import { messageOf } from '../parts/faults/failure.tsx';
+import { useViewer } from '../parts/people/viewer.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
 import { chooseTheme, type Theme, useTheme } from './theme.ts';

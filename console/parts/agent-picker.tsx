@@ -3,7 +3,7 @@ import { Check, ChevronDown } from 'lucide-react';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { agents } from '../api/agents.ts';
 import type { Agent } from '../gen/index.ts';
-import { useList, useNextPage } from './list.tsx';
+import { useList, useNextPage } from './lists/list.tsx';
 
 /** As many to choose from as one sees at once, as far as there are. */
 const FEW = 8;

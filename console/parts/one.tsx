@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { curlOf } from './curl.ts';
-import { Failure } from './failure.tsx';
-import { useViewer } from './viewer.ts';
+import { curlOf } from './curl/curl.ts';
+import { Failure } from './faults/failure.tsx';
+import { useViewer } from './people/viewer.ts';
 
 export interface OneProps<Data, Key extends QueryKey> {
   options: UseQueryOptions<Data, Error, Data, Key>;

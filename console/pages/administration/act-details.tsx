@@ -1,7 +1,7 @@
 import { Info } from 'lucide-react';
 import { useState } from 'react';
 import type { Act } from '../../gen/index.ts';
-import { jsonText } from '../../parts/json.ts';
+import { jsonText } from '../../parts/text/json.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
-import { useViewer } from '../../parts/viewer.ts';
+import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AuditTab } from './audit.tsx';

@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { SearchField } from '../../parts/search-field.tsx';
+import { SearchField } from '../../parts/lists/search-field.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ACTIONS } from './acts.ts';

@@ -1,12 +1,12 @@
 import { SearchX } from 'lucide-react';
 import { audit } from '../../api/audit.ts';
 import type { Act } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/list.tsx';
-import { Listing } from '../../parts/listing.tsx';
-import type { Column } from '../../parts/long-list.tsx';
-import { Person } from '../../parts/person.tsx';
+import { useList } from '../../parts/lists/list.tsx';
+import { Listing } from '../../parts/lists/listing.tsx';
+import type { Column } from '../../parts/lists/long-list.tsx';
+import { Person } from '../../parts/people/person.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';

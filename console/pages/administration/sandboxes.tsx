@@ -1,10 +1,10 @@
 import { Container } from 'lucide-react';
 import { sandboxes } from '../../api/sandboxes.ts';
 import type { Sandbox } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { useList } from '../../parts/list.tsx';
-import { Listing } from '../../parts/listing.tsx';
-import type { Column } from '../../parts/long-list.tsx';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { useList } from '../../parts/lists/list.tsx';
+import { Listing } from '../../parts/lists/listing.tsx';
+import type { Column } from '../../parts/lists/long-list.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Select } from '../../ui/select.tsx';

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { users } from '../../api/users.ts';
 import type { User } from '../../gen/index.ts';
-import { Destroy } from '../../parts/destroy.tsx';
-import { useViewer } from '../../parts/viewer.ts';
+import { Destroy } from '../../parts/acts/destroy.tsx';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 
 const MEANS = {

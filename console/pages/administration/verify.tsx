@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
 import { audit, type Verification } from '../../api/audit.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { Problem } from '../../parts/failure.tsx';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { Problem } from '../../parts/faults/failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Copyable } from '../../ui/code.tsx';

@@ -1,13 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { draftOf } from '../../parts/editor/draft.ts';
 import { useEditing } from '../../parts/editor/editing.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { One } from '../../parts/one.tsx';
-import { StartConversation } from '../../parts/start-conversation.tsx';
+import { StartConversation } from '../../parts/sessions/start-conversation.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { Destroy } from '../../parts/destroy.tsx';
+import { Destroy } from '../../parts/acts/destroy.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export function DeleteAgent({ agent }: { agent: Agent }) {

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
-import { Destroy } from '../../parts/destroy.tsx';
+import { Destroy } from '../../parts/acts/destroy.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export function DeleteAssistant({ assistant: { assistant_id: id, name } }: { assistant: Assistant }) {

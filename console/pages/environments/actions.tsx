@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Power, PowerOff, Trash2 } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { Destroy } from '../../parts/destroy.tsx';
+import { Destroy } from '../../parts/acts/destroy.tsx';
 import { Button } from '../../ui/button.tsx';
 
 interface EnvironmentProps {

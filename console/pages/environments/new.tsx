@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { environments } from '../../api/environments.ts';
-import { AdministratorsOnly } from '../../parts/administrators-only.tsx';
 import { NewForm } from '../../parts/editor/new-form.tsx';
 import { TextLink } from '../../parts/links.tsx';
+import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EMPTY, readDraft } from './draft.ts';
 import { EnvironmentFields } from './fields.tsx';

@@ -2,11 +2,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { GitCompareArrows } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment, EnvironmentVersion } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { curlOf } from '../../parts/curl.ts';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { curlOf } from '../../parts/curl/curl.ts';
 import { Compare } from '../../parts/editor/compare.tsx';
-import { List, useList } from '../../parts/list.tsx';
-import { useViewer } from '../../parts/viewer.ts';
+import { List, useList } from '../../parts/lists/list.tsx';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { environmentShown } from './words.ts';
 

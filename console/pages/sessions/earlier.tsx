@@ -1,5 +1,5 @@
 import type { JournalView } from '../../journal/view.ts';
-import { Problem } from '../../parts/failure.tsx';
+import { Problem } from '../../parts/faults/failure.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export interface EarlierProps {

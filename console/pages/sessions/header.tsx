@@ -3,7 +3,7 @@ import { agents } from '../../api/agents.ts';
 import type { Session } from '../../gen/index.ts';
 import type { JournalView } from '../../journal/view.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { SessionStatus } from '../../parts/status.tsx';
+import { SessionStatus } from '../../parts/sessions/status.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Tooltip } from '../../ui/tooltip.tsx';
 import { SessionActions } from './actions.tsx';

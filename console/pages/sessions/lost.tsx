@@ -1,5 +1,5 @@
 import { RotateCw } from 'lucide-react';
-import { messageOf, RequestId } from '../../parts/failure.tsx';
+import { messageOf, RequestId } from '../../parts/faults/failure.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export interface LostProps {

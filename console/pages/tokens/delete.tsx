@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { tokens } from '../../api/tokens.ts';
 import type { Token } from '../../gen/index.ts';
-import { Destroy } from '../../parts/destroy.tsx';
+import { Destroy } from '../../parts/acts/destroy.tsx';
 import { IconButton } from '../../ui/button.tsx';
 
 export function DeleteToken({ token: { token_id: id, name } }: { token: Token }) {

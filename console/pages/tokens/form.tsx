@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { tokens } from '../../api/tokens.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { newKey } from '../../parts/acts/key.ts';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { Form } from '../../parts/editor/form.tsx';
 import { type Problems, problemAt } from '../../parts/editor/problems.ts';
-import { Problem } from '../../parts/failure.tsx';
-import { newKey } from '../../parts/key.ts';
-import { useViewer } from '../../parts/viewer.ts';
+import { Problem } from '../../parts/faults/failure.tsx';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { curlOf } from '../../parts/curl.ts';
+import { curlOf } from '../../parts/curl/curl.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Code } from '../../ui/code.tsx';

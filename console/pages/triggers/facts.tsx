@@ -1,7 +1,7 @@
 import type { Deployment } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { useViewer } from '../../parts/viewer.ts';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { Copyable } from '../../ui/code.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Facts } from '../../ui/facts.tsx';

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Agent } from '../../gen/index.ts';
+import { newKey } from '../../parts/acts/key.ts';
 import { AgentPicker } from '../../parts/agent-picker.tsx';
-import { CopyCurl } from '../../parts/copy-curl.tsx';
-import { Problem } from '../../parts/failure.tsx';
-import { newKey } from '../../parts/key.ts';
+import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { Problem } from '../../parts/faults/failure.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, TextArea } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import type { Deployment } from '../../gen/index.ts';
-import type { CurlOptions } from '../../parts/curl.ts';
+import type { CurlOptions } from '../../parts/curl/curl.ts';
 
 type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
 

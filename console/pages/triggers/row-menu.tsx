@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Ban, Copy, Ellipsis, Power, Replace, Terminal, Trash2 } from 'lucide-react';
 import type { Deployment } from '../../gen/index.ts';
-import { curlOf } from '../../parts/curl.ts';
-import { useViewer } from '../../parts/viewer.ts';
+import { curlOf } from '../../parts/curl/curl.ts';
+import { useViewer } from '../../parts/people/viewer.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';

@@ -1,6 +1,6 @@
 import type { Deployment } from '../../gen/index.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { type Column, LongList } from '../../parts/long-list.tsx';
+import { type Column, LongList } from '../../parts/lists/long-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TriggerActions } from './actions.tsx';
 import { RowMenu } from './row-menu.tsx';

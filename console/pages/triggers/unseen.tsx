@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Problem } from '../../parts/failure.tsx';
+import { Problem } from '../../parts/faults/failure.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 

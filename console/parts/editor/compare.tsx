@@ -4,7 +4,7 @@ import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Diff } from '../diff/diff.tsx';
 import type { ShownField } from '../diff/fields.ts';
-import { Person } from '../person.tsx';
+import { Person } from '../people/person.tsx';
 import { FieldsShown } from './fields-shown.tsx';
 
 interface Version {

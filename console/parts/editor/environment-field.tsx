@@ -2,8 +2,8 @@ import { useEffect } from 'react';
 import { environments } from '../../api/environments.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { useList, useNextPage } from '../list.tsx';
-import { useViewer } from '../viewer.ts';
+import { useList, useNextPage } from '../lists/list.tsx';
+import { useViewer } from '../people/viewer.ts';
 
 export interface EnvironmentFieldProps {
   /** Empty for the default one. */

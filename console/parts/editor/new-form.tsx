@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { newKey } from '../key.ts';
+import { newKey } from '../acts/key.ts';
 import { changesOf } from './changes.ts';
 import { Form } from './form.tsx';
 import { LeaveGuard } from './leave-guard.tsx';

@@ -4,7 +4,7 @@ import type { FileEntry } from '../../gen/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { useViewer } from '../viewer.ts';
+import { useViewer } from '../people/viewer.ts';
 import { curlsOf } from './curls.ts';
 
 /** Copies one of the things that can be done with an entry, as a line for a shell. */

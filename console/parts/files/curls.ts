@@ -1,6 +1,6 @@
 import { fileRoute, MOST_AT_ONCE, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
-import { curlOf } from '../curl.ts';
+import { curlOf } from '../curl/curl.ts';
 import { folderOf, nameOf } from './paths.ts';
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

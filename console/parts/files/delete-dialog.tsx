@@ -3,8 +3,8 @@ import { deleteFile, fileRoute, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { CopyCurl } from '../copy-curl.tsx';
-import { Problem } from '../failure.tsx';
+import { CopyCurl } from '../curl/copy-curl.tsx';
+import { Problem } from '../faults/failure.tsx';
 import { Name } from './name.tsx';
 
 const NOUNS = { file: 'file', directory: 'folder', symlink: 'link' } as const;

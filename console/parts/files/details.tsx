@@ -4,7 +4,7 @@ import type { FileEntry } from '../../gen/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Problem } from '../failure.tsx';
+import { Problem } from '../faults/failure.tsx';
 import { CurlMenu } from './curl-menu.tsx';
 import { DownloadFile, PartsHint, useArchive } from './downloads.tsx';
 import { Facts } from './facts.tsx';

@@ -4,7 +4,7 @@ import { archiveUrl, checkArchive, contentUrl, MOST_AT_ONCE, type Place } from '
 import type { FileEntry } from '../../gen/index.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
-import { useViewer } from '../viewer.ts';
+import { useViewer } from '../people/viewer.ts';
 import { partsCurl } from './curls.ts';
 import { nameOf } from './paths.ts';
 import { sizeText } from './size.ts';

@@ -5,8 +5,8 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { CopyCurl } from '../copy-curl.tsx';
-import { Problem } from '../failure.tsx';
+import { CopyCurl } from '../curl/copy-curl.tsx';
+import { Problem } from '../faults/failure.tsx';
 import { Name } from './name.tsx';
 import { join } from './paths.ts';
 

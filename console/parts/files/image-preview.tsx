@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { type Place, readFile } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Failure } from '../failure.tsx';
+import { Failure } from '../faults/failure.tsx';
 import { NoPreview } from './no-preview.tsx';
 
 /** An image, as a picture and nothing else. */

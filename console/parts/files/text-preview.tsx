@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import type { Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Failure } from '../failure.tsx';
+import { Failure } from '../faults/failure.tsx';
 import { NoPreview } from './no-preview.tsx';
 import { numberText, sizeText } from './size.ts';
 import { readText, type TextBeginning } from './text.ts';

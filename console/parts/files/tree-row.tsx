@@ -1,6 +1,6 @@
 import { ChevronRight, LoaderCircle, RotateCw } from 'lucide-react';
 import { classes } from '../../ui/classes.ts';
-import { messageOf } from '../failure.tsx';
+import { messageOf } from '../faults/failure.tsx';
 import { EntryIcon } from './icon.tsx';
 import { Name } from './name.tsx';
 import type { EntryRow, Row } from './rows.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/client.ts';
 import { makeDirectory, type Place } from '../../api/files.ts';
 import { fitsForm, type Sending, sendFiles } from '../../api/upload.ts';
-import { messageOf } from '../failure.tsx';
+import { messageOf } from '../faults/failure.tsx';
 import type { Collected } from './dropped.ts';
 import { join } from './paths.ts';
 

@@ -2,8 +2,8 @@ import { CircleCheck, CircleX, Hand, Hourglass, LoaderCircle, type LucideIcon } 
 import { useState } from 'react';
 import type { Session } from '../../../gen/index.ts';
 import type { Call } from '../../../journal/chat.ts';
-import { durationText } from '../../../parts/duration.ts';
-import { jsonText, outputText } from '../../../parts/json.ts';
+import { durationText } from '../../../parts/text/duration.ts';
+import { jsonText, outputText } from '../../../parts/text/json.ts';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { classes } from '../../../ui/classes.ts';
 import { Code } from '../../../ui/code.tsx';

@@ -1,8 +1,8 @@
 import { Brain, ChevronRight } from 'lucide-react';
 import type { Session } from '../../../gen/index.ts';
 import type { Said as SaidItem } from '../../../journal/chat.ts';
-import { jsonText } from '../../../parts/json.ts';
-import { MarkdownView } from '../../../parts/markdown.tsx';
+import { jsonText } from '../../../parts/text/json.ts';
+import { MarkdownView } from '../../../parts/text/markdown.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { EventMenu } from '../event-menu.tsx';

@@ -1,7 +1,7 @@
 import { useDeferredValue } from 'react';
 import type { Session } from '../../../gen/index.ts';
 import type { JournalView } from '../../../journal/view.ts';
-import { CopyCurl } from '../../../parts/copy-curl.tsx';
+import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { AllEvents } from './all.tsx';
 import { FAMILIES, typesIn } from './families.ts';

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { isLong } from '../../../api/pages.ts';
 import { sessions } from '../../../api/sessions.ts';
 import type { Event } from '../../../gen/index.ts';
-import { List, type Pages, useList, useNextPage } from '../../../parts/list.tsx';
+import { List, type Pages, useList, useNextPage } from '../../../parts/lists/list.tsx';
 import { type EventListProps, Rows, useRows } from './rows.tsx';
 
 /** Comes into view soon. */

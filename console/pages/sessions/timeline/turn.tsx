@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Span, TurnSpans } from '../../../journal/timeline.ts';
-import { durationText } from '../../../parts/duration.ts';
+import { durationText } from '../../../parts/text/duration.ts';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { classes } from '../../../ui/classes.ts';
 import { Card } from '../../../ui/page.tsx';

@@ -2,12 +2,12 @@ import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/reac
 import { useCallback } from 'react';
 import { type InvocationLog, readOlder } from '../../../api/invocations.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
-import { CopyCurl } from '../../../parts/copy-curl.tsx';
-import { curlOf } from '../../../parts/curl.ts';
-import { Failure, messageOf, Problem } from '../../../parts/failure.tsx';
+import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
+import { curlOf } from '../../../parts/curl/curl.ts';
+import { Failure, messageOf, Problem } from '../../../parts/faults/failure.tsx';
 import { ButtonLink } from '../../../parts/links.tsx';
-import { type Column, LongList } from '../../../parts/long-list.tsx';
-import { useViewer } from '../../../parts/viewer.ts';
+import { type Column, LongList } from '../../../parts/lists/long-list.tsx';
+import { useViewer } from '../../../parts/people/viewer.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { shownBytes } from '../../../ui/bytes.ts';

@@ -5,7 +5,7 @@ import { isMissing } from '../../../api/client.ts';
 import { invocations } from '../../../api/invocations.ts';
 import { triggers } from '../../../api/triggers.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
-import { Failure } from '../../../parts/failure.tsx';
+import { Failure } from '../../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../../parts/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';

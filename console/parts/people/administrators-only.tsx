@@ -1,8 +1,8 @@
 import { ShieldX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
-import { ButtonLink } from './links.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ButtonLink } from '../links.tsx';
 import { useViewer } from './viewer.ts';
 
 /** What only administrators may see. The service refuses it to others in any case: this says so at once. */

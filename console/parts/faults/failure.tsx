@@ -1,7 +1,7 @@
 import { RotateCw, TriangleAlert } from 'lucide-react';
-import { ApiError } from '../api/client.ts';
-import { Button } from '../ui/button.tsx';
-import { Empty } from '../ui/empty.tsx';
+import { ApiError } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
 
 /** What is said of an error, in a sentence. */
 export function messageOf(error: unknown): string {

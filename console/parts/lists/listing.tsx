@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { Card } from '../ui/page.tsx';
-import { type CurlOptions, curlOf } from './curl.ts';
+import { Card } from '../../ui/page.tsx';
+import { type CurlOptions, curlOf } from '../curl/curl.ts';
+import { useViewer } from '../people/viewer.ts';
 import { List, type Pages, useNextPage } from './list.tsx';
 import { type Column, LongList } from './long-list.tsx';
-import { useViewer } from './viewer.ts';
 
 export interface ListingProps<Item> {
   /** What is listed, in lower case: agents. */

@@ -1,9 +1,9 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback } from 'react';
-import type { ListPage, pagesOf } from '../api/pages.ts';
-import { Button } from '../ui/button.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Failure, Problem } from './failure.tsx';
+import type { ListPage, pagesOf } from '../../api/pages.ts';
+import { Button } from '../../ui/button.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Failure, Problem } from '../faults/failure.tsx';
 
 export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
 

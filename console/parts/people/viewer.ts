@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { login } from '../api/login.ts';
+import { login } from '../../api/login.ts';
 
 /** Who looks at the console, and what they may do there. */
 export function useViewer() {

@@ -1,5 +1,5 @@
-import type { Session } from '../gen/index.ts';
-import { Badge, type Tone } from '../ui/badge.tsx';
+import type { Session } from '../../gen/index.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
 
 const STATES: Record<Session['status'], { tone: Tone; text: string; live?: boolean }> = {
   idle: { tone: 'plain', text: 'Idle' },

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { users } from '../api/users.ts';
-import type { User } from '../gen/index.ts';
+import { users } from '../../api/users.ts';
+import type { User } from '../../gen/index.ts';
 import { useViewer } from './viewer.ts';
 
 const NOBODY: readonly User[] = [];

@@ -1,4 +1,4 @@
-import { API } from '../api/client.ts';
+import { API } from '../../api/client.ts';
 
 export interface CurlOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

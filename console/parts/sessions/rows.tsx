@@ -1,7 +1,7 @@
-import type { Session } from '../gen/index.ts';
-import { Card } from '../ui/page.tsx';
-import { Time } from '../ui/time.tsx';
-import { TextLink } from './links.tsx';
+import type { Session } from '../../gen/index.ts';
+import { Card } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { TextLink } from '../links.tsx';
 import { SessionStatus } from './status.tsx';
 
 /** Some sessions, each of them a link. */

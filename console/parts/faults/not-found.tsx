@@ -1,7 +1,7 @@
 import { Compass } from 'lucide-react';
-import { Empty } from '../ui/empty.tsx';
-import { Page } from '../ui/page.tsx';
-import { ButtonLink } from './links.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ButtonLink } from '../links.tsx';
 
 /** What is not there, and what one may not see: nobody is told which. */
 export function NotFound() {

@@ -1,7 +1,7 @@
 import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { classes } from '../ui/classes.ts';
-import { useMedia } from '../ui/media.ts';
+import { classes } from '../../ui/classes.ts';
+import { useMedia } from '../../ui/media.ts';
 
 export interface Column<Item> {
   name: string;

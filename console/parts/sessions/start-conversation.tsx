@@ -2,13 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { MessageSquarePlus } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
-import type { Session } from '../gen/index.ts';
-import { Button } from '../ui/button.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { Field, TextArea } from '../ui/field.tsx';
-import { CopyCurl } from './copy-curl.tsx';
-import { Problem } from './failure.tsx';
-import { newKey } from './key.ts';
+import type { Session } from '../../gen/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Field, TextArea } from '../../ui/field.tsx';
+import { newKey } from '../acts/key.ts';
+import { CopyCurl } from '../curl/copy-curl.tsx';
+import { Problem } from '../faults/failure.tsx';
 
 export interface StartConversationProps {
   /** Of whom it is with. */

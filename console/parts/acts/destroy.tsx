@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useState } from 'react';
-import { Confirm } from '../ui/confirm.tsx';
-import { toast } from '../ui/toast.tsx';
-import { CopyCurl } from './copy-curl.tsx';
-import type { CurlOptions } from './curl.ts';
-import { Problem } from './failure.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { CopyCurl } from '../curl/copy-curl.tsx';
+import type { CurlOptions } from '../curl/curl.ts';
+import { Problem } from '../faults/failure.tsx';
 
 export interface DestroyProps {
   /** The button that asks for it. */
