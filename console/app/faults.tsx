@@ -1,4 +1,4 @@
-import type { ErrorComponentProps } from '@tanstack/react-router';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { ApiError } from '../api/client.ts';
 import { Failure } from '../parts/faults/failure.tsx';
 import { NotFound } from '../parts/faults/not-found.tsx';
@@ -6,10 +6,13 @@ import { Page } from '../ui/page.tsx';
 
 /** For what no page has caught. */
 export function Crash({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
   if (error instanceof ApiError && error.status === 404) return <NotFound />;
+  // What has failed may be what is read before any page.
+  const retry = () => void router.invalidate().then(reset);
   return (
     <Page title={error instanceof ApiError && error.status === 403 ? 'Not allowed' : 'Something went wrong'}>
-      <Failure error={error} onRetry={reset} />
+      <Failure error={error} onRetry={retry} />
     </Page>
   );
 }
