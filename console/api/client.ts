@@ -64,10 +64,3 @@ export async function askPage<Item>(
   const { data, page } = await settle(asked);
   return { items: data, next: page.next_cursor ?? undefined };
 }
-
-/** Tells two requests of one act from two acts: the service does it once. */
-export function newIdempotencyKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
-}

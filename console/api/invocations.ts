@@ -18,7 +18,7 @@ const read = (agentId: string, deploymentId: string, cursor?: string, signal?: A
   );
 
 /** The log of a trigger, followed for as long as somebody looks. */
-export const invocations = (agentId: string, deploymentId: string) =>
+const log = (agentId: string, deploymentId: string) =>
   queryOptions({
     queryKey: ['triggers', deploymentId, 'invocations'],
     queryFn: async ({ client, queryKey, signal }): Promise<InvocationLog> => {
@@ -30,13 +30,16 @@ export const invocations = (agentId: string, deploymentId: string) =>
   });
 
 /** Reads what lies behind the end of what is known. */
-export async function readOlder(queries: QueryClient, agentId: string, deploymentId: string): Promise<void> {
-  const { queryKey } = invocations(agentId, deploymentId);
+async function readOlder(queries: QueryClient, agentId: string, deploymentId: string): Promise<void> {
+  const { queryKey } = log(agentId, deploymentId);
   const cursor = queries.getQueryData(queryKey)?.next;
   if (cursor === undefined) return;
   const older = await read(agentId, deploymentId, cursor);
-  queries.setQueryData(queryKey, (log) => (log?.next === cursor ? withOlder(log, older) : log));
+  queries.setQueryData(queryKey, (known) => (known?.next === cursor ? withOlder(known, older) : known));
 }
+
+/** What can be seen of the calls of a trigger. Keys begin with those of the trigger. */
+export const invocations = { log, readOlder };
 
 /** Entries that count several calls grow; the newer word about them holds. */
 function withNewest(log: InvocationLog | undefined, { items, next }: ListPage<Invocation>): InvocationLog {

@@ -14,7 +14,7 @@ import {
   sendMessage,
   updateSession,
 } from '../gen/index.ts';
-import { ask, askPage, newIdempotencyKey } from './client.ts';
+import { ask, askPage } from './client.ts';
 import { pagesOf } from './pages.ts';
 
 export interface SessionFilters {
@@ -27,6 +27,19 @@ export interface SessionFilters {
   archived?: boolean | undefined;
 }
 
+export interface Sending {
+  content: string;
+  busyPolicy?: 'enqueue' | 'interrupt';
+  key: string;
+}
+
+export interface Deciding {
+  approvalId: string;
+  decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
+  reason?: string | undefined;
+  editedInput?: Record<string, unknown> | undefined;
+}
+
 /** Events of one read of the raw journal. */
 export const CHUNK = 100;
 /** Sessions go on by themselves. */
@@ -34,9 +47,9 @@ const FOLLOW_MS = 5_000;
 /** Of what is soon read again, with more in it. */
 const UNFINISHED_MS = 5_000;
 
-const pathOf = (sessionId: string) => ({ session_id: sessionId });
+const at = (sessionId: string) => ({ path: { session_id: sessionId } });
 
-/** What can be seen of sessions. Keys begin with `sessions`. */
+/** What can be seen of sessions, and done with them. Keys begin with `sessions`. */
 export const sessions = {
   /** One's own; with `all` those of everybody, which only administrators may see. */
   list: (filters: SessionFilters = {}, all = false) =>
@@ -56,7 +69,7 @@ export const sessions = {
   one: (sessionId: string) =>
     queryOptions({
       queryKey: ['sessions', sessionId],
-      queryFn: ({ signal }) => ask(getSession({ path: pathOf(sessionId), signal })),
+      queryFn: ({ signal }) => ask(getSession({ ...at(sessionId), signal })),
     }),
   /** Events `number * CHUNK + 1` to `upTo`, which is at most the end of the chunk. They never change. */
   chunk: (sessionId: string, number: number, upTo: number) =>
@@ -69,7 +82,7 @@ export const sessions = {
         // Large events make short pages.
         for (let after = number * CHUNK; after < upTo; after = items.at(-1)?.seq ?? upTo) {
           const query = { after_seq: after, limit: upTo - after };
-          items.push(...(await askPage(listEvents({ path: pathOf(sessionId), query, signal }))).items);
+          items.push(...(await askPage(listEvents({ ...at(sessionId), query, signal }))).items);
         }
         return items;
       },
@@ -78,57 +91,38 @@ export const sessions = {
   eventsOf: (sessionId: string, types: readonly string[]) =>
     pagesOf(['sessions', sessionId, 'events', types], (cursor, signal) => {
       const query = { types: types.join(','), order: 'newest_first' as const, limit: CHUNK, cursor };
-      return askPage(listEvents({ path: pathOf(sessionId), query, signal }));
+      return askPage(listEvents({ ...at(sessionId), query, signal }));
     }),
-};
-
-export interface Sending {
-  content: string;
-  busyPolicy?: 'enqueue' | 'interrupt';
-  key: string;
-}
-
-export interface Deciding {
-  approvalId: string;
-  decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
-  reason?: string | undefined;
-  editedInput?: Record<string, unknown> | undefined;
-}
-
-/** What can be done with a session. All fail with an ApiError. */
-export const sessionActs = (sessionId: string) => {
-  const path = pathOf(sessionId);
-  return {
-    send: ({ content, busyPolicy = 'enqueue', key }: Sending) =>
-      ask(
-        sendMessage({
-          path,
-          body: { content, busy_policy: busyPolicy },
-          headers: { 'Idempotency-Key': key },
-        }),
-      ),
-    interrupt: () => ask(interruptSession({ path })),
-    decide: ({ approvalId, decision, reason, editedInput }: Deciding) =>
-      ask(
-        decideApproval({
-          path: { ...path, approval_id: approvalId },
-          body: {
-            decision,
-            ...(reason ? { reason } : {}),
-            ...(editedInput ? { edited_input: editedInput } : {}),
-          },
-        }),
-      ),
-    fork: (afterSeq: number) =>
-      ask(
-        forkSession({
-          path,
-          body: { after_seq: afterSeq },
-          headers: { 'Idempotency-Key': newIdempotencyKey() },
-        }),
-      ),
-    rename: (title: string) => ask(updateSession({ path, body: { title: title || null } })),
-    archive: () => ask(archiveSession({ path })),
-    remove: () => ask(deleteSession({ path })),
-  };
+  send: (sessionId: string, { content, busyPolicy = 'enqueue', key }: Sending) =>
+    ask(
+      sendMessage({
+        ...at(sessionId),
+        body: { content, busy_policy: busyPolicy },
+        headers: { 'Idempotency-Key': key },
+      }),
+    ),
+  interrupt: (sessionId: string) => ask(interruptSession(at(sessionId))),
+  decide: (sessionId: string, { approvalId, decision, reason, editedInput }: Deciding) =>
+    ask(
+      decideApproval({
+        path: { session_id: sessionId, approval_id: approvalId },
+        body: {
+          decision,
+          ...(reason ? { reason } : {}),
+          ...(editedInput ? { edited_input: editedInput } : {}),
+        },
+      }),
+    ),
+  fork: (sessionId: string, afterSeq: number, key: string) =>
+    ask(
+      forkSession({
+        ...at(sessionId),
+        body: { after_seq: afterSeq },
+        headers: { 'Idempotency-Key': key },
+      }),
+    ),
+  rename: (sessionId: string, title: string) =>
+    ask(updateSession({ ...at(sessionId), body: { title: title || null } })),
+  archive: (sessionId: string) => ask(archiveSession(at(sessionId))),
+  remove: (sessionId: string) => ask(deleteSession(at(sessionId))),
 };

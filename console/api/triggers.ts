@@ -7,12 +7,11 @@ import {
   enableDeployment,
   getDeployment,
   listDeployments,
-  type NewDeployment,
 } from '../gen/index.ts';
 import { ask, askPage, isMissing } from './client.ts';
 import { isLong, type ListPage, pagesOf } from './pages.ts';
 
-export interface TriggerFilters {
+interface TriggerFilters {
   /** Agent name, type or id. */
   q?: string | undefined;
   status?: Deployment['status'] | undefined;
@@ -23,7 +22,11 @@ const WATCH_MS = 15_000;
 
 type Pages = InfiniteData<ListPage<Deployment>>;
 
-/** What can be seen of triggers. Keys begin with `triggers`. */
+type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
+
+const at = ({ agent_id, deployment_id }: Address) => ({ path: { agent_id, deployment_id } });
+
+/** What can be seen of triggers, and done with them. Keys begin with `triggers`. */
 export const triggers = {
   list: (filters: TriggerFilters = {}) =>
     pagesOf(['triggers', 'list', filters], (cursor, signal) =>
@@ -33,41 +36,25 @@ export const triggers = {
     queryOptions({
       queryKey: ['triggers', deploymentId],
       queryFn: ({ signal }) =>
-        ask(getDeployment({ path: { agent_id: agentId, deployment_id: deploymentId }, signal })),
+        ask(getDeployment({ ...at({ agent_id: agentId, deployment_id: deploymentId }), signal })),
       refetchInterval: ({ state }) => !isMissing(state.error) && WATCH_MS,
     }),
+  /**
+   * The answer holds the shared secret: it goes to who shows it, and into no cache. It is null when an attempt before this
+   * one has created the trigger.
+   */
+  create: (agentId: string, promptPrefix: string | null, key: string) =>
+    ask(
+      createDeployment({
+        path: { agent_id: agentId },
+        body: { type: 'webhook', prompt_prefix: promptPrefix },
+        headers: { 'Idempotency-Key': key },
+      }),
+    ),
+  enable: (trigger: Address) => ask(enableDeployment(at(trigger))),
+  disable: (trigger: Address) => ask(disableDeployment(at(trigger))),
+  remove: (trigger: Address) => ask(deleteDeployment(at(trigger))),
 };
-
-export interface TriggerCreation {
-  agentId: string;
-  promptPrefix: string | null;
-  /** The same for each attempt at the same trigger. */
-  idempotencyKey: string;
-}
-
-/**
- * The answer holds the shared secret: it goes to who shows it, and into no cache. It is null when an attempt before this one
- * has created the trigger.
- */
-export function createTrigger(creation: TriggerCreation): Promise<NewDeployment> {
-  return ask(
-    createDeployment({
-      path: { agent_id: creation.agentId },
-      body: { type: 'webhook', prompt_prefix: creation.promptPrefix },
-      headers: { 'Idempotency-Key': creation.idempotencyKey },
-    }),
-  );
-}
-
-type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
-
-const pathOf = ({ agent_id, deployment_id }: Address) => ({ path: { agent_id, deployment_id } });
-
-export function setTriggerStatus(trigger: Address, status: Deployment['status']): Promise<Deployment> {
-  return ask((status === 'enabled' ? enableDeployment : disableDeployment)(pathOf(trigger)));
-}
-
-export const deleteTrigger = (trigger: Address) => ask(deleteDeployment(pathOf(trigger)));
 
 /** Shows what has become of a trigger wherever it is shown. */
 export function keepTrigger(queries: QueryClient, trigger: Deployment): Promise<void> {
@@ -84,7 +71,7 @@ export function forgetTrigger(queries: QueryClient, { deployment_id: id }: Addre
 }
 
 /** Reads the lists again that are short enough for it. */
-export function refreshTriggers(queries: QueryClient): Promise<void> {
+function refreshTriggers(queries: QueryClient): Promise<void> {
   return queries.invalidateQueries({
     queryKey: ['triggers', 'list'],
     predicate: ({ state }) => !isLong(state.data as Pages | undefined),

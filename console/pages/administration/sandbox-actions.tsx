@@ -3,7 +3,7 @@ import { CircleStop, Info } from 'lucide-react';
 import { useState } from 'react';
 import { sandboxes } from '../../api/sandboxes.ts';
 import type { Sandbox } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { jsonText } from '../../parts/text/json.ts';
@@ -22,7 +22,7 @@ export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
     <span className="inline-flex">
       <IconButton label={`Details of ${id}`} icon={<Info />} onClick={() => setOpen(true)} />
       {sandbox.ended_at === null && (
-        <Destroy
+        <ActButton
           button={<IconButton label={`Terminate ${id}`} icon={<CircleStop />} />}
           title="Terminate this sandbox?"
           action="Terminate sandbox"
@@ -35,7 +35,7 @@ export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
             Whatever runs in it ends shortly: the session is told that the outcome is unknown. Its workspace
             stays, and the next command gets a new sandbox.
           </p>
-        </Destroy>
+        </ActButton>
       )}
       <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={id}>
         <Details sandbox={sandbox} />

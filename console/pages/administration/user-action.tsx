@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { users } from '../../api/users.ts';
 import type { User } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 
@@ -24,7 +24,7 @@ export function UserAction({ user }: { user: User }) {
   const verb = enabled ? 'disable' : 'enable';
   const word = enabled ? 'Disable' : 'Enable';
   return (
-    <Destroy
+    <ActButton
       button={
         <Button small aria-label={`${word} ${name}`}>
           {word}
@@ -39,6 +39,6 @@ export function UserAction({ user }: { user: User }) {
       onDone={() => void queries.invalidateQueries({ queryKey: ['users'] })}
     >
       <p>{MEANS[verb]}</p>
-    </Destroy>
+    </ActButton>
   );
 }

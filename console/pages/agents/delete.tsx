@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export function DeleteAgent({ agent }: { agent: Agent }) {
@@ -11,7 +11,7 @@ export function DeleteAgent({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const { agent_id: agentId } = agent;
   return (
-    <Destroy
+    <ActButton
       button={
         <Button>
           <Trash2 aria-hidden />
@@ -34,6 +34,6 @@ export function DeleteAgent({ agent }: { agent: Agent }) {
         Nobody begins a conversation with it any more, and its triggers refuse every call. Sessions it has had
         stay readable. There is no way back; to stop it for a while, disable it instead.
       </p>
-    </Destroy>
+    </ActButton>
   );
 }

@@ -3,14 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { Button } from '../../ui/button.tsx';
 
 export function DeleteAssistant({ assistant: { assistant_id: id, name } }: { assistant: Assistant }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return (
-    <Destroy
+    <ActButton
       button={
         <Button>
           <Trash2 aria-hidden />
@@ -32,6 +32,6 @@ export function DeleteAssistant({ assistant: { assistant_id: id, name } }: { ass
         Its workspace goes with all the files in it, and it starts nothing any more. What was said in its
         sessions stays readable. There is no way back; to stop it for a while, disable it instead.
       </p>
-    </Destroy>
+    </ActButton>
   );
 }

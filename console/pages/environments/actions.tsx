@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Power, PowerOff, Trash2 } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { Button } from '../../ui/button.tsx';
 
 interface EnvironmentProps {
@@ -24,7 +24,7 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
   const word = enabled ? 'Disable' : 'Enable';
   const change = { enabled: !enabled };
   return (
-    <Destroy
+    <ActButton
       button={
         <Button>
           {enabled ? <PowerOff aria-hidden /> : <Power aria-hidden />}
@@ -40,7 +40,7 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
       onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
     >
       <p>{MEANS[verb]}</p>
-    </Destroy>
+    </ActButton>
   );
 }
 
@@ -51,7 +51,7 @@ export function DeleteEnvironment({ environment }: EnvironmentProps) {
   const queries = useQueryClient();
   if (isDefault) return null;
   return (
-    <Destroy
+    <ActButton
       button={
         <Button>
           <Trash2 aria-hidden />
@@ -70,6 +70,6 @@ export function DeleteEnvironment({ environment }: EnvironmentProps) {
       }}
     >
       <p>There is no way back. It is refused as long as an agent or an assistant names it.</p>
-    </Destroy>
+    </ActButton>
   );
 }

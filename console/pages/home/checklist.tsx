@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Circle, CircleCheckBig, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { agents } from '../../api/agents.ts';
-import { newIdempotencyKey } from '../../api/client.ts';
 import type { Agent, Session } from '../../gen/index.ts';
 import { useJournal } from '../../journal/use-journal.ts';
+import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { Problem } from '../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
@@ -95,8 +95,9 @@ function Step({ isDone, isNext, title, children }: StepProps) {
 
 function CreateAgent() {
   const queries = useQueryClient();
+  const { keyFor } = useIdempotencyKeys();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => agents.create(FIRST_AGENT, newIdempotencyKey()),
+    mutationFn: () => agents.create(FIRST_AGENT, keyFor(FIRST_AGENT)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['agents'] }),
   });
   return (
@@ -118,8 +119,9 @@ function CreateAgent() {
 function Talk({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const [message, setMessage] = useState(FIRST_MESSAGE);
+  const { keyFor } = useIdempotencyKeys();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => agents.converse(agent.agent_id, message, newIdempotencyKey()),
+    mutationFn: () => agents.converse(agent.agent_id, message, keyFor(message)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions', 'list'] }),
   });
   return (

@@ -2,18 +2,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Archive, Ellipsis, Pencil, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { sessionActs } from '../../api/sessions.ts';
+import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
+import { ConfirmAct } from '../../parts/acts/confirm-act.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { type CurlOptions, curlOf } from '../../parts/curl/curl.ts';
+import { curlOf } from '../../parts/curl/curl.ts';
 import { Problem } from '../../parts/faults/failure.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { copyText, toast } from '../../ui/toast.tsx';
+import { copyText } from '../../ui/toast.tsx';
 
 /** What can be done with a session as a whole. */
 export function SessionActions({ session, isMine }: { session: Session; isMine: boolean }) {
@@ -50,51 +50,42 @@ export function SessionActions({ session, isMine }: { session: Session; isMine: 
         )}
       </Menu>
       {open === 'rename' && <Rename session={session} onClose={close} />}
-      {open === 'archive' && <ArchiveSession session={session} onClose={close} />}
-      {open === 'delete' && <DeleteSession session={session} onClose={close} />}
+      <ArchiveSession session={session} isOpen={open === 'archive'} onClose={close} />
+      <DeleteSession session={session} isOpen={open === 'delete'} onClose={close} />
     </>
-  );
-}
-
-function SameAsCurl(request: CurlOptions) {
-  return (
-    <div className="mt-3">
-      <CopyCurl {...request} />
-    </div>
   );
 }
 
 interface ActProps {
   session: Session;
+  isOpen: boolean;
   onClose: () => void;
 }
 
-function useAct<Input>(act: (input: Input) => Promise<unknown>, onDone: () => void) {
+function Rename({ session: { session_id: id, title: before }, onClose }: Omit<ActProps, 'isOpen'>) {
+  const [title, setTitle] = useState(before ?? '');
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: act,
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => sessions.rename(id, title),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sessions'] });
-      onDone();
+      onClose();
     },
   });
-}
-
-function Rename({ session, onClose }: ActProps) {
-  const [title, setTitle] = useState(session.title ?? '');
-  const { mutate, isPending, error } = useAct(sessionActs(session.session_id).rename, onClose);
   return (
     <Dialog open onClose={onClose} title="Rename the session">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          mutate(title);
+          if (!isPending) mutate();
         }}
       >
         <Field label="Title">
           <Input value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
         </Field>
-        <SameAsCurl method="PATCH" path={`/sessions/${session.session_id}`} body={{ title: title || null }} />
+        <div className="mt-3">
+          <CopyCurl method="PATCH" path={`/sessions/${id}`} body={{ title: title || null }} />
+        </div>
         <Problem error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
@@ -107,51 +98,46 @@ function Rename({ session, onClose }: ActProps) {
   );
 }
 
-function ArchiveSession({ session, onClose }: ActProps) {
-  const { mutate, isPending, error } = useAct(sessionActs(session.session_id).archive, onClose);
+function ArchiveSession({ session: { session_id: id }, isOpen, onClose }: ActProps) {
+  const queries = useQueryClient();
   return (
-    <Confirm
-      open
+    <ConfirmAct
+      open={isOpen}
       onClose={onClose}
       title="Archive the session?"
       action="Archive"
-      busy={isPending}
-      onConfirm={() => mutate(undefined)}
-      failure={<Problem error={error} />}
+      run={() => sessions.archive(id)}
+      curl={{ method: 'POST', path: `/sessions/${id}/archive` }}
+      done="The session is archived."
+      onDone={() => queries.invalidateQueries({ queryKey: ['sessions'] })}
     >
       <p>
         It becomes read-only and leaves the list. Everything in it stays; nothing can be sent to it any more.
       </p>
-      <SameAsCurl method="POST" path={`/sessions/${session.session_id}/archive`} />
-    </Confirm>
+    </ConfirmAct>
   );
 }
 
-function DeleteSession({ session, onClose }: ActProps) {
+function DeleteSession({ session: { session_id: id }, isOpen, onClose }: ActProps) {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: sessionActs(session.session_id).remove,
-    onSuccess: async () => {
-      toast.done('The session is deleted.');
-      // What is not there any more is not asked for again.
-      await navigate({ to: '/sessions' });
-      queries.removeQueries({ queryKey: ['sessions', session.session_id] });
-      void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
-    },
-  });
   return (
-    <Confirm
-      open
+    <ConfirmAct
+      open={isOpen}
       onClose={onClose}
       title="Delete the session?"
       action="Delete"
-      busy={isPending}
-      onConfirm={() => mutate()}
-      failure={<Problem error={error} />}
+      run={() => sessions.remove(id)}
+      curl={{ method: 'DELETE', path: `/sessions/${id}` }}
+      done="The session is deleted."
+      onDone={async () => {
+        // What is not there any more is not asked for again.
+        await navigate({ to: '/sessions' });
+        queries.removeQueries({ queryKey: ['sessions', id] });
+        void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+      }}
     >
       <p>Its messages, events and files are gone for good. What runs in it ends at once.</p>
-      <SameAsCurl method="DELETE" path={`/sessions/${session.session_id}`} />
-    </Confirm>
+    </ConfirmAct>
   );
 }

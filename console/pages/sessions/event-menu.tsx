@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Braces, Ellipsis, GitFork, Link, Terminal, TextQuote } from 'lucide-react';
-import { sessionActs } from '../../api/sessions.ts';
+import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
+import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { curlOf } from '../../parts/curl/curl.ts';
 import { messageOf } from '../../parts/faults/failure.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
@@ -69,9 +70,11 @@ const forkRequest = ({ session_id: sessionId }: Session, seq: number) => ({
 /** A new session with everything up to a place, which is then shown. */
 function useFork(session: Session): (seq: number) => void {
   const navigate = useNavigate();
+  const { keyFor, renew } = useIdempotencyKeys();
   const { mutate } = useMutation({
-    mutationFn: sessionActs(session.session_id).fork,
+    mutationFn: (afterSeq: number) => sessions.fork(session.session_id, afterSeq, keyFor(afterSeq)),
     onSuccess: ({ session_id: sessionId }) => {
+      renew();
       toast.done('This is the fork. The session it comes from is as it was.');
       void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
     },

@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { tokens } from '../../api/tokens.ts';
 import type { Token } from '../../gen/index.ts';
-import { Destroy } from '../../parts/acts/destroy.tsx';
+import { ActButton } from '../../parts/acts/act-button.tsx';
 import { IconButton } from '../../ui/button.tsx';
 
 export function DeleteToken({ token: { token_id: id, name } }: { token: Token }) {
   const queries = useQueryClient();
   return (
-    <Destroy
+    <ActButton
       button={<IconButton label={`Delete ${name}`} icon={<Trash2 />} />}
       title={`Delete ${name}?`}
       action="Delete token"
@@ -18,6 +18,6 @@ export function DeleteToken({ token: { token_id: id, name } }: { token: Token })
       onDone={() => void queries.invalidateQueries({ queryKey: ['tokens'] })}
     >
       <p>Nobody gets in with it from this moment on. What was done with it stays.</p>
-    </Destroy>
+    </ActButton>
   );
 }

@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { tokens } from '../../api/tokens.ts';
-import { newKey } from '../../parts/acts/key.ts';
+import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { Form } from '../../parts/editor/form.tsx';
 import { type Problems, problemAt } from '../../parts/editor/problems.ts';
@@ -21,7 +21,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(['read']);
   const [lifetime, setLifetime] = useState<Lifetime>('90');
-  const { isBusy, error, isLost, create } = useCreation(onMade);
+  const { mutate, isPending, error, data } = useCreation(onMade);
   const { isAdministrator } = useViewer();
   const body = {
     name: name.trim(),
@@ -32,7 +32,14 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
   if (body.name === '') wrong['/name'] = 'Give it a name.';
   if (chosen.length === 0) wrong['/scopes'] = 'Choose one at least.';
   return (
-    <Form label="New token" wrong={wrong} error={error} onSubmit={() => void create(body)}>
+    <Form
+      label="New token"
+      wrong={wrong}
+      error={error}
+      onSubmit={() => {
+        if (!isPending) mutate(body);
+      }}
+    >
       {(problems) => (
         <div className="flex flex-col gap-4">
           <Field
@@ -68,14 +75,14 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
             <Select label="Expires after" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
           </Field>
           <Problem error={error} />
-          {isLost && (
+          {data?.isLost && (
             <p role="alert" className="text-bad">
               {LOST}
             </p>
           )}
           <DialogActions>
             <CopyCurl method="POST" path="/auth/tokens" body={body} />
-            <Button type="submit" look="primary" busy={isBusy}>
+            <Button type="submit" look="primary" busy={isPending}>
               Create token
             </Button>
           </DialogActions>
@@ -85,28 +92,18 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
   );
 }
 
+/** What comes of it is told nobody but `onMade`: the mutation knows only whether the value was lost on its way. */
 function useCreation(onMade: (value: string) => void) {
   const queries = useQueryClient();
-  const [state, setState] = useState<{ isBusy: boolean; error?: unknown; isLost?: boolean }>({
-    isBusy: false,
+  const { keyFor, renew } = useIdempotencyKeys();
+  return useMutation({
+    gcTime: 0,
+    mutationFn: async (body: Parameters<typeof tokens.create>[0]): Promise<{ isLost: boolean }> => {
+      const { value } = await tokens.create(body, keyFor(body));
+      renew();
+      if (value !== null) onMade(value);
+      return { isLost: value === null };
+    },
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens'] }),
   });
-  // The same request sent again makes no second token.
-  const [sent, setSent] = useState({ body: '', key: '' });
-  async function create(body: Parameters<typeof tokens.create>[0]): Promise<void> {
-    if (state.isBusy) return;
-    const text = JSON.stringify(body);
-    const key = sent.body === text ? sent.key : newKey();
-    setSent({ body: text, key });
-    setState({ isBusy: true });
-    try {
-      const { value } = await tokens.create(body, key);
-      void queries.invalidateQueries({ queryKey: ['tokens'] });
-      setState({ isBusy: false, isLost: value === null });
-      if (value === null) setSent({ body: '', key: '' });
-      else onMade(value);
-    } catch (error) {
-      setState({ isBusy: false, error });
-    }
-  }
-  return { ...state, create };
 }

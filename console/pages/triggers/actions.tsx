@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
-import { deleteTrigger, forgetTrigger, keepTrigger, setTriggerStatus } from '../../api/triggers.ts';
+import { type ReactNode, useCallback, useState } from 'react';
+import { forgetTrigger, keepTrigger, triggers } from '../../api/triggers.ts';
 import type { Deployment } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { messageOf, Problem } from '../../parts/faults/failure.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
+import { ConfirmAct } from '../../parts/acts/confirm-act.tsx';
+import { messageOf } from '../../parts/faults/failure.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { requests } from './requests.ts';
 import { agentNameOf } from './status.tsx';
@@ -29,12 +28,14 @@ const WORDS = {
   disable: {
     title: 'Disable the trigger?',
     action: 'Disable',
+    done: 'Disabled. Its requests are answered with 404.',
     meaning:
       'From then on its requests are answered with 404 and start nothing. Its URL and secret are kept: they work again when it is enabled again.',
   },
   delete: {
     title: 'Delete the trigger?',
     action: 'Delete',
+    done: 'Deleted.',
     meaning:
       'Its URL stops for good, and its log of requests goes with it. Sessions that it has started stay.',
   },
@@ -47,59 +48,51 @@ export function useTriggerActions(onDeleted?: (trigger: Deployment) => void): Tr
   // What was asked last is still readable while the dialog goes.
   const [isOpen, setOpen] = useState(false);
   const enabling = useMutation({
-    mutationFn: (trigger: Deployment) => setTriggerStatus(trigger, 'enabled'),
+    mutationFn: triggers.enable,
     onSuccess: (trigger) => {
       toast.done('Enabled. Its URL and secret work again.');
       return keepTrigger(queries, trigger);
     },
     onError: (error) => toast.failed('It could not be enabled.', messageOf(error)),
   });
-  const doing = useMutation({
-    mutationFn: async ({ what, trigger }: Asked) => {
-      if (what === 'disable') await keepTrigger(queries, await setTriggerStatus(trigger, 'disabled'));
-      else await deleteTrigger(trigger);
-    },
-    onSuccess: async (_, { what, trigger }) => {
-      setOpen(false);
-      toast.done(what === 'disable' ? 'Disabled. Its requests are answered with 404.' : 'Deleted.');
-      if (what === 'disable') return;
-      onDeleted?.(trigger);
-      await forgetTrigger(queries, trigger);
-    },
-  });
+  const ask = useCallback((next: Asked) => {
+    setAsked(next);
+    setOpen(true);
+  }, []);
+  async function run(): Promise<void> {
+    if (asked?.what === 'disable') await keepTrigger(queries, await triggers.disable(asked.trigger));
+    else if (asked) await triggers.remove(asked.trigger);
+  }
+  async function onDone(): Promise<void> {
+    if (asked?.what !== 'delete') return;
+    onDeleted?.(asked.trigger);
+    await forgetTrigger(queries, asked.trigger);
+  }
   const words = WORDS[asked?.what ?? 'disable'];
   return {
     enable: enabling.mutate,
     isEnabling: enabling.isPending,
-    ask: (next) => {
-      doing.reset();
-      setAsked(next);
-      setOpen(true);
-    },
-    dialog: (
-      <Confirm
+    ask,
+    dialog: asked && (
+      <ConfirmAct
         open={isOpen}
         onClose={() => setOpen(false)}
         title={words.title}
         action={words.action}
-        busy={doing.isPending}
-        onConfirm={() => asked && doing.mutate(asked)}
-        failure={<Problem error={doing.error} />}
+        run={run}
+        curl={requests[asked.what](asked.trigger)}
+        done={words.done}
+        onDone={onDone}
       >
-        {asked && (
-          <div className="flex flex-col items-start gap-3">
-            <p>{words.meaning}</p>
-            {asked.warning && <p className="text-warn">{asked.warning}</p>}
-            <div className="min-w-0 max-w-full">
-              <div className="truncate text-left text-ink" dir="auto" title={agentNameOf(asked.trigger)}>
-                {agentNameOf(asked.trigger)}
-              </div>
-              <code className="font-mono text-xs">{asked.trigger.deployment_id}</code>
-            </div>
-            <CopyCurl {...requests[asked.what](asked.trigger)} />
+        <p>{words.meaning}</p>
+        {asked.warning && <p className="text-warn">{asked.warning}</p>}
+        <div className="min-w-0 max-w-full">
+          <div className="truncate text-left text-ink" dir="auto" title={agentNameOf(asked.trigger)}>
+            {agentNameOf(asked.trigger)}
           </div>
-        )}
-      </Confirm>
+          <code className="font-mono text-xs">{asked.trigger.deployment_id}</code>
+        </div>
+      </ConfirmAct>
     ),
   };
 }

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { Agent } from '../../gen/index.ts';
-import { newKey } from '../../parts/acts/key.ts';
+import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { AgentPicker } from '../../parts/agent-picker.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { Problem } from '../../parts/faults/failure.tsx';
@@ -33,7 +33,8 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
   const [agent, setAgent] = useState(firstAgent);
   const [prefix, setPrefix] = useState(firstPrefix);
   const [isTried, setTried] = useState(false);
-  const attempt = useRef({ of: '', key: '' });
+  // When no answer has come, the next attempt at the same does not make a second one.
+  const { keyFor, renew } = useIdempotencyKeys();
   const creating = useMutation({ mutationFn: create, gcTime: 0 });
   const isLong = new TextEncoder().encode(prefix).length > PREFIX_BYTES;
 
@@ -43,14 +44,11 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
     if (!agent) event.currentTarget.querySelector<HTMLElement>('[role=combobox]')?.focus();
     if (!agent || isLong || creating.isPending) return;
     const agentId = agent.agent_id;
-    // When no answer has come, the next attempt at the same does not make a second one.
-    const of = JSON.stringify([agentId, prefix]);
-    if (attempt.current.of !== of) attempt.current = { of, key: newKey() };
     creating.mutate(
-      { agentId, promptPrefix: prefix || null, idempotencyKey: attempt.current.key },
+      { agentId, promptPrefix: prefix || null, idempotencyKey: keyFor([agentId, prefix]) },
       {
         onSuccess: () => {
-          attempt.current = { of: '', key: '' };
+          renew();
           creating.reset();
         },
       },

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Bot } from 'lucide-react';
 import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
-import { createTrigger, deleteTrigger, triggers } from '../../api/triggers.ts';
+import { triggers } from '../../api/triggers.ts';
 import type { Agent, Deployment } from '../../gen/index.ts';
-import { newKey } from '../../parts/acts/key.ts';
+import { newIdempotencyKey } from '../../parts/acts/idempotency-key.ts';
 import { curlOf } from '../../parts/curl/curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
@@ -113,22 +113,21 @@ function useCreation(replacedAgent: string | undefined) {
   const [created, setCreated] = useState<Created>();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  // Whoever leaves by accident now would never see the secret.
-  useBlocker({
-    shouldBlockFn: () => created !== undefined,
-    enableBeforeUnload: () => created !== undefined,
-  });
 
   async function create(wanted: Wanted): Promise<void> {
-    const { shared_secret: secret, ...trigger } = await createTrigger(wanted);
+    const { shared_secret: secret, ...trigger } = await triggers.create(
+      wanted.agentId,
+      wanted.promptPrefix,
+      wanted.idempotencyKey,
+    );
     queries.removeQueries({ queryKey: ['triggers', 'list'] });
     setCreated({ trigger, wanted, secret });
   }
 
   async function another(): Promise<void> {
     if (!created) return;
-    await deleteTrigger(created.trigger);
-    await create({ ...created.wanted, idempotencyKey: newKey() });
+    await triggers.remove(created.trigger);
+    await create({ ...created.wanted, idempotencyKey: newIdempotencyKey() });
   }
 
   function leave(): void {

@@ -32,7 +32,7 @@ export function TriggerPage() {
   const { isTeam } = useViewer();
   const query = useQuery(triggers.one(agentId, deploymentId));
   // Asked for at the same time.
-  const log = useQuery(invocations(agentId, deploymentId));
+  const log = useQuery(invocations.log(agentId, deploymentId));
   const curl = curlOf({
     isTeam,
     ...requests.read({ agent_id: agentId, deployment_id: deploymentId }),

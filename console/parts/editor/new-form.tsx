@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { newKey } from '../acts/key.ts';
+import { useIdempotencyKeys } from '../acts/idempotency-key.ts';
 import { changesOf } from './changes.ts';
 import { Form } from './form.tsx';
 import { LeaveGuard } from './leave-guard.tsx';
@@ -30,13 +30,10 @@ export function NewForm<Draft extends object, Body, Made>({
   children,
 }: NewFormProps<Draft, Body, Made>) {
   const [draft, setDraft] = useState(empty);
-  const [key, setKey] = useState(newKey);
+  const { keyFor } = useIdempotencyKeys();
   const { body, problems: wrong } = read(draft);
-  const creating = useMutation({ mutationFn: () => create(body, key), onSuccess: onMade });
-  const set = (changes: Partial<Draft>) => {
-    setDraft((before) => ({ ...before, ...changes }));
-    setKey(newKey());
-  };
+  const creating = useMutation({ mutationFn: () => create(body, keyFor(body)), onSuccess: onMade });
+  const set = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   return (
     <Form
       label={`New ${noun}`}

@@ -6,7 +6,7 @@ import type { Session } from '../../gen/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, TextArea } from '../../ui/field.tsx';
-import { newKey } from '../acts/key.ts';
+import { useIdempotencyKeys } from '../acts/idempotency-key.ts';
 import { CopyCurl } from '../curl/copy-curl.tsx';
 import { Problem } from '../faults/failure.tsx';
 
@@ -38,13 +38,12 @@ export function StartConversation(props: StartConversationProps) {
 
 function FirstMessage({ path, run, onClose }: StartConversationProps & { onClose: () => void }) {
   const [text, setText] = useState('');
-  // As long as the message stays the same, another attempt is the same request.
-  const [key, setKey] = useState(newKey);
+  const { keyFor } = useIdempotencyKeys();
   const navigate = useNavigate();
   const queries = useQueryClient();
   const message = text.trim() === '' ? undefined : text;
   const starting = useMutation({
-    mutationFn: () => run(message, key),
+    mutationFn: () => run(message, keyFor(message)),
     onSuccess: ({ session_id: sessionId }) => {
       void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
       onClose();
@@ -65,10 +64,7 @@ function FirstMessage({ path, run, onClose }: StartConversationProps & { onClose
         <TextArea
           value={text}
           rows={5}
-          onChange={(event) => {
-            setText(event.target.value);
-            setKey(newKey());
-          }}
+          onChange={(event) => setText(event.target.value)}
           onKeyDown={(event: KeyboardEvent) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start();
           }}

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Deciding, sessionActs } from '../../../api/sessions.ts';
+import { type Deciding, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import type { Asked, Call } from '../../../journal/chat.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
@@ -45,7 +45,7 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
   const [reason, setReason] = useState('');
   const [wasElsewhere, setWasElsewhere] = useState(false);
   const { mutate, isPending, error, isSuccess } = useMutation({
-    mutationFn: sessionActs(session.session_id).decide,
+    mutationFn: (deciding: Deciding) => sessions.decide(session.session_id, deciding),
   });
   const decide = (decision: Deciding['decision'], more: Partial<Deciding> = {}) =>
     mutate({ approvalId: approval.approvalId, decision, ...more });

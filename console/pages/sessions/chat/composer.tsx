@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useRef } from 'react';
-import { newIdempotencyKey } from '../../../api/client.ts';
-import { type Sending, sessionActs } from '../../../api/sessions.ts';
+import { type Sending, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
+import { useIdempotencyKeys } from '../../../parts/acts/idempotency-key.ts';
 import { curlOf } from '../../../parts/curl/curl.ts';
 import { Problem } from '../../../parts/faults/failure.tsx';
 import { useViewer } from '../../../parts/people/viewer.ts';
@@ -24,26 +24,27 @@ const ROWS = 8;
 /** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
 export function Composer({ session, text, onText, onSent }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
-  // The same key until it has been accepted: who presses twice has sent once.
-  const key = useRef(newIdempotencyKey());
+  const { keyFor, renew } = useIdempotencyKeys();
   const { isTeam } = useViewer();
-  const acts = sessionActs(session.session_id);
   const sending = useMutation({
-    mutationFn: (message: Sending) => acts.send(message),
+    mutationFn: (message: Sending) => sessions.send(session.session_id, message),
     onSuccess: () => {
       onText('');
-      key.current = newIdempotencyKey();
+      renew();
       onSent();
       field.current?.focus();
     },
   });
-  const interrupting = useMutation({ mutationFn: acts.interrupt });
+  const interrupting = useMutation({ mutationFn: () => sessions.interrupt(session.session_id) });
   useShortcut('c', 'Write a message', () => field.current?.focus());
 
   const isBusy = session.status !== 'idle' || session.needs_action;
   const isEmpty = text.trim() === '';
   const send = (busyPolicy: Sending['busyPolicy'] = 'enqueue') => {
-    if (!isEmpty && !sending.isPending) sending.mutate({ content: text, busyPolicy, key: key.current });
+    if (!isEmpty && !sending.isPending) {
+      const message = { content: text, busyPolicy };
+      sending.mutate({ ...message, key: keyFor(message) });
+    }
   };
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
@@ -70,11 +71,7 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
           dir="auto"
           rows={rows}
           value={text}
-          onChange={(event) => {
-            onText(event.target.value);
-            // Another text is another message.
-            if (sending.isError) key.current = newIdempotencyKey();
-          }}
+          onChange={(event) => onText(event.target.value)}
           onKeyDown={onKeyDown}
           className="w-full resize-none bg-transparent px-2 py-1 outline-none"
         />

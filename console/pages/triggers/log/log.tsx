@@ -1,6 +1,6 @@
 import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { type InvocationLog, readOlder } from '../../../api/invocations.ts';
+import { type InvocationLog, invocations } from '../../../api/invocations.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
 import { curlOf } from '../../../parts/curl/curl.ts';
@@ -38,7 +38,7 @@ export function RequestLog({ trigger, query }: LogProps) {
   const { isTeam } = useViewer();
   const news = useArrivals(query.data);
   const { mutate: readMore, ...reading } = useMutation({
-    mutationFn: () => readOlder(queries, agentId, deploymentId),
+    mutationFn: () => invocations.readOlder(queries, agentId, deploymentId),
   });
   const hasMore = query.data?.next !== undefined;
   const isIdle = !reading.isPending && !reading.isError;

@@ -28,9 +28,9 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
   const [isDeleted, setDeleted] = useState(false);
   const oldOne = useQuery({ ...triggers.one(old.agentId, old.deploymentId), enabled: !isDeleted });
   const isGone = isDeleted || isMissing(oldOne.error);
-  const ownLog = useQuery(invocations(trigger.agent_id, trigger.deployment_id));
+  const ownLog = useQuery(invocations.log(trigger.agent_id, trigger.deployment_id));
   const oldLog = useQuery({
-    ...invocations(old.agentId, old.deploymentId),
+    ...invocations.log(old.agentId, old.deploymentId),
     enabled: !isGone && oldOne.isSuccess,
   });
   const actions = useTriggerActions(() => setDeleted(true));
