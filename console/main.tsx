@@ -11,7 +11,6 @@ import { Toasts } from './ui/toast.tsx';
 import { TooltipProvider } from './ui/tooltip.tsx';
 
 const RETRIES = 2;
-const SETTLED_MS = 10_000;
 
 const onError = (error: unknown) => noticeLogout(queries, error);
 
@@ -24,12 +23,6 @@ const queries: QueryClient = new QueryClient({
       retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.retryable,
     },
   },
-});
-
-// A newer release has replaced the parts that this one would load: from here on it is the newer one. What cannot be
-// loaded right after that, or without a network, is said on the page instead.
-window.addEventListener('vite:preloadError', () => {
-  if (navigator.onLine && performance.now() > SETTLED_MS) location.reload();
 });
 
 const place = document.getElementById('root');

@@ -9,6 +9,7 @@ import { useArrival } from './arrival.ts';
 import { useGlobalKeys } from './keys.ts';
 import { LoginPage } from './login.tsx';
 import { Navigation } from './navigation-list.tsx';
+import { Offline } from './offline.tsx';
 import { Palette } from './palette.tsx';
 import { isMac } from './platform.ts';
 import { ShortcutSheet } from './sheet.tsx';
@@ -43,12 +44,8 @@ function Frame() {
           onClick={() => setOpen(!isOpen)}
         />
         <Brand />
-        <IconButton
-          label="Search"
-          icon={<Search />}
-          className="ms-auto"
-          onClick={() => setShown('palette')}
-        />
+        <Offline brief className="ms-auto" />
+        <IconButton label="Search" icon={<Search />} onClick={() => setShown('palette')} />
       </header>
       <aside
         id="navigation"
@@ -72,6 +69,7 @@ function Frame() {
           </button>
         </div>
         <Navigation />
+        <Offline className="px-3 pb-3 max-md:hidden" />
         <UserMenu onShortcuts={() => setShown('sheet')} />
       </aside>
       <main id="main" tabIndex={-1} className="min-w-0 outline-none">

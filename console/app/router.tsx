@@ -18,6 +18,7 @@ import { readEnvironmentSearch } from '../pages/environments/search.ts';
 import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
 import { NotFound } from '../parts/faults/not-found.tsx';
+import { piece } from '../parts/piece.ts';
 import { readWordSearch } from '../parts/search.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Crash } from './faults.tsx';
@@ -42,7 +43,7 @@ const home = createRoute({
     void queries.prefetchQuery(sessionsApi.newest({ needs_action: true }));
     void queries.prefetchInfiniteQuery(agentsApi.list());
   },
-  component: lazyRouteComponent(() => import('../pages/home/home.tsx'), 'HomePage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/home/home.tsx')), 'HomePage'),
 });
 
 const triggers = createRoute({
@@ -53,19 +54,19 @@ const triggers = createRoute({
   loader({ context: { queries }, deps: { q, status } }) {
     void queries.prefetchInfiniteQuery(triggersApi.list({ q, status }));
   },
-  component: lazyRouteComponent(() => import('../pages/triggers/triggers.tsx'), 'TriggersPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/triggers.tsx')), 'TriggersPage'),
 });
 const newTrigger = createRoute({
   getParentRoute: under,
   path: '/triggers/new',
   validateSearch: readNewTriggerSearch,
-  component: lazyRouteComponent(() => import('../pages/triggers/new.tsx'), 'NewTriggerPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/new.tsx')), 'NewTriggerPage'),
 });
 const trigger = createRoute({
   getParentRoute: under,
   path: '/triggers/$agentId/$deploymentId',
   validateSearch: readTriggerSearch,
-  component: lazyRouteComponent(() => import('../pages/triggers/trigger.tsx'), 'TriggerPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/trigger.tsx')), 'TriggerPage'),
 });
 
 const sessions = createRoute({
@@ -76,7 +77,7 @@ const sessions = createRoute({
   loader({ context: { queries }, deps }) {
     void queries.prefetchInfiniteQuery(sessionsApi.list(filtersOf(deps), deps.all));
   },
-  component: lazyRouteComponent(() => import('../pages/sessions/sessions.tsx'), 'SessionsPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/sessions/sessions.tsx')), 'SessionsPage'),
 });
 const session = createRoute({
   getParentRoute: under,
@@ -85,9 +86,9 @@ const session = createRoute({
   loader({ context: { queries }, params: { sessionId } }) {
     void queries.prefetchQuery(sessionsApi.one(sessionId));
     void queries.prefetchQuery(newestPage(sessionId));
-    void import('../parts/text/markdown-text.tsx');
+    void import('../parts/text/markdown-text.tsx').catch(() => {});
   },
-  component: lazyRouteComponent(() => import('../pages/sessions/session.tsx'), 'SessionPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/sessions/session.tsx')), 'SessionPage'),
 });
 
 const agents = createRoute({
@@ -98,12 +99,12 @@ const agents = createRoute({
   loader({ context: { queries }, deps: { q } }) {
     void queries.prefetchInfiniteQuery(agentsApi.list(q));
   },
-  component: lazyRouteComponent(() => import('../pages/agents/agents.tsx'), 'AgentsPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/agents/agents.tsx')), 'AgentsPage'),
 });
 const newAgent = createRoute({
   getParentRoute: under,
   path: '/agents/new',
-  component: lazyRouteComponent(() => import('../pages/agents/new.tsx'), 'NewAgentPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/agents/new.tsx')), 'NewAgentPage'),
 });
 const agent = createRoute({
   getParentRoute: under,
@@ -112,19 +113,22 @@ const agent = createRoute({
     void queries.prefetchQuery(agentsApi.one(agentId));
   },
   validateSearch: readAgentSearch,
-  component: lazyRouteComponent(() => import('../pages/agents/agent.tsx'), 'AgentPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/agents/agent.tsx')), 'AgentPage'),
 });
 
 const assistants = createRoute({
   getParentRoute: under,
   path: '/assistants',
   validateSearch: readWordSearch,
-  component: lazyRouteComponent(() => import('../pages/assistants/assistants.tsx'), 'AssistantsPage'),
+  component: lazyRouteComponent(
+    () => piece(() => import('../pages/assistants/assistants.tsx')),
+    'AssistantsPage',
+  ),
 });
 const newAssistant = createRoute({
   getParentRoute: under,
   path: '/assistants/new',
-  component: lazyRouteComponent(() => import('../pages/assistants/new.tsx'), 'NewAssistantPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/assistants/new.tsx')), 'NewAssistantPage'),
 });
 const assistant = createRoute({
   getParentRoute: under,
@@ -133,38 +137,50 @@ const assistant = createRoute({
   loader({ context: { queries }, params: { assistantId } }) {
     void queries.prefetchQuery(assistantsApi.one(assistantId));
   },
-  component: lazyRouteComponent(() => import('../pages/assistants/assistant.tsx'), 'AssistantPage'),
+  component: lazyRouteComponent(
+    () => piece(() => import('../pages/assistants/assistant.tsx')),
+    'AssistantPage',
+  ),
 });
 
 const environments = createRoute({
   getParentRoute: under,
   path: '/environments',
   validateSearch: readWordSearch,
-  component: lazyRouteComponent(() => import('../pages/environments/environments.tsx'), 'EnvironmentsPage'),
+  component: lazyRouteComponent(
+    () => piece(() => import('../pages/environments/environments.tsx')),
+    'EnvironmentsPage',
+  ),
 });
 const newEnvironment = createRoute({
   getParentRoute: under,
   path: '/environments/new',
-  component: lazyRouteComponent(() => import('../pages/environments/new.tsx'), 'NewEnvironmentPage'),
+  component: lazyRouteComponent(
+    () => piece(() => import('../pages/environments/new.tsx')),
+    'NewEnvironmentPage',
+  ),
 });
 const environment = createRoute({
   getParentRoute: under,
   path: '/environments/$environmentId',
   validateSearch: readEnvironmentSearch,
-  component: lazyRouteComponent(() => import('../pages/environments/environment.tsx'), 'EnvironmentPage'),
+  component: lazyRouteComponent(
+    () => piece(() => import('../pages/environments/environment.tsx')),
+    'EnvironmentPage',
+  ),
 });
 
 const tokens = createRoute({
   getParentRoute: under,
   path: '/tokens',
-  component: lazyRouteComponent(() => import('../pages/tokens/tokens.tsx'), 'TokensPage'),
+  component: lazyRouteComponent(() => piece(() => import('../pages/tokens/tokens.tsx')), 'TokensPage'),
 });
 const administration = createRoute({
   getParentRoute: under,
   path: '/administration',
   validateSearch: readAdministrationSearch,
   component: lazyRouteComponent(
-    () => import('../pages/administration/administration.tsx'),
+    () => piece(() => import('../pages/administration/administration.tsx')),
     'AdministrationPage',
   ),
 });

@@ -6,9 +6,11 @@ import { sessions } from '../../api/sessions.ts';
 import { chatOf } from '../../journal/chat.ts';
 import { useJournal } from '../../journal/use-journal.ts';
 import { waitingFor } from '../../journal/waiting.ts';
+import { curlOf } from '../../parts/curl/curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { NotFound } from '../../parts/faults/not-found.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
+import { piece } from '../../parts/piece.ts';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -21,7 +23,7 @@ import type { SessionSearch } from './search.ts';
 import { Timeline } from './timeline/timeline.tsx';
 
 const FileBrowser = lazy(async () => ({
-  default: (await import('../../parts/files/browser.tsx')).FileBrowser,
+  default: (await piece(() => import('../../parts/files/browser.tsx'))).FileBrowser,
 }));
 
 const route = getRouteApi('/sessions/$sessionId');
@@ -42,7 +44,7 @@ export function SessionPage() {
 function OneSession({ sessionId }: { sessionId: string }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { user } = useViewer();
+  const { user, isTeam } = useViewer();
   const query = useQuery(sessions.one(sessionId));
   const { view, loadEarlier, reopen } = useJournal(sessionId);
   // It stays while another view is looked at.
@@ -55,7 +57,14 @@ function OneSession({ sessionId }: { sessionId: string }) {
     if (isMissing(query.error)) return <NotFound />;
     return (
       <Page title="Session">
-        <Failure error={query.error} onRetry={() => void query.refetch()} />
+        <Failure
+          error={query.error}
+          onRetry={() => {
+            void query.refetch();
+            reopen();
+          }}
+          curl={curlOf({ path: `/sessions/${sessionId}`, isTeam })}
+        />
       </Page>
     );
   }

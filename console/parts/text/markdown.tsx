@@ -1,7 +1,8 @@
 import { lazy, memo, Suspense } from 'react';
+import { piece } from '../piece.ts';
 
 // As large as the rest of a page, and needed only where somebody has said something.
-const MarkdownText = lazy(() => import('./markdown-text.tsx'));
+const MarkdownText = lazy(() => piece(() => import('./markdown-text.tsx')));
 
 /** What somebody has written in Markdown; as it stands until the parser has come. */
 export const MarkdownView = memo(function MarkdownView({ text }: { text: string }) {
