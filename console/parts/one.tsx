@@ -3,9 +3,8 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { curlOf } from './curl/curl.ts';
+import { useCurl } from './curl/use-curl.ts';
 import { Failure } from './faults/failure.tsx';
-import { useViewer } from './people/viewer.ts';
 
 export interface OneProps<Data, Key extends QueryKey> {
   options: UseQueryOptions<Data, Error, Data, Key>;
@@ -19,13 +18,13 @@ export interface OneProps<Data, Key extends QueryKey> {
 /** A page about one thing: on its way, failed, or there. One that there is not is left to the router. */
 export function One<Data, Key extends QueryKey>({ options, title, path, children }: OneProps<Data, Key>) {
   const { data, error, refetch } = useQuery(options);
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   if (error instanceof ApiError && error.status === 404) throw error;
   if (data !== undefined) return children(data);
   return (
     <Page title={title}>
       {error ? (
-        <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />
+        <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />
       ) : (
         <Skeleton lines={8} />
       )}

@@ -1,5 +1,9 @@
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
+/** A number of bytes, to the last one. */
+export const exactBytes = (bytes: number): string =>
+  `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`;
+
 /** A number of bytes, as people say it. */
 export function shownBytes(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`;

@@ -53,11 +53,3 @@ export function filtersOf(search: AdministrationSearch): ActFilters {
 }
 
 const isTime = (text: string) => !Number.isNaN(Date.parse(text));
-
-/** The same as a request. */
-export function pathOf(filters: ActFilters): string {
-  const query = new URLSearchParams(
-    Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  ).toString();
-  return query ? `/admin/audit?${query}` : '/admin/audit';
-}

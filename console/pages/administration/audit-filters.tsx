@@ -1,4 +1,3 @@
-import { useCallback } from 'react';
 import { SearchField } from '../../parts/lists/search-field.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -15,12 +14,14 @@ const OUTCOMES = [
 /** What is shown of the audit log. */
 export function ActFields() {
   const { search, set } = useFilters();
-  const byActor = useCallback((actor: string | undefined) => set({ actor }), [set]);
-  const byTarget = useCallback((target: string | undefined) => set({ target }), [set]);
   return (
     <div className="mb-3 grid items-end gap-2 sm:grid-cols-2">
-      <SearchField label="Who: usr_…" value={search.actor} onChange={byActor} />
-      <SearchField label="What: the id of anything" value={search.target} onChange={byTarget} />
+      <SearchField label="Who: usr_…" value={search.actor} onChange={(actor) => set({ actor })} />
+      <SearchField
+        label="What: the id of anything"
+        value={search.target}
+        onChange={(target) => set({ target })}
+      />
       <div className="grid grid-cols-2 gap-2 sm:contents">
         <Select
           label="Act"

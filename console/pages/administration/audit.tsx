@@ -2,6 +2,7 @@ import { SearchX } from 'lucide-react';
 import { audit } from '../../api/audit.ts';
 import type { Act } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { pathWith } from '../../parts/curl/curl.ts';
 import { ButtonLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
@@ -12,7 +13,7 @@ import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActDetails } from './act-details.tsx';
-import { filtersOf, nameOf, pathOf } from './acts.ts';
+import { filtersOf, nameOf } from './acts.ts';
 import { ActFields } from './audit-filters.tsx';
 import { useFilters } from './filters.ts';
 import { Verify } from './verify.tsx';
@@ -32,7 +33,7 @@ export function AuditTab() {
   const { search } = useFilters();
   const filters = filtersOf(search);
   const list = useList(audit.list(filters));
-  const path = pathOf(filters);
+  const path = pathWith('/admin/audit', filters);
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">

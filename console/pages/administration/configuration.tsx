@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Settings } from 'lucide-react';
-import { useCallback } from 'react';
 import { configuration } from '../../api/configuration.ts';
 import type { Setting } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { type Column, LongList } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -27,9 +25,8 @@ const COLUMNS: readonly Column<Setting>[] = [
 export function ConfigurationTab() {
   const { search, set } = useFilters();
   const { data, error, refetch } = useQuery(configuration);
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const path = '/admin/configuration';
-  const searchFor = useCallback((q: string | undefined) => set({ q }), [set]);
   const words = search.q?.toLowerCase() ?? '';
   const found = (data ?? []).filter(
     ({ name, about, is_set: isSet }) =>
@@ -38,7 +35,7 @@ export function ConfigurationTab() {
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
-        <SearchField label="Search settings" value={search.q} onChange={searchFor} />
+        <SearchField label="Search settings" value={search.q} onChange={(q) => set({ q })} />
         <Checkbox checked={search.set ?? false} onChange={(only) => set({ set: only || undefined })}>
           Only what is set
         </Checkbox>
@@ -61,7 +58,7 @@ export function ConfigurationTab() {
             <Empty icon={<Settings />}>No setting is like that.</Empty>
           )
         ) : error ? (
-          <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />
+          <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />
         ) : (
           <Skeleton lines={8} />
         )}

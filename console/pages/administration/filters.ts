@@ -1,5 +1,4 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback } from 'react';
 import type { AdministrationSearch } from './search.ts';
 
 const route = getRouteApi('/administration');
@@ -8,10 +7,7 @@ const route = getRouteApi('/administration');
 export function useFilters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const set = useCallback(
-    (changes: Partial<AdministrationSearch>) =>
-      void navigate({ search: (before) => ({ ...before, ...changes }), replace: true }),
-    [navigate],
-  );
+  const set = (changes: Partial<AdministrationSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true });
   return { search, set };
 }

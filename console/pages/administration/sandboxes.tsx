@@ -2,6 +2,7 @@ import { Container } from 'lucide-react';
 import { sandboxes } from '../../api/sandboxes.ts';
 import type { Sandbox } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { pathWith } from '../../parts/curl/curl.ts';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
@@ -46,7 +47,7 @@ const COLUMNS: readonly Column<Sandbox>[] = [
 export function SandboxesTab() {
   const { search, set } = useFilters();
   const list = useList(sandboxes.list(search.status));
-  const path = search.status ? `/admin/sandboxes?status=${search.status}` : '/admin/sandboxes';
+  const path = pathWith('/admin/sandboxes', { status: search.status });
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">

@@ -1,8 +1,8 @@
 import { Users } from 'lucide-react';
-import { useCallback } from 'react';
 import { users } from '../../api/users.ts';
 import type { User } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { pathWith } from '../../parts/curl/curl.ts';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
@@ -28,12 +28,11 @@ export function UsersTab() {
   const { search, set } = useFilters();
   const { q } = search;
   const list = useList(users.list(q));
-  const path = q ? `/admin/users?q=${encodeURIComponent(q)}` : '/admin/users';
-  const searchFor = useCallback((words: string | undefined) => set({ q: words }), [set]);
+  const path = pathWith('/admin/users', { q });
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label="Search by name or address" value={q} onChange={searchFor} />
+        <SearchField label="Search by name or address" value={q} onChange={(words) => set({ q: words })} />
         <CopyCurl path={path} />
       </div>
       <Listing

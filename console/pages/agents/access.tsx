@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentAccess } from '../../gen/index.ts';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { changesOf } from '../../parts/editor/changes.ts';
 import { Form } from '../../parts/editor/form.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
@@ -26,10 +26,10 @@ const CHOICES = (['private', 'allowlist', 'public'] as const).map((value) => ({
 /** Who may begin conversations with the agent, and who may change it. */
 export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const { data, error, refetch } = useQuery(agents.access(agentId));
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   if (data) return <AccessForm agentId={agentId} access={data} />;
   if (!error) return <Skeleton lines={6} />;
-  const curl = curlOf({ path: `/agents/${agentId}/access`, isTeam });
+  const curl = curlOf({ path: `/agents/${agentId}/access` });
   return <Failure error={error} onRetry={() => void refetch()} curl={curl} />;
 }
 

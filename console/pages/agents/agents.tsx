@@ -1,16 +1,15 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Bot, Plus, SearchX } from 'lucide-react';
-import { useCallback } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { pathWith } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
@@ -33,12 +32,9 @@ export function AgentsPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(agents.list(q));
-  const search = useCallback(
-    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
-    [navigate],
-  );
+  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New agent', () => void navigate({ to: '/agents/new' }));
-  const curl = { path: q ? `/agents?q=${encodeURIComponent(q)}` : '/agents' };
+  const curl = { path: pathWith('/agents', { q }) };
   return (
     <Page
       title="Agents"
@@ -111,7 +107,7 @@ function NoneFound() {
 }
 
 function None() {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const create = (
     <ButtonLink to="/agents/new" look="primary">
       Create your first agent
@@ -119,7 +115,7 @@ function None() {
   );
   const body = { name: 'Echo', model: 'rehearsal/echo' };
   return (
-    <Empty icon={<Bot />} action={create} curl={curlOf({ method: 'POST', path: '/agents', body, isTeam })}>
+    <Empty icon={<Bot />} action={create} curl={curlOf({ method: 'POST', path: '/agents', body })}>
       There is no agent yet. The model rehearsal/echo needs no key.
     </Empty>
   );

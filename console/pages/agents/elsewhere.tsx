@@ -4,10 +4,9 @@ import { sessions } from '../../api/sessions.ts';
 import { triggers } from '../../api/triggers.ts';
 import type { Agent, Deployment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { List, useList } from '../../parts/lists/list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { SessionRows } from '../../parts/sessions/rows.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -16,7 +15,7 @@ import { Time } from '../../ui/time.tsx';
 
 /** The sessions of an agent, newest first. */
 export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const list = useList(sessions.list({ agent_id: agentId }));
   const path = `/sessions?agent_id=${agentId}`;
   return (
@@ -29,7 +28,7 @@ export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
       </Bar>
       <List
         list={list}
-        curl={curlOf({ path, isTeam })}
+        curl={curlOf({ path })}
         empty={
           <Empty
             icon={<MessagesSquare />}
@@ -37,7 +36,6 @@ export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
               method: 'POST',
               path: `/agents/${agentId}/conversations`,
               body: { message: 'Hello' },
-              isTeam,
             })}
           >
             Each conversation with this agent, and each call of its triggers, is a session. There is none yet.
@@ -52,7 +50,7 @@ export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
 
 /** The triggers of an agent, and the way to a new one. */
 export function TriggersTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const list = useList(triggers.list({ q: agentId }));
   const path = `/admin/agents/${agentId}/deployments`;
   return (
@@ -69,12 +67,9 @@ export function TriggersTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
       </Bar>
       <List
         list={list}
-        curl={curlOf({ path, isTeam })}
+        curl={curlOf({ path })}
         empty={
-          <Empty
-            icon={<Webhook />}
-            curl={curlOf({ method: 'POST', path, body: { type: 'webhook' }, isTeam })}
-          >
+          <Empty icon={<Webhook />} curl={curlOf({ method: 'POST', path, body: { type: 'webhook' } })}>
             A trigger lets another system begin a session with this agent. There is none yet.
           </Empty>
         }

@@ -3,11 +3,10 @@ import { GitCompareArrows } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentVersion } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Compare } from '../../parts/editor/compare.tsx';
 import { runtimeShown } from '../../parts/editor/runtime-shown.ts';
 import { List, useList } from '../../parts/lists/list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 
 const route = getRouteApi('/agents/$agentId');
@@ -17,7 +16,7 @@ export function VersionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(agents.versions(agentId));
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const path = `/agents/${agentId}/versions`;
   return (
     <>
@@ -30,7 +29,7 @@ export function VersionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
       </div>
       <List
         list={list}
-        curl={curlOf({ path, isTeam })}
+        curl={curlOf({ path })}
         empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}
       >
         {(versions) => (

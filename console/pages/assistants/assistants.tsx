@@ -1,16 +1,15 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, SearchX, UserRound } from 'lucide-react';
-import { useCallback } from 'react';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { pathWith } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
@@ -31,12 +30,9 @@ export function AssistantsPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(assistants.list(q));
-  const search = useCallback(
-    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
-    [navigate],
-  );
+  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New assistant', () => void navigate({ to: '/assistants/new' }));
-  const curl = { path: q ? `/assistants?q=${encodeURIComponent(q)}` : '/assistants' };
+  const curl = { path: pathWith('/assistants', { q }) };
   return (
     <Page
       title="Assistants"
@@ -112,7 +108,7 @@ function NoneFound() {
 }
 
 function None() {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const create = (
     <ButtonLink to="/assistants/new" look="primary">
       Create your first assistant
@@ -120,11 +116,7 @@ function None() {
   );
   const body = { name: 'Desk', model: 'rehearsal/shell' };
   return (
-    <Empty
-      icon={<UserRound />}
-      action={create}
-      curl={curlOf({ method: 'POST', path: '/assistants', body, isTeam })}
-    >
+    <Empty icon={<UserRound />} action={create} curl={curlOf({ method: 'POST', path: '/assistants', body })}>
       There is no assistant yet: create one to keep files from one conversation to the next.
     </Empty>
   );

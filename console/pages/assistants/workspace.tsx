@@ -3,15 +3,15 @@ import { lazy, Suspense } from 'react';
 import { assistants } from '../../api/assistants.ts';
 import type { Workspace as WorkspaceFacts } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { piece } from '../../parts/piece.ts';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const FileBrowser = lazy(async () => ({
-  default: (await import('../../parts/files/browser.tsx')).FileBrowser,
+  default: (await piece(() => import('../../parts/files/browser.tsx'))).FileBrowser,
 }));
 
 export interface WorkspaceProps {
@@ -44,10 +44,9 @@ export function Workspace({ assistantId, readOnly, path, onPath }: WorkspaceProp
 type WorkspaceQuery = Pick<UseQueryResult<WorkspaceFacts>, 'data' | 'error' | 'refetch'>;
 
 function Summary({ assistantId, data, error, refetch }: WorkspaceQuery & { assistantId: string }) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const path = `/assistants/${assistantId}/workspace`;
-  if (error && !data)
-    return <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path, isTeam })} />;
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />;
   if (!data) return <Skeleton lines={1} />;
   const { files, max_files: mostFiles, bytes, max_bytes: mostBytes, updated_at: updatedAt } = data;
   return (

@@ -1,9 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Boxes, Plus, SearchX } from 'lucide-react';
-import { useCallback } from 'react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { pathWith } from '../../parts/curl/curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
@@ -40,12 +40,9 @@ function AllEnvironments() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(environments.list(q));
-  const search = useCallback(
-    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
-    [navigate],
-  );
+  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New environment', () => void navigate({ to: '/environments/new' }));
-  const curl = { path: q ? `/admin/environments?q=${encodeURIComponent(q)}` : '/admin/environments' };
+  const curl = { path: pathWith('/admin/environments', { q }) };
   const all = (
     <ButtonLink to="/environments" search={{}}>
       Show all

@@ -3,10 +3,9 @@ import { GitCompareArrows } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment, EnvironmentVersion } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Compare } from '../../parts/editor/compare.tsx';
 import { List, useList } from '../../parts/lists/list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { environmentShown } from './words.ts';
 
@@ -21,7 +20,7 @@ export function VersionsTab({
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(environments.versions(environmentId));
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const path = `/admin/environments/${environmentId}/versions`;
   return (
     <>
@@ -31,7 +30,7 @@ export function VersionsTab({
       </div>
       <List
         list={list}
-        curl={curlOf({ path, isTeam })}
+        curl={curlOf({ path })}
         empty={<Empty icon={<GitCompareArrows />}>There are no versions.</Empty>}
       >
         {(versions) => (

@@ -3,7 +3,7 @@ import { sessions } from '../../api/sessions.ts';
 import { readiness } from '../../api/system.ts';
 import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
@@ -16,7 +16,8 @@ const SHOWN = 6;
 
 /** What wants attention, and for whoever is new how to begin. */
 export function HomePage() {
-  const { isTeam, isAdministrator } = useViewer();
+  const { isAdministrator } = useViewer();
+  const curlOf = useCurl();
   const recent = useQuery(sessions.newest());
   const asking = useQuery(sessions.newest({ needs_action: true }));
   const actions = (
@@ -39,7 +40,7 @@ export function HomePage() {
           <Failure
             error={recent.error}
             onRetry={() => void recent.refetch()}
-            curl={curlOf({ path: '/sessions', isTeam })}
+            curl={curlOf({ path: '/sessions' })}
           />
         ) : (
           <Skeleton />

@@ -6,9 +6,8 @@ import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
 import { ConfirmAct } from '../../parts/acts/confirm-act.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Problem } from '../../parts/faults/failure.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -18,18 +17,18 @@ import { copyText } from '../../ui/toast.tsx';
 /** What can be done with a session as a whole. */
 export function SessionActions({ session, isMine }: { session: Session; isMine: boolean }) {
   const [open, setOpen] = useState<'rename' | 'archive' | 'delete'>();
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const path = `/sessions/${session.session_id}`;
   const close = () => setOpen(undefined);
   return (
     <>
       <Menu trigger={<IconButton label="More about this session" icon={<Ellipsis />} />}>
-        <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf({ path, isTeam }))}>
+        <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf({ path }))}>
           Copy as curl
         </MenuItem>
         <MenuItem
           icon={<Terminal />}
-          onSelect={() => void copyText(curlOf({ path: `${path}/events/stream`, isTeam }))}
+          onSelect={() => void copyText(curlOf({ path: `${path}/events/stream` }))}
         >
           Copy as curl: follow its events
         </MenuItem>

@@ -4,9 +4,8 @@ import { Braces, Ellipsis, GitFork, Link, Terminal, TextQuote } from 'lucide-rea
 import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
 import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { messageOf } from '../../parts/faults/failure.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { copyText, toast } from '../../ui/toast.tsx';
@@ -23,7 +22,7 @@ export interface EventMenuProps {
 /** What can be done with a place in the journal. */
 export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps) {
   const fork = useFork(session);
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const link = () => {
     const url = new URL(location.href);
     url.searchParams.set('event', String(seq));
@@ -52,7 +51,7 @@ export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps
       {mayFork && (
         <MenuItem
           icon={<Terminal />}
-          onSelect={() => void copyText(curlOf({ ...forkRequest(session, seq), isTeam }))}
+          onSelect={() => void copyText(curlOf({ ...forkRequest(session, seq) }))}
         >
           Copy as curl: fork
         </MenuItem>

@@ -1,9 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { type SessionFilters, sessions } from '../../api/sessions.ts';
+import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { pathWith } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
@@ -53,7 +54,7 @@ export function SessionsPage() {
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   const filters = filtersOf(search);
   const list = useList(sessions.list(filters, search.all));
-  const path = pathOf(search.all ? '/admin/sessions' : '/sessions', filters);
+  const path = pathWith(search.all ? '/admin/sessions' : '/sessions', filters);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
@@ -90,16 +91,10 @@ export function SessionsPage() {
         columns={COLUMNS}
         card={(session) => <SessionCard session={session} />}
         curl={{ path }}
-        empty={<NoSessions isFiltered={isFiltered} isTeam={isTeam} />}
+        empty={<NoSessions isFiltered={isFiltered} />}
       />
     </Page>
   );
-}
-
-function pathOf(base: string, filters: SessionFilters): string {
-  const set = Object.entries(filters).filter(([, value]) => value !== undefined && value !== false);
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
-  return query ? `${base}?${query}` : base;
 }
 
 /** Where whoever came from an agent or a trigger sees what holds them here. */
@@ -158,7 +153,8 @@ const COLUMNS: readonly Column<Session>[] = [
   { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
-function NoSessions({ isFiltered, isTeam }: { isFiltered: boolean; isTeam: boolean }) {
+function NoSessions({ isFiltered }: { isFiltered: boolean }) {
+  const curlOf = useCurl();
   if (isFiltered) {
     const all = (
       <ButtonLink to="/sessions" search={{}}>
@@ -184,7 +180,6 @@ function NoSessions({ isFiltered, isTeam }: { isFiltered: boolean; isTeam: boole
         method: 'POST',
         path: '/agents/AGENT_ID/conversations',
         body: { message: 'Hello' },
-        isTeam,
       })}
     >
       A session begins when somebody talks to an agent, or when a trigger is called.

@@ -6,10 +6,9 @@ import { agents } from '../../api/agents.ts';
 import { triggers } from '../../api/triggers.ts';
 import type { Agent, Deployment } from '../../gen/index.ts';
 import { newIdempotencyKey } from '../../parts/acts/idempotency-key.ts';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -82,7 +81,7 @@ function Offer(props: {
   action: string;
   create: (wanted: Wanted) => Promise<void>;
 }) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const { query, items } = useList(agents.list());
   if (query.isSuccess && items.length === 0)
     return (
@@ -94,7 +93,6 @@ function Offer(props: {
           </ButtonLink>
         }
         curl={curlOf({
-          isTeam,
           method: 'POST',
           path: '/agents',
           body: { name: 'Echo', model: 'rehearsal/echo' },

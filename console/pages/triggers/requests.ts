@@ -1,5 +1,6 @@
 import type { Deployment } from '../../gen/index.ts';
-import type { CurlOptions } from '../../parts/curl/curl.ts';
+import { type CurlOptions, pathWith } from '../../parts/curl/curl.ts';
+import type { TriggersSearch } from './search.ts';
 
 type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
 
@@ -8,10 +9,7 @@ const pathOf = ({ agent_id: agentId, deployment_id: id }: Address) =>
 
 /** What the pages of triggers ask the service, as requests to copy. */
 export const requests = {
-  list: ({ q, status }: { q?: string | undefined; status?: string | undefined } = {}): CurlOptions => {
-    const query = new URLSearchParams({ ...(q ? { q } : {}), ...(status ? { status } : {}) });
-    return { path: `/admin/deployments${query.size > 0 ? `?${query}` : ''}` };
-  },
+  list: (filters: TriggersSearch): CurlOptions => ({ path: pathWith('/admin/deployments', filters) }),
   create: (agentId: string | undefined, prefix: string): CurlOptions => ({
     method: 'POST',
     path: `/admin/agents/${agentId ?? 'AGENT_ID'}/deployments`,

@@ -1,32 +1,23 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Ban, Copy, Ellipsis, Power, Replace, Terminal, Trash2 } from 'lucide-react';
 import type { Deployment } from '../../gen/index.ts';
-import { curlOf } from '../../parts/curl/curl.ts';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { copyText } from '../../ui/toast.tsx';
 import type { TriggerActions } from './actions.tsx';
 import { requests } from './requests.ts';
 import { agentNameOf } from './status.tsx';
 
-function copy(text: string, what: string): void {
-  const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
-  written.then(
-    () => toast.done(`Copied: ${what}`),
-    () => toast.failed('The browser does not allow copying.'),
-  );
-}
-
 export interface RowMenuProps {
   trigger: Deployment;
-  actions: TriggerActions;
+  actions: Pick<TriggerActions, 'enable' | 'ask'>;
 }
 
 /** What can be done with a trigger, where there are many of them. */
 export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
   const navigate = useNavigate();
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const { agent_id: agent, deployment_id: replaces, status, trigger_url: url } = trigger;
   const label = `Actions for ${agentNameOf(trigger)}, ${replaces}`;
   return (
@@ -46,14 +37,11 @@ export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
       >
         Replace
       </MenuItem>
-      <MenuItem icon={<Copy />} onSelect={() => copy(url, 'the trigger URL')}>
+      <MenuItem icon={<Copy />} onSelect={() => void copyText(url)}>
         Copy the URL
       </MenuItem>
       {status === 'disabled' && (
-        <MenuItem
-          icon={<Terminal />}
-          onSelect={() => copy(curlOf({ isTeam, ...requests.enable(trigger) }), 'enable, as curl')}
-        >
+        <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf(requests.enable(trigger)))}>
           Copy “Enable” as curl
         </MenuItem>
       )}

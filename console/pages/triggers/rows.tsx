@@ -1,58 +1,49 @@
+import { useMemo } from 'react';
 import type { Deployment } from '../../gen/index.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { type Column, LongList } from '../../parts/lists/long-list.tsx';
+import type { Column } from '../../parts/lists/long-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TriggerActions } from './actions.tsx';
 import { RowMenu } from './row-menu.tsx';
 import { agentNameOf, TriggerStatus } from './status.tsx';
 
-export interface TriggerRowsProps {
-  triggers: Deployment[];
-  more: boolean;
-  onEnd: () => void;
-  actions: TriggerActions;
+/** What the list of triggers says of each. They stay the same, so that rows are not drawn for nothing. */
+export function useTriggerColumns({ enable, ask }: TriggerActions): readonly Column<Deployment>[] {
+  return useMemo(
+    () => [
+      { name: 'Trigger', className: 'w-[36%]', cell: (trigger) => <Name trigger={trigger} /> },
+      {
+        name: 'Status',
+        className: 'w-28',
+        cell: ({ status }) => <TriggerStatus status={status} />,
+      },
+      { name: 'Type', className: 'w-28', cell: () => 'Webhook' },
+      { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <Prefix text={prefix} /> },
+      { name: 'Created', className: 'w-32', cell: ({ created_at: at }) => <Time at={at} /> },
+      {
+        name: 'Actions',
+        hideName: true,
+        className: 'w-16 text-end',
+        cell: (trigger) => <RowMenu trigger={trigger} actions={{ enable, ask }} />,
+      },
+    ],
+    [enable, ask],
+  );
 }
 
-/** Triggers of any number, each a link to its page. */
-export function TriggerRows({ triggers, more, onEnd, actions }: TriggerRowsProps) {
-  const columns: Column<Deployment>[] = [
-    { name: 'Trigger', className: 'w-[36%]', cell: (trigger) => <Name trigger={trigger} /> },
-    {
-      name: 'Status',
-      className: 'w-28',
-      cell: ({ status }) => <TriggerStatus status={status} />,
-    },
-    { name: 'Type', className: 'w-28', cell: () => 'Webhook' },
-    { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <Prefix text={prefix} /> },
-    { name: 'Created', className: 'w-32', cell: ({ created_at: at }) => <Time at={at} /> },
-    {
-      name: 'Actions',
-      hideName: true,
-      className: 'w-16 text-end',
-      cell: (trigger) => <RowMenu trigger={trigger} actions={actions} />,
-    },
-  ];
+/** The same where there is no room for columns. */
+export function TriggerCard({ trigger, actions }: { trigger: Deployment; actions: TriggerActions }) {
   return (
-    <LongList
-      label="Triggers"
-      items={triggers}
-      keyOf={({ deployment_id: id }) => id}
-      columns={columns}
-      more={more}
-      onEnd={onEnd}
-      card={(trigger) => (
-        <div className="flex items-start gap-2">
-          <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-            <Name trigger={trigger} />
-            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
-              <TriggerStatus status={trigger.status} />
-              <Time at={trigger.created_at} />
-            </div>
-          </div>
-          <RowMenu trigger={trigger} actions={actions} />
+    <div className="flex items-start gap-2">
+      <div className="flex min-w-0 flex-1 flex-col gap-1.5">
+        <Name trigger={trigger} />
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+          <TriggerStatus status={trigger.status} />
+          <Time at={trigger.created_at} />
         </div>
-      )}
-    />
+      </div>
+      <RowMenu trigger={trigger} actions={actions} />
+    </div>
   );
 }
 

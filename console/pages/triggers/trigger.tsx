@@ -7,10 +7,9 @@ import { type InvocationLog, invocations } from '../../api/invocations.ts';
 import { triggers } from '../../api/triggers.ts';
 import type { Deployment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -29,12 +28,11 @@ const above = <TextLink to="/triggers">Triggers</TextLink>;
 
 export function TriggerPage() {
   const { agentId, deploymentId } = route.useParams();
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const query = useQuery(triggers.one(agentId, deploymentId));
   // Asked for at the same time.
   const log = useQuery(invocations.log(agentId, deploymentId));
   const curl = curlOf({
-    isTeam,
     ...requests.read({ agent_id: agentId, deployment_id: deploymentId }),
   });
   if (isMissing(query.error))

@@ -1,9 +1,9 @@
 import { CopyButton } from '../../ui/copy.tsx';
-import { useViewer } from '../people/viewer.ts';
-import { type CurlOptions, curlOf } from './curl.ts';
+import type { CurlOptions } from './curl.ts';
+import { useCurl } from './use-curl.ts';
 
 /** Copies what a page or a button does, as a line for a shell. */
 export function CopyCurl({ label = 'Copy as curl', ...request }: CurlOptions & { label?: string }) {
-  const { isTeam } = useViewer();
-  return <CopyButton text={() => curlOf({ isTeam, ...request })}>{label}</CopyButton>;
+  const curlOf = useCurl();
+  return <CopyButton text={() => curlOf(request)}>{label}</CopyButton>;
 }

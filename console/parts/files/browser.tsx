@@ -10,9 +10,8 @@ import { Empty } from '../../ui/empty.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { curlOf } from '../curl/curl.ts';
+import { useCurl } from '../curl/use-curl.ts';
 import { Failure } from '../faults/failure.tsx';
-import { useViewer } from '../people/viewer.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { curlsOf } from './curls.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -53,7 +52,7 @@ type Question =
   | { kind: 'replace'; folder: string; names: string[]; collected: Collected };
 
 function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProps) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const { folders, renew } = useFolders(place, change);
   const { queue, view } = useUploads(place, renew);
   const { entry, error, retry } = useEntry(place, folders, path);
@@ -130,7 +129,7 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
             <Failure
               error={root.error}
               onRetry={() => folders.retry('')}
-              curl={curlOf({ path: fileRoute(place), isTeam })}
+              curl={curlOf({ path: fileRoute(place) })}
             />
           ) : (
             <Tree
@@ -160,7 +159,7 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
                 )
               }
               curl={
-                readOnly ? undefined : curlsOf(place, { path: '', kind: 'directory' }, isTeam).at(-1)?.curl
+                readOnly ? undefined : curlsOf(place, { path: '', kind: 'directory' }, curlOf).at(-1)?.curl
               }
             >
               {readOnly
@@ -173,7 +172,7 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
             <Failure
               error={error}
               onRetry={retry}
-              curl={curlOf({ path: fileRoute(place, '', folder || undefined), isTeam })}
+              curl={curlOf({ path: fileRoute(place, '', folder || undefined) })}
             />
           ) : (
             <Skeleton />

@@ -1,48 +1,46 @@
 import { fileRoute, MOST_AT_ONCE, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
-import { curlOf } from '../curl/curl.ts';
+import { type CurlOptions, shellWord } from '../curl/curl.ts';
 import { folderOf, nameOf } from './paths.ts';
 
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const withLines = (curl: string, ...lines: string[]) => [curl, ...lines].join(' \\\n  ');
 
 /** What can be done with something, as lines for a shell. */
 export function curlsOf(
   place: Place,
   { path, kind }: Pick<FileEntry, 'path' | 'kind'>,
-  isTeam: boolean,
+  curlOf: (request: CurlOptions) => string,
 ): { text: string; curl: string }[] {
   const isFolder = kind === 'directory';
   const folder = isFolder ? path : folderOf(path);
-  const list = curlOf({ path: fileRoute(place, '', folder || undefined), isTeam });
-  const send = curlOf({ path: fileRoute(place), isTeam });
+  const list = curlOf({ path: fileRoute(place, '', folder || undefined) });
+  const send = curlOf({ path: fileRoute(place) });
   const curls = [
     { text: 'List the folder', curl: list },
     {
       text: 'Upload into the folder',
-      curl: withLines(send, `--form-string ${quoted(`path=${folder}`)}`, "-F 'files=@report.pdf'"),
+      curl: withLines(send, `--form-string ${shellWord(`path=${folder}`)}`, "-F 'files=@report.pdf'"),
     },
   ];
   if (kind === 'symlink') return curls;
   const download = curlOf({
     path: isFolder ? fileRoute(place, '/archive', path || undefined) : fileRoute(place, '/content', path),
-    isTeam,
   });
   const output = isFolder ? `${nameOf(path) || place.id}.tar` : nameOf(path);
-  return [{ text: 'Download', curl: withLines(download, `-o ${quoted(`./${output}`)}`) }, ...curls];
+  return [{ text: 'Download', curl: withLines(download, `-o ${shellWord(`./${output}`)}`) }, ...curls];
 }
 
 /** A file that is too long for one answer, part after part; it fails when the file changes meanwhile. */
 export function partsCurl(
   place: Place,
   { path, size, sha256 }: Pick<FileEntry, 'path' | 'size' | 'sha256'>,
-  isTeam: boolean,
+  curlOf: (request: CurlOptions) => string,
 ): string {
   const last = Math.ceil(size / MOST_AT_ONCE) - 1;
   const curl = withLines(
-    curlOf({ path: fileRoute(place, '/content', path), isTeam }),
+    curlOf({ path: fileRoute(place, '/content', path) }),
     `--fail -H 'If-Match: "${sha256}"'`,
     `-r "$((part * ${MOST_AT_ONCE}))-$((part * ${MOST_AT_ONCE} + ${MOST_AT_ONCE - 1}))" || break`,
   );
-  return `for part in $(seq 0 ${last}); do\n  ${curl}\ndone > ${quoted(`./${nameOf(path)}`)}`;
+  return `for part in $(seq 0 ${last}); do\n  ${curl}\ndone > ${shellWord(`./${nameOf(path)}`)}`;
 }

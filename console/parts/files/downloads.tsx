@@ -3,11 +3,11 @@ import { Download } from 'lucide-react';
 import { archiveUrl, checkArchive, contentUrl, MOST_AT_ONCE, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { shownBytes } from '../../ui/bytes.ts';
 import { Code } from '../../ui/code.tsx';
-import { useViewer } from '../people/viewer.ts';
+import { useCurl } from '../curl/use-curl.ts';
 import { partsCurl } from './curls.ts';
 import { nameOf } from './paths.ts';
-import { sizeText } from './size.ts';
 
 /** A file as a download. One that is too long for an answer has none: see PartsHint. */
 export function DownloadFile({ place, entry }: { place: Place; entry: FileEntry }) {
@@ -22,14 +22,14 @@ export function DownloadFile({ place, entry }: { place: Place; entry: FileEntry 
 
 /** How a file is had that is too long for one answer. */
 export function PartsHint({ place, entry }: { place: Place; entry: FileEntry }) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   if (entry.size <= MOST_AT_ONCE) return null;
   return (
     <div className="flex flex-col gap-2 border-t border-line p-4 text-[13px]">
       <p className="text-muted">
-        This file has more than {sizeText(MOST_AT_ONCE)}, the most that one answer holds. Get it in parts:
+        This file has more than {shownBytes(MOST_AT_ONCE)}, the most that one answer holds. Get it in parts:
       </p>
-      <Code text={partsCurl(place, entry, isTeam)} label="Download in parts with curl" />
+      <Code text={partsCurl(place, entry, curlOf)} label="Download in parts with curl" />
     </div>
   );
 }

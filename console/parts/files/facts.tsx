@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { FileEntry } from '../../gen/index.ts';
+import { exactBytes, shownBytes } from '../../ui/bytes.ts';
 import { Copyable } from '../../ui/code.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Name } from './name.tsx';
-import { exactSize, sizeText } from './size.ts';
 
 /** What is known of an entry besides its name. */
 export function Facts({
@@ -15,7 +15,7 @@ export function Facts({
     <dl className="flex flex-wrap gap-x-6 gap-y-1.5 text-[13px]">
       {kind === 'file' && (
         <Fact name="Size">
-          <span title={exactSize(size)}>{sizeText(size)}</span>
+          <span title={exactBytes(size)}>{shownBytes(size)}</span>
         </Fact>
       )}
       {type && <Fact name="Type">{type}</Fact>}

@@ -1,8 +1,8 @@
 import type { Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
+import { shownBytes } from '../../ui/bytes.ts';
 import { ImagePreview } from './image-preview.tsx';
 import { NoPreview } from './no-preview.tsx';
-import { sizeText } from './size.ts';
 import { TextPreview } from './text-preview.tsx';
 
 /** What browsers show as a picture. It is never opened as a document, so what is in it never runs. */
@@ -15,6 +15,6 @@ export function Preview({ place, entry }: { place: Place; entry: FileEntry }) {
   const type = entry.media_type ?? '';
   if (!IMAGES.test(type)) return <TextPreview place={place} entry={entry} />;
   if (entry.size > LARGEST_IMAGE)
-    return <NoPreview>There is no preview of images over {sizeText(LARGEST_IMAGE)}.</NoPreview>;
+    return <NoPreview>There is no preview of images over {shownBytes(LARGEST_IMAGE)}.</NoPreview>;
   return <ImagePreview place={place} entry={entry} />;
 }

@@ -3,10 +3,10 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import type { Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
+import { shownBytes } from '../../ui/bytes.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure } from '../faults/failure.tsx';
 import { NoPreview } from './no-preview.tsx';
-import { numberText, sizeText } from './size.ts';
 import { readText, type TextBeginning } from './text.ts';
 
 const LINE_PX = 20;
@@ -28,7 +28,7 @@ export function TextPreview({ place, entry }: { place: Place; entry: FileEntry }
       {(cut || hasLongLines) && (
         <p role="note" className="border-b border-line bg-warn-soft px-4 py-1.5 text-[13px] text-warn">
           {cut &&
-            `The preview ends after ${'lines' in cut ? `${numberText(cut.lines)} lines` : `${sizeText(cut.bytes)} of ${sizeText(entry.size)}`}. `}
+            `The preview ends after ${'lines' in cut ? `${cut.lines.toLocaleString('en')} lines` : `${shownBytes(cut.bytes)} of ${shownBytes(entry.size)}`}. `}
           {hasLongLines && 'Very long lines are cut. '}
           Download the file to see all of it.
         </p>

@@ -1,10 +1,10 @@
 import { ChevronRight, LoaderCircle, RotateCw } from 'lucide-react';
+import { shownBytes } from '../../ui/bytes.ts';
 import { classes } from '../../ui/classes.ts';
 import { messageOf } from '../faults/failure.tsx';
 import { EntryIcon } from './icon.tsx';
 import { Name } from './name.tsx';
 import type { EntryRow, Row } from './rows.ts';
-import { sizeText } from './size.ts';
 
 export interface TreeRowProps {
   id: string;
@@ -92,7 +92,7 @@ function Entry({ row: { entry, isOpen }, onToggle }: { row: EntryRow; onToggle: 
         </span>
       )}
       {entry.kind === 'file' && (
-        <span className="shrink-0 text-xs text-muted tabular-nums">{sizeText(entry.size)}</span>
+        <span className="shrink-0 text-xs text-muted tabular-nums">{shownBytes(entry.size)}</span>
       )}
     </>
   );

@@ -1,9 +1,9 @@
 import { CircleAlert, RotateCw, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { shownBytes } from '../../ui/bytes.ts';
 import { Progress } from '../../ui/progress.tsx';
 import { Name } from './name.tsx';
-import { numberText, sizeText } from './size.ts';
 import type { Upload, UploadQueue, UploadsView } from './upload-queue.ts';
 
 /** What is being uploaded, how far it has got, and what has come to nothing. */
@@ -25,7 +25,7 @@ export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView
               {open > 0 && (
                 <span className="text-muted">
                   {' '}
-                  · {sizeText(sent)} of {sizeText(bytes)}
+                  · {shownBytes(sent)} of {shownBytes(bytes)}
                 </span>
               )}
             </span>
@@ -49,7 +49,7 @@ export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView
               {shown.map((upload) => (
                 <Line key={upload.id} upload={upload} queue={queue} />
               ))}
-              {hidden > 0 && <li className="px-3 py-2 text-muted">and {numberText(hidden)} more</li>}
+              {hidden > 0 && <li className="px-3 py-2 text-muted">and {hidden.toLocaleString('en')} more</li>}
             </ul>
           )}
         </section>
@@ -73,7 +73,7 @@ function Line({
             <Name text={path} cut />
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
-            {state === 'sending' ? `${Math.floor(part * 100)} % of ${sizeText(size)}` : sizeText(size)}
+            {state === 'sending' ? `${Math.floor(part * 100)} % of ${shownBytes(size)}` : shownBytes(size)}
           </span>
         </div>
         {state === 'sending' && <Progress label={`Upload of ${path}`} part={part} />}
@@ -97,9 +97,9 @@ function Line({
 }
 
 function headline({ total, done, failed, open }: UploadsView): string {
-  if (open > 0) return `Uploading: ${numberText(done)} of ${numberText(total)} done`;
-  const uploaded = `${numberText(done)} ${done === 1 ? 'file' : 'files'} uploaded`;
-  return failed > 0 ? `${uploaded}, ${numberText(failed)} failed` : uploaded;
+  if (open > 0) return `Uploading: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} done`;
+  const uploaded = `${done.toLocaleString('en')} ${done === 1 ? 'file' : 'files'} uploaded`;
+  return failed > 0 ? `${uploaded}, ${failed.toLocaleString('en')} failed` : uploaded;
 }
 
 /** For who does not see it: when it begins, each quarter of the way, and how it has ended. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/page.tsx';
-import { type CurlOptions, curlOf } from '../curl/curl.ts';
-import { useViewer } from '../people/viewer.ts';
+import type { CurlOptions } from '../curl/curl.ts';
+import { useCurl } from '../curl/use-curl.ts';
 import { List, type Pages, useNextPage } from './list.tsx';
 import { type Column, LongList } from './long-list.tsx';
 
@@ -20,7 +20,7 @@ export interface ListingProps<Item> {
 
 /** A list of any length in each of its states, which says how much there is and reads on by itself. */
 export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }: ListingProps<Item>) {
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const { isPending, hasNextPage } = list.query;
   const onEnd = useNextPage(list.query);
   return (
@@ -29,7 +29,7 @@ export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }:
         {!isPending && `${list.items.length}${hasNextPage ? ' or more' : ''} ${noun}`}
       </p>
       <Card>
-        <List list={list} curl={curlOf({ isTeam, ...curl })} empty={empty}>
+        <List list={list} curl={curlOf({ ...curl })} empty={empty}>
           {(items) => (
             <LongList
               label={noun.charAt(0).toUpperCase() + noun.slice(1)}

@@ -15,20 +15,29 @@ const PAUSE_MS = 200;
 export function SearchField({ label, value, onChange }: SearchFieldProps) {
   const [text, setText] = useState(value ?? '');
   const sent = useRef(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const tell = useRef(onChange);
   useEffect(() => {
-    // The way back in the history of the browser.
-    if (value !== sent.current) setText(value ?? '');
+    tell.current = onChange;
+  });
+  useEffect(() => {
+    if (value === sent.current) return;
+    // The way back in the history of the browser, or a button that shows all.
+    clearTimeout(timer.current);
     sent.current = value;
+    setText(value ?? '');
   }, [value]);
-  useEffect(() => {
-    const wanted = text.trim() || undefined;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  function write(next: string): void {
+    setText(next);
+    clearTimeout(timer.current);
+    const wanted = next.trim() || undefined;
     if (wanted === sent.current) return;
-    const timer = setTimeout(() => {
+    timer.current = setTimeout(() => {
       sent.current = wanted;
-      onChange(wanted);
+      tell.current(wanted);
     }, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text, onChange]);
+  }
   return (
     <div className="relative min-w-44 flex-1">
       <Search className="pointer-events-none absolute start-2.5 top-2.5 size-4 text-muted" aria-hidden />
@@ -38,7 +47,7 @@ export function SearchField({ label, value, onChange }: SearchFieldProps) {
         placeholder={label}
         dir="auto"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         className="h-9 w-full rounded-lg border border-line bg-surface ps-8 pe-3 hover:border-strong-line"
       />
     </div>

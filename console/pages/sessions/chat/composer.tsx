@@ -4,9 +4,8 @@ import { type FormEvent, type KeyboardEvent, useRef } from 'react';
 import { type Sending, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import { useIdempotencyKeys } from '../../../parts/acts/idempotency-key.ts';
-import { curlOf } from '../../../parts/curl/curl.ts';
+import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Problem } from '../../../parts/faults/failure.tsx';
-import { useViewer } from '../../../parts/people/viewer.ts';
 import { useShortcut } from '../../../parts/shortcuts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Menu, MenuItem } from '../../../ui/menu.tsx';
@@ -25,7 +24,7 @@ const ROWS = 8;
 export function Composer({ session, text, onText, onSent }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { keyFor, renew } = useIdempotencyKeys();
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const sending = useMutation({
     mutationFn: (message: Sending) => sessions.send(session.session_id, message),
     onSuccess: () => {
@@ -58,7 +57,7 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
   };
   const copy = (what: 'messages' | 'interrupt', body?: object) => {
     const path = `/sessions/${session.session_id}/${what}`;
-    void copyText(curlOf({ method: 'POST', path, body, isTeam }));
+    void copyText(curlOf({ method: 'POST', path, body }));
   };
   const rows = Math.min(ROWS, text.split('\n').length);
   return (

@@ -3,11 +3,10 @@ import { useCallback } from 'react';
 import { type InvocationLog, invocations } from '../../../api/invocations.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
-import { curlOf } from '../../../parts/curl/curl.ts';
+import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Failure, messageOf, Problem } from '../../../parts/faults/failure.tsx';
 import { ButtonLink } from '../../../parts/links.tsx';
 import { type Column, LongList } from '../../../parts/lists/long-list.tsx';
-import { useViewer } from '../../../parts/people/viewer.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { shownBytes } from '../../../ui/bytes.ts';
@@ -35,7 +34,7 @@ export interface LogProps {
 export function RequestLog({ trigger, query }: LogProps) {
   const { agent_id: agentId, deployment_id: deploymentId } = trigger;
   const queries = useQueryClient();
-  const { isTeam } = useViewer();
+  const curlOf = useCurl();
   const news = useArrivals(query.data);
   const { mutate: readMore, ...reading } = useMutation({
     mutationFn: () => invocations.readOlder(queries, agentId, deploymentId),
@@ -69,7 +68,7 @@ export function RequestLog({ trigger, query }: LogProps) {
           <Failure
             error={query.error}
             onRetry={() => void query.refetch()}
-            curl={curlOf({ isTeam, ...requests.calls(trigger) })}
+            curl={curlOf({ ...requests.calls(trigger) })}
           />
         ) : query.data.entries.length === 0 ? (
           <p className="p-6 text-center text-muted">No request has come yet.</p>

@@ -1,4 +1,4 @@
-import { shellWord } from './quoting.ts';
+import { shellWord } from '../../../parts/curl/curl.ts';
 
 export const curlSender = (url: string) => `#!/usr/bin/env bash
 # bash send.sh '{"event": "hello"}'   (needs curl and openssl)

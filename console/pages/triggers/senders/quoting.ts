@@ -1,6 +1,3 @@
-/** A text as one word of a shell. */
-export const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** A text as JavaScript, Python and Go write it. A URL holds nothing that they write differently. */
 export const literal = (text: string) => JSON.stringify(text);
 
