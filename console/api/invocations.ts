@@ -11,6 +11,7 @@ export interface InvocationLog {
 }
 
 const FOLLOW_MS = 2_000;
+const MOST_KEPT = 20_000;
 
 const read = (agentId: string, deploymentId: string, cursor?: string, signal?: AbortSignal) =>
   askPage(
@@ -44,8 +45,13 @@ export const invocations = { log, readOlder };
 /** Entries that count several calls grow; the newer word about them holds. */
 function withNewest(log: InvocationLog | undefined, { items, next }: ListPage<Invocation>): InvocationLog {
   const known = new Set(log?.entries.map(({ invocation_id: id }) => id));
-  // More has come since than a page holds: what is between is read again, from the newest on.
-  if (!log || (log.entries.length > 0 && !items.some(({ invocation_id: id }) => known.has(id))))
+  // More has come since than a page holds: what is between is read again, from the newest on. So is a log that has been
+  // followed for so long that nobody reads all of it.
+  if (
+    !log ||
+    log.entries.length > MOST_KEPT ||
+    (log.entries.length > 0 && !items.some(({ invocation_id: id }) => known.has(id)))
+  )
     return { entries: items, next };
   return { ...log, entries: merged(items, log.entries), next: log.entries.length > 0 ? log.next : next };
 }

@@ -1,5 +1,5 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
-import { ApiError } from '../api/client.ts';
+import { ApiError, isMissing } from '../api/client.ts';
 import { Failure } from '../parts/faults/failure.tsx';
 import { NotFound } from '../parts/faults/not-found.tsx';
 import { Page } from '../ui/page.tsx';
@@ -7,7 +7,7 @@ import { Page } from '../ui/page.tsx';
 /** For what no page has caught. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
-  if (error instanceof ApiError && error.status === 404) return <NotFound />;
+  if (isMissing(error)) return <NotFound />;
   // What has failed may be what is read before any page.
   const retry = () => void router.invalidate().then(reset);
   return (

@@ -1,6 +1,6 @@
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api/client.ts';
+import { isMissing } from '../api/client.ts';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useCurl } from './curl/use-curl.ts';
@@ -19,7 +19,7 @@ export interface OneProps<Data, Key extends QueryKey> {
 export function One<Data, Key extends QueryKey>({ options, title, path, children }: OneProps<Data, Key>) {
   const { data, error, refetch } = useQuery(options);
   const curlOf = useCurl();
-  if (error instanceof ApiError && error.status === 404) throw error;
+  if (isMissing(error)) throw error;
   if (data !== undefined) return children(data);
   return (
     <Page title={title}>

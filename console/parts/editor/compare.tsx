@@ -7,7 +7,7 @@ import type { ShownField } from '../diff/fields.ts';
 import { Person } from '../people/person.tsx';
 import { FieldsShown } from './fields-shown.tsx';
 
-interface Version {
+export interface Version {
   version: number;
   created_at: string;
   created_by: string | null;

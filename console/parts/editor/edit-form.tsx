@@ -20,8 +20,12 @@ export interface EditFormProps<Source, Draft extends object, Body extends object
   draftOf: (source: Source) => Draft;
   read: (draft: Draft) => { body: Body; problems: Problems };
   shown: (body: Body) => ShownField[];
-  /** Sends what has changed. */
-  save: (changes: Partial<Body>) => Promise<Source>;
+  /** Of the form; otherwise that these are the settings of it. */
+  label?: string;
+  /** Sends what has changed, or all of it. */
+  save: (changes: Partial<Body>, whole: Body) => Promise<Source>;
+  /** All of it is sent. */
+  isWhole?: boolean;
   /** Below /api/v1. */
   path: string;
   /** The version that is changed; absent where there are none. */
@@ -40,7 +44,9 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   draftOf,
   read,
   shown,
+  label = `Settings of the ${noun}`,
   save,
+  isWhole = false,
   path,
   version,
   onSaved,
@@ -50,7 +56,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   const { body, problems: wrong } = read(editing.draft);
   const changes = changesOf(read(draftOf(editing.base)).body, body);
   const saving = useMutation({
-    mutationFn: () => save(changes),
+    mutationFn: () => save(changes, body),
     onSuccess: (saved) => {
       editing.accept(saved);
       onSaved(saved);
@@ -66,7 +72,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   };
   return (
     <Form
-      label={`Settings of the ${noun}`}
+      label={label}
       wrong={wrong}
       error={saving.error}
       onSubmit={() => {
@@ -82,7 +88,9 @@ export function EditForm<Source, Draft extends object, Body extends object>({
               says={editing.isDirty ? 'There are changes that are not saved.' : ''}
               busy={saving.isPending}
               error={saving.error}
-              curl={{ method: 'PATCH', path, version, body: changes }}
+              curl={
+                isWhole ? { method: 'PUT', path, body } : { method: 'PATCH', path, version, body: changes }
+              }
               notice={
                 editing.isStale && (
                   <Stale

@@ -74,6 +74,11 @@ export class UploadQueue {
     return this.#view;
   }
 
+  /** Nothing is under way, has failed, or is still said to be done. */
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
 import { openStage, type Stage, tabTo } from './stage.ts';
 
 const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(20)}`.trim();
@@ -142,13 +143,35 @@ describe('agents in the console', () => {
     await page.context().close();
   });
 
+  it('are shared, and nobody is overruled who shares them at the same time', async () => {
+    const id = await stage.api.createAgent({ name: 'Shared' });
+    const { page } = await stage.open(`/agents/${id}?tab=access`);
+    await page.getByRole('radio', { name: 'Everybody' }).click();
+    await page.getByText('There are changes that are not saved.').waitFor();
+    const theirs = { visibility: 'allowlist', users: [], groups: ['support'], managers: [] };
+    expect((await stage.api.send('PUT', `/agents/${id}/access`, theirs)).status).toBe(200);
+    // Whoever comes back to the page hears of it.
+    await until('it is said', async () => {
+      await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+      return (await page.getByText('Somebody has changed this agent since you began.').count()) > 0;
+    });
+    await page.getByRole('button', { name: 'Keep my changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await saved(page);
+    const { body } = await stage.api.get(`/agents/${id}/access`);
+    expect(body.data).toMatchObject({ visibility: 'public', groups: ['support'] });
+    await page.context().close();
+  });
+
   it('which are assistants have a workspace instead of versions', async () => {
     const { page } = await stage.open('/assistants/new');
     await page.getByLabel('Name').fill('Desk');
     await page.getByLabel('Model', { exact: true }).fill('rehearsal/shell');
     await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Create assistant' }).click();
+    await page.getByRole('tab', { name: 'Files' }).click();
     await page.getByText('Nothing was ever in it').waitFor();
+    await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByLabel('Description').fill('Keeps things');
     await page.getByRole('button', { name: 'Save' }).click();
     await saved(page);

@@ -15,12 +15,13 @@ export const FAMILIES = [
   { value: 'environment.', text: 'environment.*' },
 ];
 
-const PASSING: Record<string, string[]> = {
-  'agent.message': ['agent.message_delta'],
-  'agent.tool': ['agent.tool_progress'],
-};
+const PASSING: ReadonlyMap<string, string> = new Map([
+  ['agent.message', 'agent.message_delta'],
+  ['agent.tool', 'agent.tool_progress'],
+]);
 
-/** The types that begin so. */
+/** The types that begin so; none when it is the beginning of none. */
 export function typesIn(family: string): string[] {
-  return [...LASTING_TYPES.filter((type) => type.startsWith(family)), ...(PASSING[family] ?? [])];
+  const passing = PASSING.get(family);
+  return [...LASTING_TYPES.filter((type) => type.startsWith(family)), ...(passing ? [passing] : [])];
 }

@@ -33,7 +33,7 @@ export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }:
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2 sm:px-8">
         <Select
           label="Types"
-          value={types ?? 'all'}
+          value={wanted.length > 0 ? (types ?? 'all') : 'all'}
           options={FAMILIES}
           onChange={(chosen) => onTypes(chosen === 'all' ? undefined : chosen)}
         />
