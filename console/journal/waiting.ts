@@ -10,13 +10,16 @@ export function waitingFor(
   const state = view.events.findLast(({ type }) => type.startsWith('session.status_'));
   switch (state?.type) {
     case 'session.status_pending':
-      return 'Waiting for a runner.';
+      // What is queued behind a turn that waits for a decision waits for that, too.
+      return asking(chat) ?? 'Waiting for a runner.';
     case 'session.status_rescheduled':
       return nextAttempt(view.events) ?? 'It goes on by itself.';
     case 'session.status_running':
       return doing(view, chat);
     case 'session.status_idle':
-      return state.data.stop_reason.type === 'requires_action' ? asking(chat) : undefined;
+      return state.data.stop_reason.type === 'requires_action'
+        ? (asking(chat) ?? 'Waiting for you.')
+        : undefined;
     default:
       return undefined;
   }
@@ -29,9 +32,9 @@ function doing({ drafts }: Pick<JournalView, 'drafts'>, chat: readonly ChatItem[
   return `Running ${running.map(({ name }) => name).join(', ')}.`;
 }
 
-function asking(chat: readonly ChatItem[]): string {
+function asking(chat: readonly ChatItem[]): string | undefined {
   const asked = chat.filter((item): item is Call => item.kind === 'call' && item.state === 'asked');
-  if (asked.length === 0) return 'Waiting for you.';
+  if (asked.length === 0) return undefined;
   return `Waiting for your decision on ${asked.map(({ name }) => name).join(', ')}.`;
 }
 

@@ -174,6 +174,10 @@ describe('what a session is waiting for', () => {
     [[['session.status_pending', {}]], 'Waiting for a runner.'],
     [[['session.status_running', {}]], 'Waiting for the model.'],
     [[['agent.tool_use', USE], ASKED, idle('requires_action')], 'Waiting for your decision on bash.'],
+    [
+      [['agent.tool_use', USE], ASKED, idle('requires_action'), ['session.status_pending', {}, 'trn_2']],
+      'Waiting for your decision on bash.',
+    ],
     [[idle('end_turn')], undefined],
     [
       [

@@ -19,14 +19,15 @@ const ENDS: Record<string, { tone: Tone; text: string }> = {
   refused: { tone: 'bad', text: 'Refused' },
 };
 
-/** Where a session stands; of one that is idle, why. */
+/** Where a session stands; of one that is idle, why. What waits behind a decision waits for whoever decides. */
 export function SessionStatus({
   session,
 }: {
-  session: Pick<Session, 'status' | 'stop_reason' | 'archived_at'>;
+  session: Pick<Session, 'status' | 'stop_reason' | 'needs_action' | 'archived_at'>;
 }) {
   const reason = session.stop_reason?.type;
-  const end = session.status === 'idle' && typeof reason === 'string' ? ENDS[reason] : undefined;
+  const hasStopped = session.status === 'idle' || (session.status === 'pending' && session.needs_action);
+  const end = hasStopped && typeof reason === 'string' ? ENDS[reason] : undefined;
   const state = end ?? STATES[session.status];
   return (
     <span className="inline-flex gap-1.5">
