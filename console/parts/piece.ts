@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from 'react';
+
 /** How long until it is tried again when nobody says that the network is back. */
 const PAUSE_MS = 2_000;
 
@@ -14,9 +16,27 @@ export async function piece<Module>(load: () => Promise<Module>): Promise<Module
       if (release === 'another') location.reload();
       // It is there, and fails for another reason, or was only just out of reach.
       if (release === 'this') return load();
+      change(1);
       await pause();
+      change(-1);
     }
   }
+}
+
+const listeners = new Set<() => void>();
+let waiting = 0;
+
+function change(by: number): void {
+  waiting += by;
+  for (const listener of listeners) listener();
+}
+
+/** Whether a piece waits for the service to be reached. */
+export const useWaitingPiece = () => useSyncExternalStore(listen, () => waiting > 0);
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /** Which release the service has by now; the names of its scripts tell. */
