@@ -1,6 +1,8 @@
 import { useQueries } from '@tanstack/react-query';
 import { CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Event } from '../../../gen/index.ts';
+import { Problem } from '../../../parts/faults/failure.tsx';
+import { Button } from '../../../ui/button.tsx';
 import { type EventListProps, Rows, useRows } from './rows.tsx';
 
 /** All events, however many: what is in sight is read, in chunks that never change. */
@@ -18,15 +20,29 @@ export function AllEvents({ sessionId, lastSeq, selected, onSelect }: EventListP
     const chunk = found[Math.floor(index / CHUNK) - Math.floor(first / CHUNK)];
     return chunk?.data?.[index % CHUNK];
   };
+  const failed = found.filter(({ isError }) => isError);
+  const retry = () => {
+    for (const chunk of failed) void chunk.refetch();
+  };
   return (
-    <Rows
-      rows={rows}
-      label="Events"
-      selected={selected}
-      eventAt={eventAt}
-      seqAt={(index) => index + 1}
-      onSelect={onSelect}
-    />
+    <div className="flex min-w-0 flex-1 flex-col">
+      {failed[0] && (
+        <div className="flex flex-wrap items-center gap-3 px-4 pb-3 sm:px-8">
+          <Problem error={failed[0].error} />
+          <Button small onClick={retry} className="mt-3">
+            Try again
+          </Button>
+        </div>
+      )}
+      <Rows
+        rows={rows}
+        label="Events"
+        selected={selected}
+        eventAt={eventAt}
+        seqAt={(index) => index + 1}
+        onSelect={onSelect}
+      />
+    </div>
   );
 }
 
