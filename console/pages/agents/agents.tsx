@@ -1,20 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Bot, Plus, SearchX } from 'lucide-react';
+import { Bot, Plus } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { pathWith } from '../../parts/curl/curl.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { Catalogue } from '../../parts/lists/catalogue.tsx';
 import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
-import { SearchField } from '../../parts/lists/search-field.tsx';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { VISIBILITIES } from './visibility.ts';
 
@@ -32,37 +28,32 @@ export function AgentsPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(agents.list(q));
-  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New agent', () => void navigate({ to: '/agents/new' }));
-  const curl = { path: pathWith('/agents', { q }) };
   return (
-    <Page
+    <Catalogue
       title="Agents"
       lead="A model, what it is told, and what it may do. Conversations and triggers begin with one."
-      wide
-      actions={
-        <>
-          <CopyCurl {...curl} />
-          <ButtonLink to="/agents/new" look="primary">
-            <Plus aria-hidden />
-            New agent
-          </ButtonLink>
-        </>
+      noun="agents"
+      q={q}
+      onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
+      path="/agents"
+      list={list}
+      keyOf={({ agent_id: id }) => id}
+      columns={COLUMNS}
+      card={(agent) => <AgentCard agent={agent} />}
+      create={
+        <ButtonLink to="/agents/new" look="primary">
+          <Plus aria-hidden />
+          New agent
+        </ButtonLink>
       }
-    >
-      <div className="mb-3 flex">
-        <SearchField label="Search agents" value={q} onChange={search} />
-      </div>
-      <Listing
-        noun="agents"
-        list={list}
-        keyOf={({ agent_id: id }) => id}
-        columns={COLUMNS}
-        card={(agent) => <AgentCard agent={agent} />}
-        curl={curl}
-        empty={q ? <NoneFound /> : <None />}
-      />
-    </Page>
+      all={
+        <ButtonLink to="/agents" search={{}}>
+          Show all
+        </ButtonLink>
+      }
+      none={<None />}
+    />
   );
 }
 
@@ -90,19 +81,6 @@ function AgentCard({ agent }: { agent: Agent }) {
         <Time at={agent.updated_at} />
       </div>
     </div>
-  );
-}
-
-function NoneFound() {
-  const all = (
-    <ButtonLink to="/agents" search={{}}>
-      Show all
-    </ButtonLink>
-  );
-  return (
-    <Empty icon={<SearchX />} action={all}>
-      No agent has that in its name.
-    </Empty>
   );
 }
 

@@ -1,20 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Plus, SearchX, UserRound } from 'lucide-react';
+import { Plus, UserRound } from 'lucide-react';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { pathWith } from '../../parts/curl/curl.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { Catalogue } from '../../parts/lists/catalogue.tsx';
 import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
-import { SearchField } from '../../parts/lists/search-field.tsx';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const route = getRouteApi('/assistants');
@@ -30,37 +26,32 @@ export function AssistantsPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(assistants.list(q));
-  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New assistant', () => void navigate({ to: '/assistants/new' }));
-  const curl = { path: pathWith('/assistants', { q }) };
   return (
-    <Page
+    <Catalogue
       title="Assistants"
       lead="Like agents, but yours alone, with one workspace that all of their sessions share."
-      wide
-      actions={
-        <>
-          <CopyCurl {...curl} />
-          <ButtonLink to="/assistants/new" look="primary">
-            <Plus aria-hidden />
-            New assistant
-          </ButtonLink>
-        </>
+      noun="assistants"
+      q={q}
+      onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
+      path="/assistants"
+      list={list}
+      keyOf={({ assistant_id: id }) => id}
+      columns={COLUMNS}
+      card={(assistant) => <AssistantCard assistant={assistant} />}
+      create={
+        <ButtonLink to="/assistants/new" look="primary">
+          <Plus aria-hidden />
+          New assistant
+        </ButtonLink>
       }
-    >
-      <div className="mb-3 flex">
-        <SearchField label="Search assistants" value={q} onChange={search} />
-      </div>
-      <Listing
-        noun="assistants"
-        list={list}
-        keyOf={({ assistant_id: id }) => id}
-        columns={COLUMNS}
-        card={(assistant) => <AssistantCard assistant={assistant} />}
-        curl={curl}
-        empty={q ? <NoneFound /> : <None />}
-      />
-    </Page>
+      all={
+        <ButtonLink to="/assistants" search={{}}>
+          Show all
+        </ButtonLink>
+      }
+      none={<None />}
+    />
   );
 }
 
@@ -91,19 +82,6 @@ function AssistantCard({ assistant }: AssistantProps) {
         <Time at={assistant.updated_at} />
       </div>
     </div>
-  );
-}
-
-function NoneFound() {
-  const all = (
-    <ButtonLink to="/assistants" search={{}}>
-      Show all
-    </ButtonLink>
-  );
-  return (
-    <Empty icon={<SearchX />} action={all}>
-      No assistant has that in its name.
-    </Empty>
   );
 }
 

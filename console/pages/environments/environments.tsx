@@ -1,19 +1,15 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Boxes, Plus, SearchX } from 'lucide-react';
+import { Boxes, Plus } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { pathWith } from '../../parts/curl/curl.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { Catalogue } from '../../parts/lists/catalogue.tsx';
 import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
-import { SearchField } from '../../parts/lists/search-field.tsx';
 import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
 import { useShortcut } from '../../parts/shortcuts.ts';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EnvironmentState } from './state.tsx';
 import { NETWORKS, PROVIDERS, textOf } from './words.ts';
@@ -40,46 +36,32 @@ function AllEnvironments() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(environments.list(q));
-  const search = (words: string | undefined) => void navigate({ search: { q: words }, replace: true });
   useShortcut('n', 'New environment', () => void navigate({ to: '/environments/new' }));
-  const curl = { path: pathWith('/admin/environments', { q }) };
-  const all = (
-    <ButtonLink to="/environments" search={{}}>
-      Show all
-    </ButtonLink>
-  );
   return (
-    <Page
+    <Catalogue
       title="Environments"
       lead="Where the commands of agents run: the sandbox, its limits, and what it can reach."
-      wide
-      actions={
-        <>
-          <CopyCurl {...curl} />
-          <ButtonLink to="/environments/new" look="primary">
-            <Plus aria-hidden />
-            New environment
-          </ButtonLink>
-        </>
+      noun="environments"
+      q={q}
+      onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
+      path="/admin/environments"
+      list={list}
+      keyOf={({ environment_id: id }) => id}
+      columns={COLUMNS}
+      card={(environment) => <EnvironmentCard environment={environment} />}
+      create={
+        <ButtonLink to="/environments/new" look="primary">
+          <Plus aria-hidden />
+          New environment
+        </ButtonLink>
       }
-    >
-      <div className="mb-3 flex">
-        <SearchField label="Search environments" value={q} onChange={search} />
-      </div>
-      <Listing
-        noun="environments"
-        list={list}
-        keyOf={({ environment_id: id }) => id}
-        columns={COLUMNS}
-        card={(environment) => <EnvironmentCard environment={environment} />}
-        curl={curl}
-        empty={
-          <Empty icon={q ? <SearchX /> : <Boxes />} action={all}>
-            No environment has that in its name.
-          </Empty>
-        }
-      />
-    </Page>
+      all={
+        <ButtonLink to="/environments" search={{}}>
+          Show all
+        </ButtonLink>
+      }
+      none={<Empty icon={<Boxes />}>There is no environment.</Empty>}
+    />
   );
 }
 
