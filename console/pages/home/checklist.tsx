@@ -8,7 +8,6 @@ import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { Problem } from '../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/lists/list.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useDismissed } from './dismissed.ts';
@@ -17,14 +16,18 @@ import { useDismissed } from './dismissed.ts';
 const FIRST_AGENT = { name: 'Echo', model: 'rehearsal/echo' } as const;
 const FIRST_MESSAGE = 'Hello! What can you do?';
 
+export interface ChecklistProps {
+  sessions: readonly Session[];
+  /** One that can be talked to, if there is any. */
+  agent: Agent | undefined;
+}
+
 /** From nothing to a session that has finished. Each step is done when the service says so, and not before. */
-export function Checklist({ sessions }: { sessions: readonly Session[] }) {
-  const known = useList(agents.list());
+export function Checklist({ sessions, agent }: ChecklistProps) {
   const [isDismissed, dismiss] = useDismissed();
-  const agent = known.items[0];
   const finished = sessions.find(({ stop_reason: reason }) => reason?.type === 'end_turn');
   const session = finished ?? sessions[0];
-  if (isDismissed || known.query.isPending) return null;
+  if (isDismissed) return null;
   return (
     <Card className="p-4 sm:p-5">
       <div className="flex items-start justify-between gap-2">

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { agents } from '../../api/agents.ts';
 import { sessions } from '../../api/sessions.ts';
 import { readiness } from '../../api/system.ts';
 import type { Session } from '../../gen/index.ts';
@@ -6,6 +7,7 @@ import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { useList } from '../../parts/lists/list.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { SessionRows } from '../../parts/sessions/rows.tsx';
 import { Card, Page } from '../../ui/page.tsx';
@@ -20,6 +22,10 @@ export function HomePage() {
   const curlOf = useCurl();
   const recent = useQuery(sessions.newest());
   const asking = useQuery(sessions.newest({ needs_action: true }));
+  const known = useList(agents.list());
+  const system = useQuery({ ...readiness, enabled: isAdministrator });
+  // What stands above others does not come after them.
+  const isOpening = [recent, asking, known.query].some(({ isPending }) => isPending);
   const actions = (
     <>
       <CopyCurl path="/sessions" />
@@ -32,20 +38,26 @@ export function HomePage() {
   return (
     <Page title="Home" lead="Agents that work for you, and what they are doing." actions={actions}>
       <div className="flex flex-col gap-5">
-        {recent.data && <Checklist sessions={recent.data} />}
-        {asking.data && <Some title="Waiting for you" sessions={asking.data} more={{ needsAction: true }} />}
-        {recent.data ? (
-          <Some title="Recent sessions" sessions={recent.data} more={{}} />
-        ) : recent.isError ? (
-          <Failure
-            error={recent.error}
-            onRetry={() => void recent.refetch()}
-            curl={curlOf({ path: '/sessions' })}
-          />
+        {isOpening ? (
+          <Skeleton lines={8} />
         ) : (
-          <Skeleton />
+          <>
+            {recent.data && known.query.data && <Checklist sessions={recent.data} agent={known.items[0]} />}
+            {asking.data && (
+              <Some title="Waiting for you" sessions={asking.data} more={{ needsAction: true }} />
+            )}
+            {recent.data ? (
+              <Some title="Recent sessions" sessions={recent.data} more={{}} />
+            ) : (
+              <Failure
+                error={recent.error}
+                onRetry={() => void recent.refetch()}
+                curl={curlOf({ path: '/sessions' })}
+              />
+            )}
+            {system.data?.in_force && <System parts={system.data.in_force} />}
+          </>
         )}
-        {isAdministrator && <System />}
       </div>
     </Page>
   );
@@ -83,15 +95,13 @@ const ROLES: Record<string, string> = {
 };
 
 /** Which part fills which role here, and whether all are well. */
-function System() {
-  const { data } = useQuery(readiness);
-  if (!data?.in_force) return null;
+function System({ parts }: { parts: readonly { role: string; in_force: string }[] }) {
   return (
     <section aria-label="This system">
       <h2 className="mb-2 font-semibold">This system</h2>
       <Card>
         <dl className="grid gap-x-6 gap-y-2 px-4 py-3 sm:grid-cols-[12rem_minmax(0,1fr)]">
-          {data.in_force.map(({ role, in_force: part }) => (
+          {parts.map(({ role, in_force: part }) => (
             <div key={role} className="contents">
               <dt className="text-muted">{ROLES[role] ?? role}</dt>
               <dd className="wrap-anywhere">{part}</dd>
