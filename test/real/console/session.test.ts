@@ -210,7 +210,7 @@ describe('the page of a session', () => {
     await more.click();
     await page.getByRole('menuitem', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('Archived').first().waitFor();
+    await page.getByText('Archived', { exact: true }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
     await more.click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
