@@ -143,6 +143,30 @@ describe('agents in the console', () => {
     await page.context().close();
   });
 
+  it('are made also where the list of environments breaks off: it is not asked for for ever', async () => {
+    const { page } = await stage.open('/');
+    let asked = 0;
+    await page.route('**/api/v1/admin/environments*', async (route) => {
+      if (new URL(route.request().url()).searchParams.has('cursor')) {
+        asked++;
+        return route.continue();
+      }
+      const response = await route.fetch();
+      const body = await response.json();
+      return route.fulfill({ response, json: { ...body, page: { next_cursor: 'no such place' } } });
+    });
+    await page.goto('/agents/new');
+    await until('more was asked for', async () => asked > 0);
+    await page.getByLabel('Name').fill('All the same');
+    await page.getByLabel('Model', { exact: true }).fill('rehearsal/echo');
+    await page.keyboard.press('Tab');
+    await choose(page, 'Permission of bash', 'Deny');
+    expect(asked).toBe(1);
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('heading', { name: 'All the same' }).waitFor();
+    await page.context().close();
+  });
+
   it('are shared, and nobody is overruled who shares them at the same time', async () => {
     const id = await stage.api.createAgent({ name: 'Shared' });
     const { page } = await stage.open(`/agents/${id}?tab=access`);
