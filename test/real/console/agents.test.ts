@@ -164,6 +164,7 @@ describe('agents in the console', () => {
     expect(asked).toBe(1);
     await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { name: 'All the same' }).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.context().close();
   });
 
