@@ -48,4 +48,27 @@ describe('home', () => {
     expect(await page.evaluate(isDark)).toBe(true);
     await page.context().close();
   });
+
+  it('takes nothing away without a network, and goes on when it is back', async () => {
+    const { page, context } = await stage.open('/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole('navigation').getByRole('link', { name: 'Administration' }).click();
+    await page.getByText('No network. It goes on by itself when it is back.').waitFor();
+    await context.setOffline(false);
+    await page.getByRole('heading', { name: 'Administration' }).waitFor();
+    await page.context().close();
+  });
+
+  it('begins anew when what every page needs could not be read', async () => {
+    const { page } = await stage.open('/');
+    await page.route('**/auth/session', (route) => route.abort());
+    await page.goto('/agents');
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    await page.unroute('**/auth/session');
+    await again.click();
+    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    await page.context().close();
+  });
 });
