@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { mediaTypeOf } from '../../../edge/files/media-type.ts';
+
+describe('the media type of a file', () => {
+  it.each([
+    ['src/main.ts', 'text/typescript'],
+    ['App.TSX', 'text/typescript'],
+    ['a.js', 'text/javascript'],
+    ['a.tar.gz', 'application/gzip'],
+    ['photo.JPG', 'image/jpeg'],
+    ['ts', 'application/octet-stream'],
+    ['folder.ts/file', 'application/octet-stream'],
+    ['.gitignore', 'application/octet-stream'],
+  ])('%s is %s', (path, type) => {
+    expect(mediaTypeOf(path)).toBe(type);
+  });
+});
