@@ -118,7 +118,7 @@ describe('a login in Chromium', () => {
     expect(names).not.toContain('ahs_login');
     await page.goto(end);
     await page.getByRole('button', { name: 'Log out' }).click();
-    await page.waitForURL(`${team.url}/docs`);
+    await page.waitForURL(`${team.url}/`);
     // There, too, nobody is logged in any more.
     await page.goto(`${team.url}/api/v1/auth/login`);
     await page.getByLabel('Account').waitFor();
