@@ -5,9 +5,7 @@ import { until } from '../../support/wait.ts';
 import { type Browser, seen } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-/** From an answer to a disable, a logout or a delete until nothing of it goes on. */
-const LIMIT_MS = 5_000;
-
+/** That it ends; how soon is for the clock of the vigil's own tests. */
 describe('what goes on while a credential ends', () => {
   let team: Team;
   let alice: Browser;
@@ -41,11 +39,9 @@ describe('what goes on while a credential ends', () => {
       const mine = await follow(headers);
       const user = await bob.userId();
       expect((await alice.post(`/api/v1/admin/users/${user}/disable`)).code).toBe('OK');
-      const disabledAt = performance.now();
       const refused = await seen(await fetch(`${team.url}/api/v1/agents`, { headers }));
       expect(refused.code).toBe('UNAUTHENTICATED');
       await mine.ended;
-      expect(performance.now() - disabledAt).toBeLessThan(LIMIT_MS);
       expect(theirs.isOpen()).toBe(true);
       await theirs.leave();
       expect((await alice.post(`/api/v1/admin/users/${user}/enable`)).code).toBe('OK');
@@ -110,9 +106,7 @@ describe('what goes on while a credential ends', () => {
     const download = slowReader(`${url}/content?path=a.bin`, bob.jar.header());
     await download.begun;
     await bob.post('/api/v1/auth/logout');
-    const endedAt = performance.now();
     await Promise.all([turn.ended, download.ended]);
-    expect(performance.now() - endedAt).toBeLessThan(LIMIT_MS);
   });
 
   it('an upload that lasts ends, and keeps nothing', async () => {

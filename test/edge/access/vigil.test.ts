@@ -127,6 +127,12 @@ describe('a stream, while auth cannot be asked whether its credential holds', ()
     expect(stream.isOpen()).toBe(true);
   });
 
+  it('ends soon after its credential does', async () => {
+    await passed(UNTIL_ASKED_MS);
+    mood = 'refuses';
+    expect(await msUntilEnded()).toBeLessThanOrEqual(2 * UNTIL_ASKED_MS);
+  });
+
   it('ends with the first answer that it does not hold, however long that has taken', async () => {
     mood = 'fails';
     await passed(PATIENCE_MS / 2);

@@ -100,7 +100,13 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
 
   it('ends with session.deleted', async () => {
     const sessionId = await converse(house, 'bye');
-    const reading = read(from(sessionId), () => false);
+    const begun = Promise.withResolvers<void>();
+    const reading = read(from(sessionId), () => {
+      begun.resolve();
+      return false;
+    });
+    // Who comes after it is gone is told that there is none.
+    await begun.promise;
     await house.edge.deleteSession({ sessionId }, { caller: OWNER });
     expect((await reading).map((event) => event.type).slice(-2)).toEqual([
       'turn.cancelled',
