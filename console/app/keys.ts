@@ -1,21 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { listenForShortcuts, useShortcut } from '../parts/shortcuts.ts';
+import { listenForShortcuts, useShortcuts } from '../parts/shortcuts.ts';
 import { PLACES } from './navigation.ts';
 
 /** The keys that work on every page. */
 export function useGlobalKeys(show: (what: 'palette' | 'sheet') => void): void {
   const navigate = useNavigate();
-  useShortcut('?', 'Show the keys', () => show('sheet'));
-  useShortcut('/', 'Search on this page', () => {
-    const field = document.querySelector<HTMLElement>('main input[type=search]');
-    if (field) field.focus();
-    else show('palette');
-  });
-  for (const { to, text, key } of PLACES) {
-    // biome-ignore lint/correctness/useHookAtTopLevel: the places never change
-    useShortcut(`g ${key}`, `Go to ${text}`, () => void navigate({ to }));
-  }
+  useShortcuts([
+    { keys: '?', about: 'Show the keys', run: () => show('sheet') },
+    { keys: '/', about: 'Search on this page', run: () => search(() => show('palette')) },
+    ...PLACES.map(({ to, text, key }) => {
+      return { keys: `g ${key}`, about: `Go to ${text}`, run: () => void navigate({ to }) };
+    }),
+  ]);
   useEffect(() => {
     const stop = listenForShortcuts();
     const hear = (event: KeyboardEvent) => {
@@ -30,4 +27,11 @@ export function useGlobalKeys(show: (what: 'palette' | 'sheet') => void): void {
       window.removeEventListener('keydown', hear);
     };
   }, [show]);
+}
+
+/** Where a page has nothing to search, everything is searched. */
+function search(everything: () => void): void {
+  const field = document.querySelector<HTMLElement>('main input[type=search]');
+  if (field) field.focus();
+  else everything();
 }

@@ -8,21 +8,26 @@ export interface Shortcut {
   run: () => void;
 }
 
-const offered = new Set<{ current: Shortcut }>();
+const offered = new Set<{ current: readonly Shortcut[] }>();
 
 /** Everything that can be pressed at the moment. */
 export function offeredShortcuts(): Shortcut[] {
-  return Array.from(offered, ({ current }) => current);
+  return Array.from(offered).flatMap(({ current }) => current);
 }
 
-/** Offers a key. Nobody is disturbed who writes, or holds a modifier. */
-export function useShortcut(keys: string, about: string, run: () => void): void {
-  const shortcut = useRef({ keys, about, run });
-  shortcut.current = { keys, about, run };
+/** Offers keys. Nobody is disturbed who writes, or holds a modifier. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  const offer = useRef(shortcuts);
+  offer.current = shortcuts;
   useEffect(() => {
-    offered.add(shortcut);
-    return () => void offered.delete(shortcut);
+    offered.add(offer);
+    return () => void offered.delete(offer);
   }, []);
+}
+
+/** The same for one. */
+export function useShortcut(keys: string, about: string, run: () => void): void {
+  useShortcuts([{ keys, about, run }]);
 }
 
 const BETWEEN_MS = 1_000;

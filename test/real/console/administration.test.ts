@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
 import { until } from '../../support/wait.ts';
-import { openStage, type Stage, seriousFindings } from './stage.ts';
+import { logInAs, openStage, type Stage, seriousFindings } from './stage.ts';
 
 /** Run in pages; the compiler knows no browser. */
 const KEPT = 'location.href + JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie';
@@ -37,15 +37,7 @@ describe('where people log in', () => {
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  /** Where they wanted to go is where they come back to. */
-  async function logIn(account: string, path: string): Promise<Page> {
-    const { page } = await stage.open(path);
-    await page.getByRole('link', { name: 'Log in' }).click();
-    await page.getByLabel('Account').fill(account);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL(stage.system.url + path);
-    return page;
-  }
+  const logIn = (account: string, path: string) => logInAs(stage, account, path);
 
   const asking = async (token: string) => {
     const headers = { Authorization: `Bearer ${token}` };

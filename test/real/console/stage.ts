@@ -68,6 +68,16 @@ export async function openStage(
   return { system, api: createApi(system.url), open, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
+/** Somebody who logs in on their way to a page, and comes to it. */
+export async function logInAs(stage: Stage, account: string, path: string): Promise<Page> {
+  const { page } = await stage.open(path);
+  await page.getByRole('link', { name: 'Log in' }).click();
+  await page.getByLabel('Account').fill(account);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL(stage.system.url + path);
+  return page;
+}
+
 /** What axe finds serious on a page, in both themes. A line per finding. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   const findings: string[] = [];

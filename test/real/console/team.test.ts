@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
-import { openStage, type Stage, seriousFindings } from './stage.ts';
+import { logInAs, openStage, type Stage, seriousFindings } from './stage.ts';
 
 /** Run in pages; the compiler knows no browser. A session that waits for a decision, of an agent that is public. */
 const BEGIN = `(async () => {
@@ -37,14 +37,7 @@ describe('sessions where people log in', () => {
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  async function logIn(account: string, path: string): Promise<Page> {
-    const { page } = await stage.open(path);
-    await page.getByRole('link', { name: 'Log in' }).click();
-    await page.getByLabel('Account').fill(account);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.waitForURL(stage.system.url + path);
-    return page;
-  }
+  const logIn = (account: string, path: string) => logInAs(stage, account, path);
 
   it('somebody who has not logged in sees the way in, and nothing else', async () => {
     const { page, complaints } = await stage.open(`/sessions/${session}?view=raw&event=2`);
