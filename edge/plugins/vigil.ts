@@ -109,9 +109,16 @@ export class Vigil {
 
   #end({ answers }: Watched): void {
     for (const [controller, response] of [...answers]) {
+      // An answer that has ended knows its connection no more.
+      const { socket } = response;
+      const heard = socket?.bytesRead;
       controller.abort();
-      // What lies in the buffers of the system for somebody who reads slowly is not sent either.
-      this.#clock.after(LINGER_MS, () => response.socket?.resetAndDestroy());
+      this.#clock.after(LINGER_MS, () => {
+        // Who asks for something else has read this to its end.
+        if (response.writableFinished && socket?.bytesRead !== heard) return;
+        // What lies in the buffers of the system for somebody who reads slowly is not sent either.
+        socket?.resetAndDestroy();
+      });
     }
   }
 }

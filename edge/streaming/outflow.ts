@@ -67,8 +67,10 @@ export class Outflow {
   cut(): void {
     if (!this.open) return;
     this.#cut = true;
-    // Without the frame that ends an answer.
-    this.#response.socket?.destroySoon();
+    // Without the frame that ends an answer. Our side alone: what the system still has to send of a connection that is
+    // given up altogether can be taken back by nobody.
+    this.#response.socket?.end();
+    this.#cutUnlessRead();
   }
 
   /** Who does not even read its farewell is cut off: what waits for it would be kept for ever. */
