@@ -60,10 +60,10 @@ export function createIdentities(context: IdentityContext) {
   }
 
   async function byToken(value: string, call: Call): Promise<Identity> {
-    if (!isTokenValue(value)) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
     const digest = sha256(value);
     const { trace } = call;
-    const token = await tokens.get(digest, () => credentials.token(digest, { trace }));
+    const find = async () => (isTokenValue(value) ? credentials.token(digest, { trace }) : undefined);
+    const token = await tokens.get(digest, find);
     if (!token) throw refuse('UNAUTHENTICATED', 'there is no such token');
     if (token.expiresAt && token.expiresAt <= clock.now())
       throw refuse('TOKEN_EXPIRED', 'the token has expired');
@@ -79,10 +79,10 @@ export function createIdentities(context: IdentityContext) {
   }
 
   async function byLogin(value: string, call: Call): Promise<Identity> {
-    if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'the login has ended');
     const digest = sha256(value);
     const { trace } = call;
-    const login = await logins.get(digest, () => credentials.login(digest, { trace }));
+    const find = async () => (isLoginValue(value) ? credentials.login(digest, { trace }) : undefined);
+    const login = await logins.get(digest, find);
     const now = clock.now().getTime();
     if (!login || login.endsAt.getTime() <= now || now - login.seenAt.getTime() >= idleMs)
       throw refuse('UNAUTHENTICATED', 'the login has ended');

@@ -72,6 +72,7 @@ export const jobFor = ({ origin }: Subject, request: string, durationMs: number)
   warmUpMs: Math.min(WARM_UP_MS, durationMs),
   durationMs,
   request,
+  status: 200,
 });
 
 export function describeLoad({ perSecond, p50Ms, p99Ms, cpuMs, answers }: LoadFigures): string {

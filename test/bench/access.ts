@@ -20,15 +20,24 @@ export interface Costs {
 export interface Access {
   /** Reading one agent: what is asked of the database on behalf of somebody costs more there, too. */
   reading: Costs;
-  /** Asking who one is, which is answered from memory. */
+  /**
+   * Asking for an agent that cannot be: all that is done is to find out who asks. That asks nothing of the system, whose
+   * part in sending and receiving differs by more than this costs: it is not counted.
+   */
   knowing: Costs;
 }
 
 /** Who asks for the same things, and with what. */
 interface Asker {
   subject: Subject;
-  requests: Record<keyof Access, string>;
+  requests: Record<keyof Access, Request>;
   costs: Record<keyof Access, number[]>;
+}
+
+interface Request {
+  text: string;
+  status: number;
+  counted: 'cpuMs' | 'userMs';
 }
 
 /** Each measures in turns with the others, so that what slows the machine for a while slows all. */
@@ -89,22 +98,29 @@ async function openTeam(
 }
 
 function askerOf(subject: Subject, agent: string, ...headers: string[]): Asker {
-  const request = (path: string) =>
-    `${[`GET /api/v1${path} HTTP/1.1`, `Host: ${new URL(subject.origin).host}`, ...headers].join('\r\n')}\r\n\r\n`;
+  const lines = [`Host: ${new URL(subject.origin).host}`, ...headers];
+  const textFor = (id: string) => `${[`GET /api/v1/agents/${id} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`;
   return {
     subject,
-    requests: { reading: request(`/agents/${agent}`), knowing: request('/auth/session') },
+    requests: {
+      reading: { text: textFor(agent), status: 200, counted: 'cpuMs' },
+      knowing: { text: textFor('agt_nobody'), status: 404, counted: 'userMs' },
+    },
     costs: { reading: [], knowing: [] },
   };
 }
 
 /** Microseconds of CPU per answer; the warm-up counts for neither. */
-async function cost(subject: Subject, request: string, durationMs: number): Promise<number> {
-  const cpuMs = async () => (await subject.usage()).reduce((sum, { usage }) => sum + usage.cpuMs, 0);
+async function cost(
+  subject: Subject,
+  { text, status, counted }: Request,
+  durationMs: number,
+): Promise<number> {
+  const usedMs = async () => (await subject.usage()).reduce((sum, { usage }) => sum + usage[counted], 0);
   let before = 0;
-  const job = { ...jobFor(subject, request, durationMs), connections: CONNECTIONS };
+  const job = { ...jobFor(subject, text, durationMs), status, connections: CONNECTIONS };
   const { answers } = await send(job, subject, async () => {
-    before = await cpuMs();
+    before = await usedMs();
   });
-  return (((await cpuMs()) - before) / answers) * 1_000;
+  return (((await usedMs()) - before) / answers) * 1_000;
 }

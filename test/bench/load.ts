@@ -14,10 +14,12 @@ export interface LoadJob {
   durationMs: number;
   /** A whole HTTP request. */
   request: string;
+  /** What each answer has to be. */
+  status: number;
 }
 
 export interface LoadFigures {
-  /** Answers with status 200, those of the warm-up and the last ones included. */
+  /** Answers, those of the warm-up and the last ones included. */
   accepted: number;
   /** Within the measured time. */
   answers: number;
@@ -29,7 +31,6 @@ export interface LoadFigures {
 }
 
 const ANSWER_BYTES = 64 * 1_024;
-const OK = Buffer.from('HTTP/1.1 200 ');
 
 carryOut(async (job: LoadJob, ready): Promise<LoadFigures> => {
   let warmedUp = process.cpuUsage();
@@ -44,6 +45,7 @@ carryOut(async (job: LoadJob, ready): Promise<LoadFigures> => {
 
 async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
   const request = Buffer.from(job.request);
+  const expected = Buffer.from(`HTTP/1.1 ${job.status} `);
   const from = performance.now() + job.warmUpMs;
   const until = from + job.durationMs;
   const latencies: number[] = [];
@@ -80,8 +82,10 @@ async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
         };
         const next = () => {
           const now = performance.now();
-          if (answer.compare(OK, 0, OK.length, 0, OK.length) !== 0) {
-            socket.destroy(new Error(`an answer was not 200: ${answer.toString('utf8', 0, filled)}`));
+          if (answer.compare(expected, 0, expected.length, 0, expected.length) !== 0) {
+            socket.destroy(
+              new Error(`an answer was not ${job.status}: ${answer.toString('utf8', 0, filled)}`),
+            );
             return;
           }
           accepted++;

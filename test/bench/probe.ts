@@ -8,6 +8,8 @@ import { runInNewContext } from 'node:vm';
 
 export interface Usage {
   cpuMs: number;
+  /** Of it, what was not spent in the system. */
+  userMs: number;
   /** Bytes of memory, now and at most so far. */
   rss: number;
   peak: number;
@@ -35,6 +37,7 @@ const answers: Record<Question, () => unknown> = {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
     return {
       cpuMs: (userCPUTime + systemCPUTime) / 1_000,
+      userMs: userCPUTime / 1_000,
       rss: process.memoryUsage.rss(),
       peak: maxRSS * 1_024,
     };
