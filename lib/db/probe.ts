@@ -13,16 +13,17 @@ export interface ServerProblem {
 
 /** Logs in to a PostgreSQL server and looks whether it will do for migrations. Undefined when it will. */
 export async function tryServer(url: string): Promise<ServerProblem | undefined> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  client.on('error', () => {});
   try {
+    await using opened = new AsyncDisposableStack();
+    // Whose URL names files that cannot be read is not even made.
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+    opened.defer(() => client.end().catch(() => {}));
+    client.on('error', () => {});
     await client.connect();
     const { rows } = await client.query<Facts>(FACTS);
     return judge(rows[0]);
   } catch (error) {
     return unusable(error);
-  } finally {
-    await client.end().catch(() => {});
   }
 }
 
@@ -59,10 +60,26 @@ function judge(facts: Facts | undefined): ServerProblem | undefined {
   };
 }
 
+/** As OpenSSL, Node and the reading of files that the URL names say it. */
+const CERTIFICATE = /certificate|altnames|ENOENT|EACCES|PEM/;
+const TRUST = ', and where its authority is not a public one, &sslrootcert=<file of its certificate>';
+
 function unusable(error: unknown): ServerProblem {
   const expected = 'a PostgreSQL server that can be reached, and a login it lets in';
   const state = sqlState(error) ?? '';
   const message = error instanceof Error ? error.message || state : String(error);
+  if (/no encryption$/.test(message))
+    return {
+      problem: `: the server lets nobody in who does not speak TLS (${message})`,
+      expected,
+      fix: `add ?sslmode=verify-full to the URL${TRUST}`,
+    };
+  if (CERTIFICATE.test(message))
+    return {
+      problem: `: the certificate of the server cannot be trusted (${message})`,
+      expected: 'a certificate for the host in the URL, by an authority that is known',
+      fix: `correct it${TRUST}`,
+    };
   if (state === '28P01' || state === '28000')
     return {
       problem: `: the server refuses the login (${message})`,

@@ -22,7 +22,7 @@ export const settings = {
   databaseUrl: setting.optionalSecretUrl(
     'SERVICE_DATABASE_URL',
     POSTGRES,
-    'A PostgreSQL server, 16 or newer, and a login that may create schemas and roles. Without it, target all brings its own.',
+    'A PostgreSQL server, 16 or newer, and a login that may create schemas and roles; with ?sslmode=verify-full, by TLS. Without it, target all brings its own.',
   ),
   redisUrl: setting.optionalSecretUrl(
     'SERVICE_REDIS_URL',
