@@ -5569,6 +5569,110 @@ export type UploadSessionFilesResponses = {
 
 export type UploadSessionFilesResponse = UploadSessionFilesResponses[keyof UploadSessionFilesResponses];
 
+export type GetSessionFileData = {
+    body?: never;
+    path: {
+        session_id: string;
+    };
+    query: {
+        /**
+         * What is looked up.
+         */
+        path: string;
+    };
+    url: '/sessions/{session_id}/files/entry';
+};
+
+export type GetSessionFileErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `STORAGE_FULL`: There is no space left to store this.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type GetSessionFileError = GetSessionFileErrors[keyof GetSessionFileErrors];
+
+export type GetSessionFileResponses = {
+    /**
+     * What stands at the path.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: FileEntry;
+    };
+};
+
+export type GetSessionFileResponse = GetSessionFileResponses[keyof GetSessionFileResponses];
+
 export type MoveSessionFileData = {
     body: {
         /**
@@ -6337,6 +6441,110 @@ export type UploadAssistantFilesResponses = {
 };
 
 export type UploadAssistantFilesResponse = UploadAssistantFilesResponses[keyof UploadAssistantFilesResponses];
+
+export type GetAssistantFileData = {
+    body?: never;
+    path: {
+        assistant_id: string;
+    };
+    query: {
+        /**
+         * What is looked up.
+         */
+        path: string;
+    };
+    url: '/assistants/{assistant_id}/files/entry';
+};
+
+export type GetAssistantFileErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `STORAGE_FULL`: There is no space left to store this.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type GetAssistantFileError = GetAssistantFileErrors[keyof GetAssistantFileErrors];
+
+export type GetAssistantFileResponses = {
+    /**
+     * What stands at the path.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: FileEntry;
+    };
+};
+
+export type GetAssistantFileResponse = GetAssistantFileResponses[keyof GetAssistantFileResponses];
 
 export type MoveAssistantFileData = {
     body: {

@@ -116,6 +116,15 @@ describe(`a project in a workspace, ${shape}`, () => {
     const after = await list(session);
     expect(after.some(({ path }) => path.startsWith('src/part-0'))).toBe(false);
 
+    await command(session, 'ln -s ../made/here lib');
+    const links = (await list(session)).filter(({ kind }) => kind === 'symlink');
+    expect(links).toMatchObject([{ path: 'lib', target: '../made/here', size: 0, sha256: null }]);
+    const looked = await fetch(urlOf(session, '/entry?path=lib'));
+    expect([looked.status, looked.headers.get('etag')]).toEqual([200, null]);
+    expect(await looked.json()).toMatchObject({ data: links[0] });
+    expect((await fetch(urlOf(session, '/entry?path=lib/result.txt'))).status).toBe(404);
+    await fetch(urlOf(session, '?path=lib'), { method: 'DELETE' });
+
     const moved = await api.post(`/sessions/${session}/files/move`, { from: 'src/part-1', to: 'lib/one' });
     expect(moved.status).toBe(200);
     expect(await command(session, 'ls lib/one | head -1; test -e src/part-1 || echo moved away')).toContain(

@@ -63,6 +63,26 @@ const listRoute = (at: FilePlace) =>
     },
   });
 
+const entryRoute = (at: FilePlace) =>
+  route({
+    method: 'GET',
+    path: `${at.path}/files/entry`,
+    operationId: `get${at.noun}File`,
+    tag: 'Files',
+    summary: `Look up one file or directory of ${at.owner}`,
+    description:
+      'As it stands in the list. A symlink is described itself, and not what it points to. The ETag of a file is that of its content.',
+    query: closed({ path: filePath('What is looked up.') }),
+    success: { status: 200, description: 'What stands at the path.', data: EntryShape },
+    errors: [at.missing, 'FILE_NOT_FOUND'],
+    async answer({ clients, call, param, query, request }) {
+      rawQuery(request);
+      const path = checkFilePath(query.path);
+      const { entry } = await clients.files.getEntry({ ...at.of(param(at.parameter)), path }, call);
+      return ok(entry && shownEntry(entry), entry?.kind === 'file' ? { etag: `"${entry.sha256}"` } : {});
+    },
+  });
+
 const moveRoute = (at: FilePlace) =>
   route({
     method: 'POST',
@@ -163,6 +183,7 @@ const changesRoute = (at: FilePlace) =>
 /** What is done with the tree of a workspace, apart from the bytes of its files. */
 export const fileRoutes: Route[] = FILE_PLACES.flatMap((place) => [
   listRoute(place),
+  entryRoute(place),
   moveRoute(place),
   directoryRoute(place),
   deleteRoute(place),

@@ -88,6 +88,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/v1/assistants/{assistant_id}/files/move': write('INVALID_REQUEST'),
   'POST /api/v1/assistants/{assistant_id}/files/directories': write('INVALID_REQUEST'),
   'GET /api/v1/assistants/{assistant_id}/files/changes': read('ASSISTANT_NOT_FOUND'),
+  'GET /api/v1/assistants/{assistant_id}/files/entry': read('ASSISTANT_NOT_FOUND', '?path=a'),
   'GET /api/v1/assistants/{assistant_id}/files/content': read('ASSISTANT_NOT_FOUND', '?path=a'),
   'GET /api/v1/assistants/{assistant_id}/files/archive': read('ASSISTANT_NOT_FOUND'),
 
@@ -117,6 +118,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/v1/sessions/{session_id}/files/move': write('INVALID_REQUEST'),
   'POST /api/v1/sessions/{session_id}/files/directories': write('INVALID_REQUEST'),
   'GET /api/v1/sessions/{session_id}/files/changes': read('SESSION_NOT_FOUND'),
+  'GET /api/v1/sessions/{session_id}/files/entry': read('SESSION_NOT_FOUND', '?path=a'),
   'GET /api/v1/sessions/{session_id}/files/content': read('SESSION_NOT_FOUND', '?path=a'),
   'GET /api/v1/sessions/{session_id}/files/archive': read('SESSION_NOT_FOUND'),
 

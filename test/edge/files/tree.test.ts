@@ -70,6 +70,34 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     return expectSuccess(seen).data;
   };
 
+  it('are looked up one by one, each as it stands in the list', async () => {
+    const at = await begin();
+    const paths = ['p/a.txt', 'p/100%.md', 'p/ü#?&.ts', 'p/‮exe', 'p/q/b'];
+    for (const path of paths) dataOf(await put(path, path, {}, at), 201);
+    const listed = await entries('?recursive=true', at);
+    expect(listed.map(({ path }) => path)).toEqual(expect.arrayContaining(['p', 'p/q', ...paths]));
+    const look = (path: string) => ask(`${at}/entry?path=${encodeURIComponent(path)}`);
+    for (const entry of listed) {
+      const seen = await look(entry.path);
+      expect(dataOf(seen, 200)).toEqual(entry);
+      expect(seen.headers.get('etag')).toBe(entry.sha256 && `"${entry.sha256}"`);
+    }
+    const etag = (await look('p/a.txt')).headers.get('etag') ?? '';
+    const content = await fetch(`${system.url}/api/v1${at}/content?path=p/a.txt`);
+    expect(content.headers.get('etag')).toBe(etag);
+    await content.bytes();
+    for (const gone of ['p/b', 'P', 'p/a.txt/x']) expectRefusal(await look(gone), 'FILE_NOT_FOUND');
+    await ask(`${at}?path=p`, { method: 'DELETE' });
+    expectRefusal(await look('p/a.txt'), 'FILE_NOT_FOUND');
+    for (const bad of ['', '/p', 'p/', 'p/../p', '.ahs-x', 'x'.repeat(256)])
+      expect(expectRefusal(await look(bad), 'INVALID_REQUEST')[0]?.pointer).toBe('/path');
+    for (const query of ['', '?path=%ff', '?path=p&path=p', '?path=p&depth=1'])
+      expectRefusal(await ask(`${at}/entry${query}`), 'INVALID_REQUEST');
+    const elsewhere = at.replace(/_[0-9A-Z]{26}/, `_${'0'.repeat(26)}`);
+    const missing = place === 'sessions' ? 'SESSION_NOT_FOUND' : 'ASSISTANT_NOT_FOUND';
+    expectRefusal(await ask(`${elsewhere}/entry?path=p`), missing);
+  });
+
   it('are none at first', async () => {
     expect(await entries()).toEqual([]);
     expect(expectSuccess(await ask(`${base}/changes`)).data).toEqual([]);
