@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentAccess } from '../../gen/index.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
@@ -32,7 +32,6 @@ export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
 
 function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess }) {
   const { isTeam } = useViewer();
-  const queries = useQueryClient();
   const editing = useEditing(access, asItIs);
   return (
     <>
@@ -47,11 +46,7 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
         save={(_, whole) => agents.share(agentId, whole)}
         isWhole
         path={`/agents/${agentId}/access`}
-        onSaved={(saved) => {
-          queries.setQueryData(agents.access(agentId).queryKey, saved);
-          void queries.invalidateQueries({ queryKey: ['agents'] });
-        }}
-        onConflict={() => void queries.invalidateQueries({ queryKey: ['agents', agentId] })}
+        queryKey={agents.access(agentId).queryKey}
       >
         {(problems) => (
           <>

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { type Draft, draftOf, readDraft } from '../../parts/editor/draft.ts';
@@ -10,7 +9,6 @@ import { editableShown } from '../../parts/editor/runtime-shown.ts';
 
 /** What the agent is. Who does not manage it can read it. */
 export function SettingsTab({ agent, editing }: { agent: Agent; editing: Editing<Agent, Draft> }) {
-  const queries = useQueryClient();
   const { agent_id: agentId } = agent;
   if (agent.access !== 'manage') {
     return (
@@ -31,11 +29,7 @@ export function SettingsTab({ agent, editing }: { agent: Agent; editing: Editing
       save={(changes) => agents.update(agentId, editing.base.version, changes)}
       path={`/agents/${agentId}`}
       version={editing.base.version}
-      onSaved={(saved) => {
-        queries.setQueryData(agents.one(agentId).queryKey, saved);
-        void queries.invalidateQueries({ queryKey: ['agents'] });
-      }}
-      onConflict={() => void queries.invalidateQueries({ queryKey: ['agents', agentId] })}
+      queryKey={agents.one(agentId).queryKey}
     >
       {(problems) => (
         <RuntimeFields noun="agent" draft={editing.draft} onChange={editing.set} problems={problems} />

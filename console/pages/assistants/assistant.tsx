@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
@@ -45,7 +44,6 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
   const { assistant_id: assistantId, name, description, enabled } = assistant;
   const { tab = 'settings', path: file } = route.useSearch();
   const navigate = route.useNavigate();
-  const queries = useQueryClient();
   const { user } = useViewer();
   // Administrators can look at those of others.
   const isMine = assistant.created_by === user?.user_id;
@@ -112,11 +110,7 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
               shown={editableShown}
               save={(changes) => assistants.update(assistantId, changes)}
               path={path}
-              onSaved={(saved) => {
-                queries.setQueryData(assistants.one(assistantId).queryKey, saved);
-                void queries.invalidateQueries({ queryKey: ['assistants'] });
-              }}
-              onConflict={() => void queries.invalidateQueries({ queryKey: ['assistants', assistantId] })}
+              queryKey={assistants.one(assistantId).queryKey}
             >
               {(problems) => (
                 <RuntimeFields

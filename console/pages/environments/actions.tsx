@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { Power, PowerOff, Trash2 } from 'lucide-react';
+import { Power, PowerOff } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
 import { ActButton } from '../../parts/acts/act-button.tsx';
+import { DeleteThing } from '../../parts/editor/delete-thing.tsx';
 import { Button } from '../../ui/button.tsx';
 
 interface EnvironmentProps {
@@ -45,31 +45,19 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
 }
 
 /** The default environment stays: agents that name none run in it. */
-export function DeleteEnvironment({ environment }: EnvironmentProps) {
-  const { environment_id: id, name, is_default: isDefault } = environment;
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  if (isDefault) return null;
+export function DeleteEnvironment({
+  environment: { environment_id: id, name, is_default },
+}: EnvironmentProps) {
+  if (is_default) return null;
   return (
-    <ActButton
-      button={
-        <Button>
-          <Trash2 aria-hidden />
-          Delete
-        </Button>
-      }
-      title={`Delete ${name}?`}
-      action="Delete environment"
+    <DeleteThing
+      noun="environment"
+      id={id}
+      name={name}
+      path={`/admin/environments/${id}`}
       run={() => environments.remove(id)}
-      curl={{ method: 'DELETE', path: `/admin/environments/${id}` }}
-      done="The environment is deleted."
-      onDone={() => {
-        queries.removeQueries({ queryKey: ['environments', id] });
-        void queries.invalidateQueries({ queryKey: ['environments', 'list'] });
-        void navigate({ to: '/environments', ignoreBlocker: true });
-      }}
     >
       <p>There is no way back. It is refused as long as an agent or an assistant names it.</p>
-    </ActButton>
+    </DeleteThing>
   );
 }

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
@@ -46,7 +45,6 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
   const { environment_id: environmentId, name, version } = environment;
   const { tab = 'settings' } = route.useSearch();
   const navigate = route.useNavigate();
-  const queries = useQueryClient();
   const editing = useEditing(environment, draftOf);
   const path = `/admin/environments/${environmentId}`;
   return (
@@ -88,11 +86,7 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
               save={(changes) => environments.update(environmentId, editing.base.version, changes)}
               path={path}
               version={editing.base.version}
-              onSaved={(saved) => {
-                queries.setQueryData(environments.one(environmentId).queryKey, saved);
-                void queries.invalidateQueries({ queryKey: ['environments'] });
-              }}
-              onConflict={() => void queries.invalidateQueries({ queryKey: ['environments', environmentId] })}
+              queryKey={environments.one(environmentId).queryKey}
             >
               {(problems) => (
                 <EnvironmentFields draft={editing.draft} onChange={editing.set} problems={problems} />

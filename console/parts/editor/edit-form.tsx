@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -30,9 +30,8 @@ export interface EditFormProps<Source, Draft extends object, Body extends object
   path: string;
   /** The version that is changed; absent where there are none. */
   version?: number;
-  onSaved: (saved: Source) => void;
-  /** It is of another version by now: it has to be read anew. */
-  onConflict: () => void;
+  /** The query that knows it: first of all such things, then of this one. */
+  queryKey: QueryKey;
   children: (problems: Problems) => ReactNode;
 }
 
@@ -49,21 +48,23 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   isWhole = false,
   path,
   version,
-  onSaved,
-  onConflict,
+  queryKey,
   children,
 }: EditFormProps<Source, Draft, Body>) {
   const { body, problems: wrong } = read(editing.draft);
   const changes = changesOf(read(draftOf(editing.base)).body, body);
+  const queries = useQueryClient();
   const saving = useMutation({
     mutationFn: () => save(changes, body),
     onSuccess: (saved) => {
       editing.accept(saved);
-      onSaved(saved);
+      queries.setQueryData(queryKey, saved);
+      void queries.invalidateQueries({ queryKey: queryKey.slice(0, 1) });
       toast.done('Saved.');
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.status === 412) onConflict();
+      if (error instanceof ApiError && error.status === 412)
+        void queries.invalidateQueries({ queryKey: queryKey.slice(0, 2) });
     },
   });
   const discard = () => {
