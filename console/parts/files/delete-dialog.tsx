@@ -1,4 +1,4 @@
-import { deleteFile, fileRoute, type Place } from '../../api/files.ts';
+import { fileRoute, files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { ConfirmAct } from '../acts/confirm-act.tsx';
 import { Name } from './name.tsx';
@@ -19,7 +19,7 @@ export function DeleteDialog({ place, entry, onClose, onDeleted }: DeleteDialogP
       onClose={onClose}
       title={`Delete this ${NOUNS[entry.kind]}?`}
       action="Delete"
-      run={() => deleteFile(place, entry.path)}
+      run={() => files.remove(place, entry.path)}
       curl={{ method: 'DELETE', path: fileRoute(place, '', entry.path) }}
       done="Deleted"
       onDone={() => onDeleted(entry.path)}

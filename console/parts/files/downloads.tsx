@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { archiveUrl, checkArchive, contentUrl, MOST_AT_ONCE, type Place } from '../../api/files.ts';
+import { files, MOST_AT_ONCE, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { shownBytes } from '../../ui/bytes.ts';
@@ -13,7 +13,11 @@ import { nameOf } from './paths.ts';
 export function DownloadFile({ place, entry }: { place: Place; entry: FileEntry }) {
   if (entry.size > MOST_AT_ONCE) return null;
   return (
-    <a href={contentUrl(place, entry.path)} download={entry.name} className={buttonClass('secondary', true)}>
+    <a
+      href={files.contentUrl(place, entry.path)}
+      download={entry.name}
+      className={buttonClass('secondary', true)}
+    >
       <Download aria-hidden />
       Download
     </a>
@@ -37,10 +41,10 @@ export function PartsHint({ place, entry }: { place: Place; entry: FileEntry }) 
 /** A folder as a tar archive. Asks first whether there will be one: a refused download says nothing. */
 export function useArchive(place: Place, path: string) {
   const checking = useMutation({
-    mutationFn: () => checkArchive(place, path),
+    mutationFn: () => files.checkArchive(place, path),
     onSuccess: () => {
       const link = document.createElement('a');
-      link.href = archiveUrl(place, path);
+      link.href = files.archiveUrl(place, path);
       link.download = `${nameOf(path) || place.id}.tar`;
       link.click();
     },

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
-import { fileRoute, makeDirectory, type Place } from '../../api/files.ts';
+import { fileRoute, files, type Place } from '../../api/files.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -24,7 +24,7 @@ export function FolderDialog({ place, folder, onClose, onMade }: FolderDialogPro
   const field = useRef<HTMLInputElement>(null);
   const path = join(folder, name);
   const making = useMutation({
-    mutationFn: () => makeDirectory(place, path),
+    mutationFn: () => files.makeDirectory(place, path),
     onSuccess: () => {
       toast.done('Folder made');
       onMade(path);

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../../api/client.ts';
-import { listDirectory, type Place } from '../../api/files.ts';
+import { files, type Place } from '../../api/files.ts';
 import type { ListPage } from '../../api/pages.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { compareNames, folderOf } from './paths.ts';
@@ -151,13 +151,7 @@ export class Folders {
   }
 
   #ask(path: string, cursor: string | undefined): Promise<ListPage<FileEntry>> {
-    const { kind, id } = this.#place;
-    return this.#queries.fetchQuery({
-      queryKey: ['files', kind, id, 'list', path, cursor],
-      queryFn: () => listDirectory(this.#place, path, cursor),
-      staleTime: 0,
-      gcTime: 0,
-    });
+    return this.#queries.fetchQuery({ ...files.page(this.#place, path, cursor), staleTime: 0, gcTime: 0 });
   }
 
   #tell(): void {

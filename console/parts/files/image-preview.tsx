@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { type Place, readFile } from '../../api/files.ts';
+import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure } from '../faults/failure.tsx';
@@ -8,11 +8,11 @@ import { NoPreview } from './no-preview.tsx';
 
 /** An image, as a picture and nothing else. */
 export function ImagePreview({ place, entry }: { place: Place; entry: FileEntry }) {
-  const { path, size, sha256, media_type: type, name } = entry;
+  const { path, size, media_type: type, name } = entry;
   const image = useQuery({
-    queryKey: ['files', place.kind, place.id, 'image', path, sha256],
-    queryFn: ({ signal }) => readFile(place, path, { first: 0, length: size }, signal),
-    staleTime: Number.POSITIVE_INFINITY,
+    ...files.content(place, entry, 'image', (signal) =>
+      files.read(place, path, { first: 0, length: size }, signal),
+    ),
     gcTime: 0,
   });
   const [url, setUrl] = useState<string>();

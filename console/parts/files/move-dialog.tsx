@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
-import { fileRoute, moveFile, type Place } from '../../api/files.ts';
+import { fileRoute, files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
@@ -23,7 +23,7 @@ export function MoveDialog({ place, entry, onClose, onMoved }: MoveDialogProps) 
   const [to, setTo] = useState(entry.path);
   const field = useRef<HTMLInputElement>(null);
   const moving = useMutation({
-    mutationFn: (overwrite: boolean) => moveFile(place, { from: entry.path, to, overwrite }),
+    mutationFn: (overwrite: boolean) => files.move(place, { from: entry.path, to, overwrite }),
     onSuccess: () => {
       toast.done(folderOf(to) === folderOf(entry.path) ? 'Renamed' : 'Moved');
       onMoved(entry.path, to);

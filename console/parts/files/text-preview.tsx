@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
-import type { Place } from '../../api/files.ts';
+import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -14,9 +14,12 @@ const LINE_PX = 20;
 /** The beginning of a text, with the numbers of its lines. */
 export function TextPreview({ place, entry }: { place: Place; entry: FileEntry }) {
   const text = useQuery({
-    queryKey: ['files', place.kind, place.id, 'text', entry.path, entry.sha256],
-    queryFn: async ({ signal }) => (await readText(place, entry, signal)) ?? 'no text',
-    staleTime: Number.POSITIVE_INFINITY,
+    ...files.content(
+      place,
+      entry,
+      'text',
+      async (signal) => (await readText(place, entry, signal)) ?? ('no text' as const),
+    ),
     gcTime: 60_000,
   });
   if (text.isError) return <Failure error={text.error} onRetry={() => void text.refetch()} />;

@@ -1,4 +1,4 @@
-import { type Place, readFile } from '../../api/files.ts';
+import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 
 /** The beginning of a file, line by line. */
@@ -34,7 +34,7 @@ export async function readText(
 }
 
 async function bytesOf(place: Place, path: string, first: number, length: number, signal: AbortSignal) {
-  return new Uint8Array(await (await readFile(place, path, { first, length }, signal)).arrayBuffer());
+  return new Uint8Array(await (await files.read(place, path, { first, length }, signal)).arrayBuffer());
 }
 
 function beginningOf(bytes: Uint8Array, size: number): TextBeginning | undefined {

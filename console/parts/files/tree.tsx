@@ -3,13 +3,11 @@ import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import type { FileEntry } from '../../gen/index.ts';
 import type { Folders } from './folders.ts';
 import { handleTreeKey, type TreeActions } from './keys.ts';
-import { folderOf, foldersAbove } from './paths.ts';
+import { foldersAbove } from './paths.ts';
 import { keyOf, type Row } from './rows.ts';
 import { TreeRow } from './tree-row.tsx';
 
 const ROW_PX = 32;
-/** Pages that are read to find what a link leads to. */
-const SEARCHED_PAGES = 20;
 
 export interface TreeProps {
   folders: Folders;
@@ -76,10 +74,8 @@ export function Tree({
       virtual.scrollToIndex(index);
       return;
     }
-    // What leads there may be far from what is in view.
+    // What leads there may be far from what is in view; a long list is not searched for it.
     for (const folder of foldersAbove(selected)) folders.look(folder);
-    const parent = folderOf(selected);
-    if (folders.folder(parent).pages.length < SEARCHED_PAGES) folders.more(parent);
   }, [folders, rows, selected, virtual]);
 
   function go(index: number): void {
@@ -120,6 +116,10 @@ export function Tree({
               rows.findIndex((row) => keyOf(row) === selected),
             ),
           );
+      }}
+      onScroll={() => {
+        // Whoever looks around in it is not taken away from there.
+        revealed.current = selected;
       }}
       onKeyDown={(event) => handleTreeKey(event, rows, active, actions, typed.current)}
       className="group/tree max-h-[min(70dvh,52rem)] min-h-40 overflow-y-auto overscroll-contain rounded-xl p-1 -outline-offset-2"

@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/client.ts';
-import { makeDirectory, type Place } from '../../api/files.ts';
+import { files, type Place } from '../../api/files.ts';
 import { fitsForm, type Sending, sendFiles } from '../../api/upload.ts';
 import { messageOf } from '../faults/failure.tsx';
 import type { Collected } from './dropped.ts';
@@ -174,12 +174,12 @@ export class UploadQueue {
   async #put({ items, leaving: { signal } }: Batch): Promise<void> {
     const [first] = items;
     if (!first) return;
-    if (!first.file) return void (await makeDirectory(this.#place, first.path));
-    const files: Sending[] = items.flatMap(({ name, file }) => (file ? [{ name, file }] : []));
+    if (!first.file) return void (await files.makeDirectory(this.#place, first.path));
+    const all: Sending[] = items.flatMap(({ name, file }) => (file ? [{ name, file }] : []));
     const onProgress = (part: number) => {
       if (!signal.aborted) this.#progress(items, part);
     };
-    await sendFiles(this.#place, first.directory, files, onProgress, signal);
+    await sendFiles(this.#place, first.directory, all, onProgress, signal);
   }
 
   /** Files are sent in their order. */

@@ -79,7 +79,8 @@ const entryRoute = (at: FilePlace) =>
       rawQuery(request);
       const path = checkFilePath(query.path);
       const { entry } = await clients.files.getEntry({ ...at.of(param(at.parameter)), path }, call);
-      return ok(entry && shownEntry(entry), entry?.kind === 'file' ? { etag: `"${entry.sha256}"` } : {});
+      const etag = entry?.kind === 'file' ? { etag: `"${entry.sha256}"` } : undefined;
+      return ok({ ...(entry && shownEntry(entry)) }, etag);
     },
   });
 
