@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { API, ApiError } from '../api/client.ts';
+import { seen, whenUnseen } from './attention.ts';
 import { asJournalEvent, type JournalEvent } from './event.ts';
 import type { Link } from './view.ts';
 
@@ -16,7 +17,10 @@ const SILENCE_MS = 35_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Follows a session from behind `afterSeq` until `signal` aborts, over every break of the line. Never fails. */
+/**
+ * Follows a session from behind `afterSeq` until `signal` aborts, over every break of the line, as long as somebody sees the
+ * page. Never fails.
+ */
 export async function follow(
   sessionId: string,
   afterSeq: number,
@@ -25,7 +29,9 @@ export async function follow(
 ): Promise<void> {
   let seq = afterSeq;
   let failures = 0;
-  while (!signal.aborted) {
+  for (;;) {
+    await seen(signal);
+    if (signal.aborted) return;
     follower.onLink(failures === 0 ? 'catching_up' : 'reconnecting');
     let wait = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS);
     try {
@@ -42,7 +48,8 @@ export async function follow(
           follower.onLink('live');
         },
       });
-      if (end.isOver) return follower.onLink('ended');
+      if (end.how === 'over') return follower.onLink('ended');
+      if (end.how === 'unseen') continue;
       wait = end.waitMs ?? wait;
     } catch (error) {
       if (signal.aborted) return;
@@ -63,8 +70,8 @@ interface Reader {
 }
 
 interface End {
-  /** The session is gone: nothing comes any more. */
-  isOver: boolean;
+  /** The session is gone, and nothing comes any more; nobody sees the page; or the service has ended it. */
+  how: 'over' | 'unseen' | 'ended';
   /** As long as the service has asked for. */
   waitMs: number | undefined;
 }
@@ -76,21 +83,25 @@ async function read(sessionId: string, seq: number, signal: AbortSignal, reader:
   let timer = setTimeout(cut, SILENCE_MS);
   // A laptop that wakes up elsewhere hears of it at once.
   window.addEventListener('offline', cut);
+  const end: End = { how: 'ended', waitMs: undefined };
+  const stopLooking = whenUnseen(() => {
+    end.how = 'unseen';
+    cut();
+  });
   try {
     const answer = await fetch(`${API}/sessions/${sessionId}/events/stream?after_seq=${seq}`, {
       headers: { accept: 'text/event-stream' },
       signal: AbortSignal.any([signal, line.signal]),
     });
-    if (answer.status === 204) return { isOver: true, waitMs: undefined };
+    if (answer.status === 204) return { how: 'over', waitMs: undefined };
     if (!answer.ok || !answer.body)
       throw new ApiError(answer.status, await answer.json().catch(() => undefined));
-    const end: End = { isOver: false, waitMs: undefined };
     const parser = createParser({
       onEvent({ id, event, data }) {
         if (event === 'stream.caught_up') reader.onCaughtUp();
         else if (event === 'stream.draining') end.waitMs = waitOf(data);
         else if (id) reader.onEvent(asJournalEvent(JSON.parse(data)));
-        if (event === 'session.deleted') end.isOver = true;
+        if (event === 'session.deleted') end.how = 'over';
       },
     });
     const text = new TextDecoder();
@@ -102,8 +113,12 @@ async function read(sessionId: string, seq: number, signal: AbortSignal, reader:
       timer = setTimeout(cut, SILENCE_MS);
       parser.feed(text.decode(value, { stream: true }));
     }
+  } catch (error) {
+    if (end.how === 'unseen') return end;
+    throw error;
   } finally {
     clearTimeout(timer);
+    stopLooking();
     window.removeEventListener('offline', cut);
     cut();
   }
