@@ -1,6 +1,6 @@
-import { WifiOff } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
-import { useWaitingPiece } from '../parts/piece.ts';
+import { useWaitingPiece, type Wait } from '../parts/piece.ts';
 import { classes } from '../ui/classes.ts';
 
 function listen(listener: () => void): () => void {
@@ -12,17 +12,37 @@ function listen(listener: () => void): () => void {
   };
 }
 
-/** Says that there is no network, or that a page waits for the service: it goes on when they are back. */
+interface Said {
+  brief: string;
+  whole: string;
+}
+
+const NO_NETWORK: Said = {
+  brief: 'No network',
+  whole: 'No network. It goes on by itself when it is back.',
+};
+const WAITS: Record<Wait, Said> = {
+  unreachable: {
+    brief: 'The service cannot be reached',
+    whole: 'The service cannot be reached. It goes on by itself when it is back.',
+  },
+  outdated: {
+    brief: 'Save to go on',
+    whole: 'There is a newer release. The page becomes it as soon as your changes are saved.',
+  },
+};
+
+/** Says that there is no network, or what a page waits for. */
 export function Offline({ brief = false, className }: { brief?: boolean; className?: string }) {
   const isOnline = useSyncExternalStore(listen, () => navigator.onLine);
-  const isWaiting = useWaitingPiece();
-  const text = isOnline ? 'The service cannot be reached' : 'No network';
+  const wait = useWaitingPiece();
+  const said = isOnline ? wait && WAITS[wait] : NO_NETWORK;
   return (
     <p role="status" className={classes('text-[13px] text-warn', className)}>
-      {(!isOnline || isWaiting) && (
+      {said && (
         <span className="flex items-center gap-1.5 rounded-lg bg-warn-soft px-2.5 py-1.5">
-          <WifiOff className="size-4 shrink-0" aria-hidden />
-          {brief ? text : `${text}. It goes on by itself when it is back.`}
+          <TriangleAlert className="size-4 shrink-0" aria-hidden />
+          {brief ? said.brief : said.whole}
         </span>
       )}
     </p>

@@ -60,6 +60,26 @@ describe('home', () => {
     await page.context().close();
   });
 
+  it('becomes a newer release as soon as nothing is lost by it', async () => {
+    const agent = await stage.api.createAgent();
+    const { page } = await stage.open(`/agents/${agent}`);
+    const prompt = page.getByLabel('System prompt');
+    await prompt.fill('Be kind.');
+    await page.route('**/assets/environments-*.js', (route) => route.abort());
+    await page.route(
+      ({ pathname }) => pathname === '/',
+      (route) => route.fulfill({ contentType: 'text/html', body: '<p>Another release' }),
+    );
+    await page.getByRole('navigation').getByRole('link', { name: 'Environments' }).hover();
+    await page.getByText('The page becomes it as soon as your changes are saved.').waitFor();
+    expect(await prompt.inputValue()).toBe('Be kind.');
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await loaded;
+    await page.getByText('Be kind.').waitFor();
+    await page.context().close();
+  });
+
   it('begins anew when what every page needs could not be read', async () => {
     const { page } = await stage.open('/');
     await page.route('**/auth/session', (route) => route.abort());
