@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
 import {
-  type AgentAccess,
   type CreateAgentData,
   createAgent,
   createConversation,
@@ -9,6 +8,7 @@ import {
   getAgentAccess,
   listAgents,
   listAgentVersions,
+  type SetAgentAccessData,
   setAgentAccess,
   type UpdateAgentData,
   updateAgent,
@@ -41,7 +41,9 @@ export const agents = {
   /** Refused with VERSION_CONFLICT when it is of another version by now. */
   update: (agentId: string, version: number, body: UpdateAgentData['body']) =>
     ask(updateAgent({ ...at(agentId), body, headers: { 'If-Match': `"${version}"` } })),
-  share: (agentId: string, body: AgentAccess) => ask(setAgentAccess({ ...at(agentId), body })),
+  /** Refused with VERSION_CONFLICT when the access is of another version by now. */
+  share: (agentId: string, version: number, body: SetAgentAccessData['body']) =>
+    ask(setAgentAccess({ ...at(agentId), body, headers: { 'If-Match': `"${version}"` } })),
   remove: (agentId: string) => ask(deleteAgent(at(agentId))),
   converse: (agentId: string, message: string | undefined, key: string) =>
     ask(createConversation({ ...at(agentId), body: { message }, headers: { 'Idempotency-Key': key } })),

@@ -117,7 +117,7 @@ export const listAgentVersions = <ThrowOnError extends boolean = false>(options:
 /**
  * Read who may use and who may manage an agent
  *
- * For who manages the agent.
+ * For who manages the agent. The ETag is its version, for If-Match.
  */
 export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Options<GetAgentAccessData, ThrowOnError>): RequestResult<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError> => (options.client ?? client).get<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -132,7 +132,7 @@ export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Set who may use and who may manage an agent
  *
- * For who manages the agent. Replaces all of it, and holds from the answer on. Whoever has created the agent keeps managing it. Conversations that have begun stay with who has begun them.
+ * For who manages the agent. Replaces all of it, and holds from the answer on. Whoever has created the agent keeps managing it. Conversations that have begun stay with who has begun them. With If-Match it happens only to that version of the access.
  */
 export const setAgentAccess = <ThrowOnError extends boolean = false>(options: Options<SetAgentAccessData, ThrowOnError>): RequestResult<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError> => (options.client ?? client).put<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -173,6 +173,10 @@ export type AgentAccess = {
      * Groups at the identity provider whose members do the same.
      */
     groups: Array<string>;
+    /**
+     * 1 at first, and one more with each change.
+     */
+    version: number;
 };
 
 export type Assistant = {
@@ -2157,6 +2161,12 @@ export type SetAgentAccessData = {
          */
         groups: Array<string>;
     };
+    headers?: {
+        /**
+         * The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.
+         */
+        'If-Match'?: string;
+    };
     path: {
         agent_id: string;
     };
@@ -2194,6 +2204,12 @@ export type SetAgentAccessErrors = {
      */
     408: ErrorEnvelope & {
         code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
@@ -9481,7 +9497,7 @@ export type ListUsersData = {
          */
         cursor?: string;
         /**
-         * A part of the name or the address.
+         * A part of the name or the address, or an id.
          */
         q?: string;
     };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Access } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import { closed } from './common.ts';
+import { closed, count } from './common.ts';
 
 export const visibility = Type.Enum(['private', 'public', 'allowlist'], {
   description:
@@ -25,16 +25,17 @@ const members = {
 };
 
 export const AccessChange = closed(members);
-export const AccessShape = Type.Object(members, {
-  title: 'AgentAccess',
-  description: 'Who may do what with an agent besides who has created it.',
-});
+export const AccessShape = Type.Object(
+  { ...members, version: count('1 at first, and one more with each change.') },
+  { title: 'AgentAccess', description: 'Who may do what with an agent besides who has created it.' },
+);
 
-export function shownAccess(access: Access | undefined) {
+export function shownAccess({ access, version }: { access: Access | undefined; version: number }) {
   return {
     visibility: access?.visibility,
     managers: access?.managers ?? [],
     users: access?.users ?? [],
     groups: access?.groups ?? [],
+    version,
   };
 }

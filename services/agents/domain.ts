@@ -74,12 +74,6 @@ export function runnable({ version, level, enabled, environmentEnabled }: Standi
   return version;
 }
 
-/** Refuses a change by somebody who has seen another version. */
-export function checkVersion(agent: Pick<Agent, 'version'>, seen: number | undefined): void {
-  if (seen === undefined || seen === agent.version) return;
-  throw refuse('VERSION_CONFLICT', `the agent is at version ${agent.version}, not ${seen}`);
-}
-
 export function found<Value>(value: Value | undefined, kind: Kind): Value {
   if (value === undefined) throw kind.notFound();
   return value;

@@ -2,7 +2,7 @@ import type { Database, ReadOptions, Session, WriteOptions } from '../../lib/db/
 import { once } from '../../lib/db/idempotency.ts';
 import { likePattern } from '../../lib/db/like.ts';
 import { isId } from '../../lib/ids.ts';
-import { type Access, type Level, requireLevel, type Viewer } from './domain/access.ts';
+import { type Access, type AccessVersion, type Level, requireLevel, type Viewer } from './domain/access.ts';
 import type { Kind } from './domain/kind.ts';
 import type { Agent, AgentVersion, Seen, Standing } from './domain.ts';
 import type { Creation } from './store/creation.ts';
@@ -56,17 +56,18 @@ export function createAgentStore(db: Database, kind: Kind) {
     return row && agentOf(row);
   }
 
-  async function accessOf(tx: Pick<Session, 'rows'>, { agentId, visibility }: Agent): Promise<Access> {
-    const rows = await tx.rows<{ role: string; principal: string }>(sql.ACCESS, [agentId]);
+  async function accessOf(tx: Pick<Session, 'rows'>, { agentId, visibility }: Agent): Promise<AccessVersion> {
+    const rows = await tx.rows<AccessRow>(sql.ACCESS, [agentId]);
     const named = (role: string) => rows.filter((row) => row.role === role).map(({ principal }) => principal);
     const isGroup = (name: string) => name.startsWith(sql.groupName(''));
     const users = named('user');
-    return {
+    const access = {
       visibility,
       managers: named('manager'),
       users: users.filter((name) => !isGroup(name)),
       groups: users.filter(isGroup).map((name) => name.slice(sql.groupName('').length)),
     };
+    return { access, version: rows[0]?.version ?? 0 };
   }
 
   return {
@@ -163,24 +164,34 @@ export function createAgentStore(db: Database, kind: Kind) {
       );
     },
 
-    async access(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<Access> {
+    async access(viewer: Viewer, agentId: string, options?: ReadOptions): Promise<AccessVersion> {
       const agent = await find(viewer, agentId, options);
       if (!agent) throw kind.notFound();
       requireLevel(agent.level, 'manage', kind);
       return accessOf(db, agent);
     },
 
-    /** Replaces all of it, as the service: what others have been given only it sees. Returns what it is now. */
-    async setAccess(viewer: Viewer, agentId: string, access: Access, now: Date, options?: WriteOptions) {
+    /**
+     * Replaces all of it, as the service: what others have been given only it sees. `change` is given what it was, while
+     * nobody else changes it. Returns what it is now.
+     */
+    async changeAccess(
+      viewer: Viewer,
+      agentId: string,
+      change: (before: AccessVersion) => Access,
+      now: Date,
+      options?: WriteOptions,
+    ): Promise<AccessVersion> {
       return db.transaction(async (tx) => {
         const agent = await lock(tx, viewer, agentId);
-        const { visibility, managers, users, groups } = access;
+        const { visibility, managers, users, groups } = change(await accessOf(tx, agent));
         const named = [...users, ...groups.map(sql.groupName)];
         const roles = [...managers.map(() => 'manager'), ...named.map(() => 'user')];
         await tx.change(sql.CLEAR_ACCESS, [agentId]);
         await tx.change(sql.INSERT_ACCESS, [agentId, roles, [...managers, ...named]]);
         const after = { ...agent, visibility, updatedAt: now };
         await tx.change(sql.UPDATE, updateValues(after));
+        await tx.change(sql.COUNT_ACCESS, [agentId]);
         return accessOf(tx, after);
       }, options);
     },
@@ -215,6 +226,13 @@ export function createAgentStore(db: Database, kind: Kind) {
       return row && versionOf(row);
     },
   };
+}
+
+interface AccessRow {
+  version: number;
+  /** Empty where nobody is named. */
+  role: string;
+  principal: string;
 }
 
 async function insertVersion(tx: Session, agent: Agent, by?: Viewer): Promise<void> {

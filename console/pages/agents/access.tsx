@@ -32,7 +32,7 @@ export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
 
 function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess }) {
   const { isTeam } = useViewer();
-  const editing = useEditing(access, asItIs);
+  const editing = useEditing(access, draftOf);
   return (
     <>
       <EditForm
@@ -40,12 +40,13 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
         label="Access to the agent"
         editing={editing}
         newest={access}
-        draftOf={asItIs}
+        draftOf={draftOf}
         read={(draft) => ({ body: draft, problems: {} })}
         shown={accessShown}
-        save={(_, whole) => agents.share(agentId, whole)}
+        save={(_, whole) => agents.share(agentId, editing.base.version, whole)}
         isWhole
         path={`/agents/${agentId}/access`}
+        version={editing.base.version}
         queryKey={agents.access(agentId).queryKey}
       >
         {(problems) => (
@@ -106,9 +107,16 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
   );
 }
 
-const asItIs = (access: AgentAccess) => access;
+type Draft = Omit<AgentAccess, 'version'>;
 
-function accessShown({ visibility, users, groups, managers }: AgentAccess): ShownField[] {
+const draftOf = ({ visibility, managers, users, groups }: AgentAccess): Draft => ({
+  visibility,
+  managers,
+  users,
+  groups,
+});
+
+function accessShown({ visibility, users, groups, managers }: Draft): ShownField[] {
   return [
     { label: 'Conversations', text: VISIBILITIES[visibility].text },
     { label: 'Users', text: users.join('\n') },

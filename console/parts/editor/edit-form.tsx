@@ -90,7 +90,9 @@ export function EditForm<Source, Draft extends object, Body extends object>({
               busy={saving.isPending}
               error={saving.error}
               curl={
-                isWhole ? { method: 'PUT', path, body } : { method: 'PATCH', path, version, body: changes }
+                isWhole
+                  ? { method: 'PUT', path, version, body }
+                  : { method: 'PATCH', path, version, body: changes }
               }
               notice={
                 editing.isStale && (

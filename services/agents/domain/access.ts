@@ -27,6 +27,12 @@ export interface Access {
   groups: string[];
 }
 
+/** As it is at one of its versions: 1 at first, and one more with each change. */
+export interface AccessVersion {
+  access: Access;
+  version: number;
+}
+
 export const VISIBILITIES: readonly string[] = ['private', 'public', 'allowlist'] satisfies Visibility[];
 
 const MAX_ENTRIES = 200;

@@ -107,12 +107,6 @@ export function changedEnvironment(before: Environment, patch: EnvironmentPatch,
   return { ...before, spec, enabled, version: before.version + 1, updatedAt: now };
 }
 
-/** Refuses a change by somebody who has seen another version. */
-export function checkEnvironmentVersion({ version }: Environment, seen: number | undefined): void {
-  if (seen === undefined || seen === version) return;
-  throw refuse('VERSION_CONFLICT', `the environment is at version ${version}, not ${seen}`);
-}
-
 /** Refuses to delete what somebody still needs. `users` is how many agents and assistants name it. */
 export function checkUnused(environmentId: string, users: number): void {
   if (environmentId === DEFAULT_ENVIRONMENT) {

@@ -2,12 +2,15 @@ import { refuse } from '../../../lib/errors.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { type Access, checkAccess, tidyAccess } from '../domain/access.ts';
+import { type Access, type AccessVersion, checkAccess, tidyAccess } from '../domain/access.ts';
+import { checkVersion } from '../domain/version.ts';
 import type { HandlerContext } from './context.ts';
 import { createNoteForeign } from './foreign.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'getAgentAccess' | 'setAgentAccess' | 'getLevel'>;
+
+const NOUN = 'access to the agent';
 
 /** Who may do what with an agent. */
 export function accessHandlers(context: HandlerContext): Methods {
@@ -35,22 +38,28 @@ export function accessHandlers(context: HandlerContext): Methods {
   return {
     async getAgentAccess({ agentId }, call) {
       const viewer = viewerOf(call);
-      const access = await agents.access(viewer, agentId, call);
+      const known = await agents.access(viewer, agentId, call);
       await note('agent.look', await agents.agent(viewer, agentId, call), viewer, call);
-      return { access };
+      return known;
     },
 
-    async setAgentAccess({ agentId, access: given }, call) {
+    async setAgentAccess({ agentId, access: given, ifVersion }, call) {
       const viewer = viewerOf(call);
       if (!given) throw refuse('INVALID_REQUEST', 'the access is missing');
       const wanted = tidyAccess(given);
       checkAccess(wanted);
-      await checkUsers(wanted, await agents.access(viewer, agentId, call), call);
+      const before = await agents.access(viewer, agentId, call);
+      checkVersion(NOUN, before, ifVersion);
+      await checkUsers(wanted, before.access, call);
       await record({ action: 'agent.share', targetId: agentId, data: { ...wanted } }, call);
-      const access = await agents.setAccess(viewer, agentId, wanted, clock.now(), call);
+      const change = (held: AccessVersion) => {
+        checkVersion(NOUN, held, ifVersion);
+        return wanted;
+      };
+      const after = await agents.changeAccess(viewer, agentId, change, clock.now(), call);
       hint('agents.changed', agentId);
       await settle();
-      return { access };
+      return after;
     },
 
     async getLevel({ agentId }, call) {

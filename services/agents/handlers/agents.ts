@@ -8,7 +8,8 @@ import {
 import type { Viewer } from '../domain/access.ts';
 import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
 import { AGENT } from '../domain/kind.ts';
-import { changed, checkVersion, found, newAgent, type Seen } from '../domain.ts';
+import { checkVersion } from '../domain/version.ts';
+import { changed, found, newAgent, type Seen } from '../domain.ts';
 import { formOf, patchOf } from '../requests.ts';
 import type { HandlerContext } from './context.ts';
 import { createNoteForeign, isForeign } from './foreign.ts';
@@ -80,7 +81,7 @@ export function agentHandlers(context: HandlerContext): Methods {
       const { visibility } = patch;
       if (visibility !== undefined) await noteSharing(request.agentId, visibility, viewer, call);
       const change = (agent: Seen) => {
-        checkVersion(agent, request.ifVersion);
+        checkVersion('agent', agent, request.ifVersion);
         return changed(agent, patch, clock.now());
       };
       const { before, after } = await agents.change(viewer, request.agentId, change, call);

@@ -7,13 +7,13 @@ import {
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import {
   changedEnvironment,
-  checkEnvironmentVersion,
   type Environment,
   environmentNotFound,
   newEnvironment,
 } from '../domain/environment.ts';
 import { checkEnvironment, tidyEnvironment } from '../domain/environment-form.ts';
 import { checkPage, checkSearch } from '../domain/form.ts';
+import { checkVersion } from '../domain/version.ts';
 import { environmentOf, environmentPatchOf } from '../requests.ts';
 import type { HandlerContext } from './context.ts';
 
@@ -67,7 +67,7 @@ export function environmentHandlers(context: HandlerContext): Methods {
       const patch = tidyEnvironment(environmentPatchOf(request));
       checkEnvironment(patch);
       const change = (environment: Environment) => {
-        checkEnvironmentVersion(environment, request.ifVersion);
+        checkVersion('environment', environment, request.ifVersion);
         // A part fits, or does not, to what is there of the other one.
         if (patch.sandbox || patch.network) checkEnvironment({ ...environment.spec, ...present(patch) });
         return changedEnvironment(environment, patch, clock.now());

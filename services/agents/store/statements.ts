@@ -191,7 +191,13 @@ export const NAMES_BY_NAME = statement(
 
 export const ACCESS = statement(
   'agents.access',
-  'select role, principal from agent_access where agent_id = $1 order by role, principal',
+  `select access_version as version, coalesce(role, '') as role, coalesce(principal, '') as principal
+   from agents left join agent_access using (agent_id) where agent_id = $1 order by role, principal`,
+);
+
+export const COUNT_ACCESS = statement(
+  'agents.count_access',
+  'update agents set access_version = access_version + 1 where agent_id = $1',
 );
 
 export const CLEAR_ACCESS = statement('agents.clear_access', 'delete from agent_access where agent_id = $1');

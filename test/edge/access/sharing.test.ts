@@ -46,6 +46,18 @@ describe('an agent that is shared', () => {
     expect(new Set(await codes(carol, paths))).toEqual(new Set([404]));
   });
 
+  it('is shared anew only by who knows how it is shared by now', async () => {
+    await share({});
+    const known = await bob.get(`${agent}/access`);
+    const { version, ...access } = known.data;
+    expect(known.headers.get('etag')).toBe(`"${version}"`);
+    const given = { origin: team.url, 'if-match': `"${version}"` };
+    const first = await bob.send('PUT', `${agent}/access`, { ...access, visibility: 'public' }, given);
+    expect(first.data).toMatchObject({ visibility: 'public', version: Number(version) + 1 });
+    const second = await bob.send('PUT', `${agent}/access`, access, given);
+    expect(second).toMatchObject({ status: 412, code: 'VERSION_CONFLICT' });
+  });
+
   it('is used by whom it is shared with, each in sessions of their own', async () => {
     await share({ visibility: 'allowlist', users: [await carol.userId()] });
     expect((await carol.get(agent)).data).toMatchObject({ access: 'use' });

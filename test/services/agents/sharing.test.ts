@@ -38,14 +38,31 @@ describe.each(TRANSPORTS)('sharing agents, %s', (transport) => {
         groups: ['blue', 'green', 'blue'],
       };
       const once = { ...access, managers: [bob.caller.userId], groups: ['blue', 'green'] };
-      expect(await share(access)).toEqual({ access: once });
-      expect(await agents.edge.getAgentAccess({ agentId }, alice)).toEqual({ access: once });
+      expect(await share(access)).toEqual({ access: once, version: 2 });
+      expect(await agents.edge.getAgentAccess({ agentId }, alice)).toEqual({ access: once, version: 2 });
     });
 
     it('replaces all that was before', async () => {
       await share({ visibility: 'allowlist', users: [bob.caller.userId], groups: ['blue'] });
-      expect(await share({})).toEqual({ access: nobodyElse });
+      expect(await share({})).toEqual({ access: nobodyElse, version: 3 });
       expect([await levelOf(bob), await levelOf(BLUE)]).toEqual(['none', 'none']);
+    });
+
+    it('happens only to the version that the caller has seen', async () => {
+      const open = { ...nobodyElse, visibility: 'public' };
+      await agents.edge.setAgentAccess({ agentId, access: open, ifVersion: 1 }, alice);
+      const late = agents.edge.setAgentAccess({ agentId, access: nobodyElse, ifVersion: 1 }, alice);
+      await expect(late).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+      expect(await agents.edge.getAgentAccess({ agentId }, alice)).toEqual({ access: open, version: 2 });
+    });
+
+    it('happens once when many have seen the same version', async () => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 5 }, () =>
+          agents.edge.setAgentAccess({ agentId, access: nobodyElse, ifVersion: 1 }, alice),
+        ),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
     it('is no new version of the agent', async () => {

@@ -250,16 +250,25 @@ export interface GetAgentAccessRequest {
 }
 
 export interface GetAgentAccessResponse {
-  access: Access | undefined;
+  access:
+    | Access
+    | undefined;
+  /** 1 at first, and one more with each change. */
+  version: number;
 }
 
 export interface SetAgentAccessRequest {
   agentId: string;
-  access: Access | undefined;
+  access:
+    | Access
+    | undefined;
+  /** The version the caller has seen; absent for whatever is there. */
+  ifVersion?: number | undefined;
 }
 
 export interface SetAgentAccessResponse {
   access: Access | undefined;
+  version: number;
 }
 
 export interface GetLevelRequest {
@@ -2690,13 +2699,16 @@ export const GetAgentAccessRequest: MessageFns<GetAgentAccessRequest> = {
 };
 
 function createBaseGetAgentAccessResponse(): GetAgentAccessResponse {
-  return { access: undefined };
+  return { access: undefined, version: 0 };
 }
 
 export const GetAgentAccessResponse: MessageFns<GetAgentAccessResponse> = {
   encode(message: GetAgentAccessResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.access !== undefined) {
       Access.encode(message.access, writer.uint32(10).fork()).join();
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
     }
     return writer;
   },
@@ -2722,6 +2734,14 @@ export const GetAgentAccessResponse: MessageFns<GetAgentAccessResponse> = {
             message.access = Access.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2736,7 +2756,7 @@ export const GetAgentAccessResponse: MessageFns<GetAgentAccessResponse> = {
 };
 
 function createBaseSetAgentAccessRequest(): SetAgentAccessRequest {
-  return { agentId: "", access: undefined };
+  return { agentId: "", access: undefined, ifVersion: undefined };
 }
 
 export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
@@ -2746,6 +2766,9 @@ export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
     }
     if (message.access !== undefined) {
       Access.encode(message.access, writer.uint32(18).fork()).join();
+    }
+    if (message.ifVersion !== undefined) {
+      writer.uint32(24).int32(message.ifVersion);
     }
     return writer;
   },
@@ -2779,6 +2802,14 @@ export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
             message.access = Access.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.ifVersion = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2793,13 +2824,16 @@ export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
 };
 
 function createBaseSetAgentAccessResponse(): SetAgentAccessResponse {
-  return { access: undefined };
+  return { access: undefined, version: 0 };
 }
 
 export const SetAgentAccessResponse: MessageFns<SetAgentAccessResponse> = {
   encode(message: SetAgentAccessResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.access !== undefined) {
       Access.encode(message.access, writer.uint32(10).fork()).join();
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
     }
     return writer;
   },
@@ -2823,6 +2857,14 @@ export const SetAgentAccessResponse: MessageFns<SetAgentAccessResponse> = {
             }
 
             message.access = Access.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
             continue;
           }
         }
