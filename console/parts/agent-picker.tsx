@@ -1,22 +1,35 @@
 import { Combobox } from '@base-ui/react/combobox';
-import { Check, ChevronDown } from 'lucide-react';
+import { Check, ChevronDown, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { agents } from '../api/agents.ts';
 import type { Agent } from '../gen/index.ts';
+import { messageOf } from './faults/failure.tsx';
 import { useList, useNextPage } from './lists/list.tsx';
 
 /** As many to choose from as one sees at once, as far as there are. */
 const FEW = 8;
+const BUTTON = 'absolute end-1 flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken';
+
+type Picked = Pick<Agent, 'agent_id' | 'name'>;
 
 export interface AgentPickerProps {
-  value: Agent | null;
+  value: Picked | null;
   onChange: (agent: Agent | null) => void;
+  /** Its name where it is in no Field; then it can be emptied, too. */
+  label?: string;
+  placeholder?: string;
   /** Only agents that the viewer may change. */
   managed?: boolean;
 }
 
 /** Finds an agent by name, of however many there are. Inside a Field it has that one's name. */
-export function AgentPicker({ value, onChange, managed = false }: AgentPickerProps) {
+export function AgentPicker({
+  value,
+  onChange,
+  label,
+  placeholder = 'Search agents',
+  managed = false,
+}: AgentPickerProps) {
   const [text, setText] = useState('');
   const q = useDeferredValue(text.trim());
   // What is chosen stands in the field: then it is not what is searched for.
@@ -29,11 +42,11 @@ export function AgentPicker({ value, onChange, managed = false }: AgentPickerPro
     if (isShort) readOn();
   }, [isShort, readOn]);
   return (
-    <Combobox.Root<Agent>
+    <Combobox.Root<Picked>
       items={found}
       filter={null}
       value={value}
-      onValueChange={onChange}
+      onValueChange={(chosen) => onChange(found.find(({ agent_id: id }) => id === chosen?.agent_id) ?? null)}
       onInputValueChange={setText}
       itemToStringLabel={({ name }) => name}
       itemToStringValue={({ agent_id: id }) => id}
@@ -41,23 +54,31 @@ export function AgentPicker({ value, onChange, managed = false }: AgentPickerPro
     >
       <Combobox.InputGroup className="relative flex items-center">
         <Combobox.Input
-          placeholder="Search agents"
+          aria-label={label}
+          placeholder={placeholder}
           dir="auto"
           className="h-9 w-full rounded-lg border border-line bg-surface ps-3 pe-9 hover:border-strong-line"
         />
-        <Combobox.Trigger
-          aria-label="Show the agents"
-          className="absolute end-1 flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken"
-        >
-          <ChevronDown className="size-4" aria-hidden />
-        </Combobox.Trigger>
+        {label && value ? (
+          <Combobox.Clear aria-label={`${label}: any`} className={BUTTON}>
+            <X className="size-4" aria-hidden />
+          </Combobox.Clear>
+        ) : (
+          <Combobox.Trigger aria-label="Show the agents" aria-labelledby={undefined} className={BUTTON}>
+            <ChevronDown className="size-4" aria-hidden />
+          </Combobox.Trigger>
+        )}
       </Combobox.InputGroup>
       <Combobox.Portal>
         <Combobox.Positioner sideOffset={6} className="z-50">
           <Combobox.Popup className="max-h-72 w-(--anchor-width) animate-appear overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-float">
             <Combobox.Empty className="text-muted">
               <span className="block px-2.5 py-2">
-                {query.isFetching ? 'Searching' : 'No agent has that name.'}
+                {query.isFetching
+                  ? 'Searching'
+                  : query.isError
+                    ? messageOf(query.error)
+                    : 'No agent has that name.'}
               </span>
             </Combobox.Empty>
             <Combobox.List>

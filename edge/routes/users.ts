@@ -13,7 +13,7 @@ export const userRoutes = [
     tag: 'Users',
     summary: 'List the users',
     description: 'For administrators. Everybody who has logged in, newest first.',
-    query: closed({ ...paging, q: search('A part of the name or the address.') }),
+    query: closed({ ...paging, q: search('A part of the name or the address, or an id.') }),
     success: { status: 200, description: 'A page of users.', data: UserShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer({ clients, call, query }) {

@@ -7,6 +7,7 @@ import { ButtonLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
+import { usePeople } from '../../parts/people/people.ts';
 import { Person } from '../../parts/people/person.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
@@ -33,6 +34,8 @@ export function AuditTab() {
   const { search } = useFilters();
   const filters = filtersOf(search);
   const list = useList(audit.list(filters));
+  // Asked for together with the acts: most of them are of the newest.
+  usePeople();
   const path = pathWith('/admin/audit', filters);
   return (
     <>

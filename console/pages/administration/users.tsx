@@ -32,7 +32,11 @@ export function UsersTab() {
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label="Search by name or address" value={q} onChange={(words) => set({ q: words })} />
+        <SearchField
+          label="Search by name, address or id"
+          value={q}
+          onChange={(words) => set({ q: words })}
+        />
         <CopyCurl path={path} />
       </div>
       <Listing

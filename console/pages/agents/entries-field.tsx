@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { usePeople } from '../../parts/people/people.ts';
+import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react';
+import { usePeople, usePerson } from '../../parts/people/people.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 
@@ -20,9 +20,7 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  const all = usePeople();
-  const known = people ? all : [];
-  const nameOf = (id: string) => known.find(({ user_id: one }) => one === id)?.display_name;
+  const found = usePeople(useDeferredValue(text.trim() || undefined), people);
   function add(): void {
     const entry = text.trim();
     if (entry !== '' && !value.includes(entry)) onChange([...value, entry]);
@@ -54,11 +52,12 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
         </div>
       </div>
       <datalist id={list}>
-        {known.map(({ user_id: id, display_name: name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        {people &&
+          found.map(({ user_id: id, display_name: name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
       </datalist>
       <div className="mt-2">
         <Button small onClick={add} disabled={text.trim() === ''}>
@@ -69,22 +68,36 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
       {value.length > 0 && (
         <ul aria-label={label} className="mt-2 divide-y divide-line rounded-lg border border-line bg-surface">
           {value.map((entry) => (
-            <li key={entry} className="flex items-center gap-2 py-1 ps-3 pe-1">
-              <span className="min-w-0 flex-1 truncate" dir="auto" title={entry}>
-                {nameOf(entry) ?? <code className="font-mono text-[13px]">{entry}</code>}
-              </span>
-              <IconButton
-                label={`Remove ${nameOf(entry) ?? entry}`}
-                icon={<X />}
-                onClick={() => {
-                  onChange(value.filter((one) => one !== entry));
-                  input.current?.focus();
-                }}
-              />
-            </li>
+            <Entry
+              key={entry}
+              entry={entry}
+              isPerson={people}
+              onRemove={() => {
+                onChange(value.filter((one) => one !== entry));
+                input.current?.focus();
+              }}
+            />
           ))}
         </ul>
       )}
     </div>
+  );
+}
+
+interface EntryProps {
+  entry: string;
+  isPerson: boolean;
+  onRemove: () => void;
+}
+
+function Entry({ entry, isPerson, onRemove }: EntryProps) {
+  const name = usePerson(isPerson ? entry : null)?.display_name;
+  return (
+    <li className="flex items-center gap-2 py-1 ps-3 pe-1">
+      <span className="min-w-0 flex-1 truncate" dir="auto" title={entry}>
+        {name ?? <code className="font-mono text-[13px]">{entry}</code>}
+      </span>
+      <IconButton label={`Remove ${name ?? entry}`} icon={<X />} onClick={onRemove} />
+    </li>
   );
 }

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
+import { AgentOf, useNewestAgents } from '../../parts/agent-name.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { pathWith } from '../../parts/curl/curl.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
@@ -17,6 +18,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AgentFilter } from './agent-filter.tsx';
 import { filtersOf, type SessionsSearch, STATUSES } from './search.ts';
 
 const route = getRouteApi('/sessions');
@@ -54,6 +56,7 @@ export function SessionsPage() {
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   const filters = filtersOf(search);
   const list = useList(sessions.list(filters, search.all));
+  useNewestAgents();
   const path = pathWith(search.all ? '/admin/sessions' : '/sessions', filters);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
@@ -82,6 +85,7 @@ export function SessionsPage() {
             onChange={(whose) => change({ all: whose === 'all' || undefined })}
           />
         )}
+        <AgentFilter agentId={search.agent} onChange={(agent) => change({ agent, assistant: undefined })} />
         <Chosen search={search} onChange={change} />
       </search>
       <Listing
@@ -97,10 +101,9 @@ export function SessionsPage() {
   );
 }
 
-/** Where whoever came from an agent or a trigger sees what holds them here. */
+/** Where whoever came from an assistant or a trigger sees what holds them here. */
 function Chosen({ search, onChange }: { search: SessionsSearch; onChange: (part: SessionsSearch) => void }) {
   const chosen = [
-    { text: 'Agent', id: search.agent, none: { agent: undefined } },
     { text: 'Assistant', id: search.assistant, none: { assistant: undefined } },
     { text: 'Trigger', id: search.trigger, none: { trigger: undefined } },
   ];
@@ -136,6 +139,9 @@ function SessionCard({ session }: { session: Session }) {
     <div className="flex flex-col gap-1.5">
       <Title session={session} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
+        <span className="max-w-full min-w-0">
+          <AgentOf session={session} />
+        </span>
         <SessionStatus session={session} />
         {eventsText(session)}
         <Time at={session.updated_at} />
@@ -148,6 +154,7 @@ const eventsText = ({ last_seq: events }: Session) => `${events.toLocaleString('
 
 const COLUMNS: readonly Column<Session>[] = [
   { name: 'Title', cell: (session) => <Title session={session} /> },
+  { name: 'Agent', className: 'w-[22%]', cell: (session) => <AgentOf session={session} /> },
   { name: 'State', className: 'w-52', cell: (session) => <SessionStatus session={session} /> },
   { name: 'Journal', className: 'w-32', cell: eventsText },
   { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },

@@ -1,14 +1,13 @@
-import { usePeople } from './people.ts';
+import { usePerson } from './people.ts';
 import { useViewer } from './viewer.ts';
 
 /** Who has done something: by name where the viewer may know it, otherwise by id. */
 export function Person({ id }: { id: string | null }) {
   const { user } = useViewer();
-  const people = usePeople();
+  const person = usePerson(id);
   if (id === null) return <>the service</>;
   if (id === user?.user_id) return <>you</>;
-  const known = people.find(({ user_id: one }) => one === id);
-  const name = known?.display_name || known?.email;
+  const name = person?.display_name || person?.email;
   if (name) {
     return (
       <bdi title={id} className="font-medium">

@@ -4,8 +4,33 @@ import gfm from 'remark-gfm';
 
 const PLUGINS = [gfm];
 
+interface HeadingProps {
+  id?: string | undefined;
+  className?: string | undefined;
+  children?: ReactNode;
+}
+
+/** The page has its own headings, of which these are parts: they begin below them, and look like what they were. */
+const heading =
+  (Tag: 'h3' | 'h4' | 'h5' | 'h6', look?: string) =>
+  ({ id, className, children }: HeadingProps) => (
+    <Tag id={id} className={className ?? look}>
+      {children}
+    </Tag>
+  );
+
+const HEADINGS = {
+  h1: heading('h3', 'text-[1.25em]'),
+  h2: heading('h4', 'text-[1.12em]'),
+  h3: heading('h5'),
+  h4: heading('h6'),
+  h5: heading('h6'),
+  h6: heading('h6'),
+};
+
 /** HTML in it is shown as text, pictures as links: what a model says loads nothing and runs nothing. */
 const PARTS = {
+  ...HEADINGS,
   a: ({ href, children }: { href?: string | undefined; children?: ReactNode }) => (
     <a href={href} target="_blank" rel="noreferrer noopener">
       {children}

@@ -40,7 +40,7 @@ const BY_ID = statement('auth.user_by_id', `select ${USER_COLUMNS} from users wh
 const LIST = statement(
   'auth.list_users',
   `select ${USER_COLUMNS} from users
-   where user_id < $1 and ($3 = '' or display_name ilike $2 or email ilike $2)
+   where user_id < $1 and ($3 = '' or display_name ilike $2 or email ilike $2 or user_id = $3)
    order by user_id desc limit $4`,
 );
 

@@ -127,6 +127,14 @@ describe('where people log in', () => {
     await alice.goto('/administration?tab=audit&action=user.disable');
     await alice.getByRole('cell', { name: 'Disabled a user' }).waitFor();
     expect(await alice.getByRole('row').count()).toBe(2);
+    // Whoever is not among the newest is looked up.
+    await alice.route('**/api/v1/admin/users', (route) =>
+      route.continue({ url: `${route.request().url()}?limit=1` }),
+    );
+    await alice.goto('/administration?tab=audit&action=login.begin');
+    await alice.getByRole('cell', { name: 'Bob', exact: true }).first().waitFor();
+    await alice.unroute('**/api/v1/admin/users');
+    await alice.goto('/administration?tab=audit&action=user.disable');
     await alice.getByRole('button', { name: /^Details of line/ }).click();
     await alice.getByRole('button', { name: 'Everything done to it' }).click();
     await alice.waitForURL(/target=usr_/);

@@ -245,6 +245,49 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
+  it('has what an agent calls a heading below its own', async () => {
+    const text = '# Report\n\n## Part\n\n##### Deep\n\nDone.';
+    const session = await begin({}, text);
+    const { page } = await stage.open(`/sessions/${session}`);
+    const said = page.getByRole('article', { name: 'Agent says' });
+    await said.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
+    await said.getByRole('heading', { level: 4, name: 'Part' }).waitFor();
+    await said.getByRole('heading', { level: 6, name: 'Deep' }).waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('is found in the list by its agent, whose name stands there', async () => {
+    const names = ['Finder 🔎', 'وكيل البحث'];
+    for (const name of names) await ended(await begin({ name }, `by ${name}`));
+    const { page } = await stage.open('/sessions');
+    // As if thousands of agents were newer.
+    await page.route('**/api/v1/agents', (route) =>
+      route.continue({ url: `${route.request().url()}?limit=1` }),
+    );
+    await page.reload();
+    const row = (name: string) => page.getByRole('row').filter({ hasText: `by ${name}` });
+    for (const name of names) await row(name).getByRole('link', { name, exact: true }).waitFor();
+    const filter = page.getByRole('combobox', { name: 'Agent' });
+    await filter.fill('Finder');
+    await until('it is left alone', async () => {
+      const [first = '', ...others] = await page.getByRole('option').allTextContents();
+      return first.startsWith('Finder') && others.length === 0;
+    });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/[?&]agent=agt_/);
+    await row(names[1] ?? '').waitFor({ state: 'detached' });
+    await page.reload();
+    await row(names[0] ?? '').waitFor();
+    await until('its name is there', async () => (await filter.inputValue()) === names[0]);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Agent: any' }).click();
+    await row(names[1] ?? '').waitFor();
+    expect(new URL(page.url()).searchParams.has('agent')).toBe(false);
+    await page.context().close();
+  });
+
   it('makes no link of an address that would run something', async () => {
     const text = '[run](javascript:alert(1)) ![look](javascript:alert(2)) [read](https://example.com/)';
     const session = await begin({}, text);

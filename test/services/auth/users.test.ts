@@ -116,12 +116,14 @@ describe.each(TRANSPORTS)('users, %s', (transport) => {
     }
   });
 
-  it('are found by name and by address, newest first', async () => {
+  it('are found by name, by address and by id, newest first', async () => {
     const names = async (q: string) =>
       (await team.edge.listUsers({ page: undefined, q }, alice)).users.map(({ displayName }) => displayName);
     await logIn(team, 'root');
     expect(await names('')).toEqual(expect.arrayContaining(['Alice', 'Bob', 'Root', 'Local administrator']));
     expect(await names('ALICE@')).toEqual(['Alice']);
+    expect(await names(alice.caller.userId)).toEqual(['Alice']);
+    expect(await names(alice.caller.userId.slice(0, -1))).toEqual([]);
     expect(await names('%')).toEqual([]);
     const { users, page } = await team.edge.listUsers({ page: { limit: 1, cursor: '' }, q: '' }, alice);
     expect(users.map(({ displayName }) => displayName)).toEqual(['Root']);

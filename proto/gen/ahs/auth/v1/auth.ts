@@ -170,7 +170,7 @@ export interface ListUsersRequest {
   page:
     | PageRequest
     | undefined;
-  /** Part of a name or an address; empty for all. */
+  /** A part of the name or the address, or an id; empty for all. */
   q: string;
 }
 
