@@ -6,13 +6,14 @@ import {
   disableDeployment,
   enableDeployment,
   getDeployment,
+  listAgentDeployments,
   listDeployments,
 } from '../gen/index.ts';
 import { ask, askPage, isMissing } from './client.ts';
 import { isLong, type ListPage, pagesOf } from './pages.ts';
 
 interface TriggerFilters {
-  /** Agent name, type or id. */
+  /** A part of the agent's name, of the type or of the id. */
   q?: string | undefined;
   status?: Deployment['status'] | undefined;
 }
@@ -31,6 +32,10 @@ export const triggers = {
   list: (filters: TriggerFilters = {}) =>
     pagesOf(['triggers', 'list', filters], (cursor, signal) =>
       askPage(listDeployments({ query: { ...filters, cursor }, signal })),
+    ),
+  ofAgent: (agentId: string) =>
+    pagesOf(['triggers', 'list', { agentId }], (cursor, signal) =>
+      askPage(listAgentDeployments({ path: { agent_id: agentId }, query: { cursor }, signal })),
     ),
   one: (agentId: string, deploymentId: string) =>
     queryOptions({

@@ -7,6 +7,8 @@ import {
 } from '@tanstack/react-router';
 import { agents as agentsApi } from '../api/agents.ts';
 import { assistants as assistantsApi } from '../api/assistants.ts';
+import { environments as environmentsApi } from '../api/environments.ts';
+import { invocations } from '../api/invocations.ts';
 import { login } from '../api/login.ts';
 import { sessions as sessionsApi } from '../api/sessions.ts';
 import { triggers as triggersApi } from '../api/triggers.ts';
@@ -60,12 +62,25 @@ const newTrigger = createRoute({
   getParentRoute: under,
   path: '/triggers/new',
   validateSearch: readNewTriggerSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps: { agent: agentId, replaces } }) {
+    void queries.prefetchInfiniteQuery(agentsApi.list());
+    if (agentId === undefined) return;
+    void queries.prefetchQuery(agentsApi.one(agentId));
+    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.one(agentId, replaces));
+  },
   component: lazyRouteComponent(() => piece(() => import('../pages/triggers/new.tsx')), 'NewTriggerPage'),
 });
 const trigger = createRoute({
   getParentRoute: under,
   path: '/triggers/$agentId/$deploymentId',
   validateSearch: readTriggerSearch,
+  loaderDeps: ({ search: { replaces, of } }) => ({ replaces, of }),
+  loader({ context: { queries }, params: { agentId, deploymentId }, deps: { replaces, of = agentId } }) {
+    void queries.prefetchQuery(triggersApi.one(agentId, deploymentId));
+    void queries.prefetchQuery(invocations.log(agentId, deploymentId));
+    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.one(of, replaces));
+  },
   component: lazyRouteComponent(() => piece(() => import('../pages/triggers/trigger.tsx')), 'TriggerPage'),
 });
 
@@ -120,6 +135,10 @@ const assistants = createRoute({
   getParentRoute: under,
   path: '/assistants',
   validateSearch: readWordSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps: { q } }) {
+    void queries.prefetchInfiniteQuery(assistantsApi.list(q));
+  },
   component: lazyRouteComponent(
     () => piece(() => import('../pages/assistants/assistants.tsx')),
     'AssistantsPage',
@@ -134,8 +153,12 @@ const assistant = createRoute({
   getParentRoute: under,
   path: '/assistants/$assistantId',
   validateSearch: readAssistantSearch,
-  loader({ context: { queries }, params: { assistantId } }) {
+  loaderDeps: ({ search: { tab } }) => ({ tab }),
+  loader({ context: { queries }, params: { assistantId }, deps: { tab } }) {
     void queries.prefetchQuery(assistantsApi.one(assistantId));
+    if (tab !== 'files') return;
+    void queries.prefetchQuery(assistantsApi.workspace(assistantId));
+    void import('../parts/files/browser.tsx').catch(() => {});
   },
   component: lazyRouteComponent(
     () => piece(() => import('../pages/assistants/assistant.tsx')),
@@ -147,6 +170,10 @@ const environments = createRoute({
   getParentRoute: under,
   path: '/environments',
   validateSearch: readWordSearch,
+  loaderDeps: ({ search }) => search,
+  loader({ context: { queries }, deps: { q } }) {
+    void queries.prefetchInfiniteQuery(environmentsApi.list(q));
+  },
   component: lazyRouteComponent(
     () => piece(() => import('../pages/environments/environments.tsx')),
     'EnvironmentsPage',
@@ -164,6 +191,9 @@ const environment = createRoute({
   getParentRoute: under,
   path: '/environments/$environmentId',
   validateSearch: readEnvironmentSearch,
+  loader({ context: { queries }, params: { environmentId } }) {
+    void queries.prefetchQuery(environmentsApi.one(environmentId));
+  },
   component: lazyRouteComponent(
     () => piece(() => import('../pages/environments/environment.tsx')),
     'EnvironmentPage',

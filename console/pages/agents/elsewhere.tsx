@@ -49,15 +49,15 @@ export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
 }
 
 /** The triggers of an agent, and the way to a new one. */
-export function TriggersTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
+export function TriggersTab({ agent: { agent_id: agentId, name } }: { agent: Agent }) {
   const curlOf = useCurl();
-  const list = useList(triggers.list({ q: agentId }));
+  const list = useList(triggers.ofAgent(agentId));
   const path = `/admin/agents/${agentId}/deployments`;
   return (
     <>
       <Bar>
         <CopyCurl path={path} />
-        <ButtonLink to="/triggers" search={{ q: agentId }}>
+        <ButtonLink to="/triggers" search={{ q: name }}>
           Search its triggers
         </ButtonLink>
         <ButtonLink to="/triggers/new" search={{ agent: agentId }} look="primary">

@@ -1,6 +1,7 @@
 import type { Deployment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { TextLink } from '../../parts/links.tsx';
+import { Person } from '../../parts/people/person.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { Copyable } from '../../ui/code.tsx';
 import { Cut } from '../../ui/cut.tsx';
@@ -12,7 +13,7 @@ import { TriggerStatus, TYPE_NAME } from './status.tsx';
 
 /** All that is known of a trigger. Its secret is not. */
 export function TriggerFacts({ trigger }: { trigger: Deployment }) {
-  const { user, isTeam } = useViewer();
+  const { user } = useViewer();
   const { agent_id: agentId, agent_name: agentName, created_by: createdBy } = trigger;
   return (
     <section aria-label="Details">
@@ -49,12 +50,7 @@ export function TriggerFacts({ trigger }: { trigger: Deployment }) {
             },
             {
               name: 'Created by',
-              value:
-                isTeam && createdBy === user?.user_id ? (
-                  'You'
-                ) : (
-                  <span className="font-mono text-[13px]">{createdBy}</span>
-                ),
+              value: createdBy === user?.user_id ? 'You' : <Person id={createdBy} />,
             },
             { name: 'Created', value: <Time at={trigger.created_at} /> },
             { name: 'Last enabled or disabled', value: <Changed trigger={trigger} /> },

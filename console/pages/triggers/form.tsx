@@ -4,6 +4,7 @@ import type { Agent } from '../../gen/index.ts';
 import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
 import { AgentPicker } from '../../parts/agent-picker.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
+import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { Problem } from '../../parts/faults/failure.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -33,9 +34,11 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
   const [agent, setAgent] = useState(firstAgent);
   const [prefix, setPrefix] = useState(firstPrefix);
   const [isTried, setTried] = useState(false);
+  const [isSent, setSent] = useState(false);
   // When no answer has come, the next attempt at the same does not make a second one.
   const { keyFor, renew } = useIdempotencyKeys();
   const creating = useMutation({ mutationFn: create, gcTime: 0 });
+  const isChanged = agent?.agent_id !== firstAgent?.agent_id || prefix !== firstPrefix;
   const isLong = new TextEncoder().encode(prefix).length > PREFIX_BYTES;
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -49,6 +52,7 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
       {
         onSuccess: () => {
           renew();
+          setSent(true);
           creating.reset();
         },
       },
@@ -106,6 +110,8 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
           <Problem error={creating.error} />
         </div>
       </form>
+      {/* Also whoever leaves before the answer is there: the secret is in it. */}
+      <LeaveGuard isDirty={!isSent && (isChanged || creating.isPending)} />
     </Card>
   );
 }

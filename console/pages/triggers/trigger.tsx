@@ -21,7 +21,7 @@ import { RequestLog } from './log/log.tsx';
 import { ReplacementGuide } from './replacement/guide.tsx';
 import { requests } from './requests.ts';
 import { Senders } from './senders/senders.tsx';
-import { agentNameOf, TriggerStatus } from './status.tsx';
+import { TriggerStatus, titleOf } from './status.tsx';
 
 const route = getRouteApi('/triggers/$agentId/$deploymentId');
 const above = <TextLink to="/triggers">Triggers</TextLink>;
@@ -65,7 +65,7 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
   const isGone = trigger.agent_name === null;
   return (
     <Page
-      title={agentNameOf(trigger)}
+      title={titleOf(trigger)}
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <TriggerStatus status={status} />

@@ -21,12 +21,12 @@ export interface ListingProps<Item> {
 /** A list of any length in each of its states, which says how much there is and reads on by itself. */
 export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }: ListingProps<Item>) {
   const curlOf = useCurl();
-  const { isPending, hasNextPage } = list.query;
+  const { data, hasNextPage } = list.query;
   const onEnd = useNextPage(list.query);
   return (
     <>
       <p role="status" className="sr-only">
-        {!isPending && `${list.items.length}${hasNextPage ? ' or more' : ''} ${noun}`}
+        {data && `${list.items.length}${hasNextPage ? ' or more' : ''} ${noun}`}
       </p>
       <Card>
         <List list={list} curl={curlOf({ ...curl })} empty={empty}>

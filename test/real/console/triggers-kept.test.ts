@@ -57,6 +57,49 @@ describe('triggers that are there', () => {
     await context.close();
   });
 
+  it('of one agent are told apart by their titles, and found where the agent is', async () => {
+    const own = await stage.api.createAgent({ name: NAME });
+    const webhooks = [await stage.api.createWebhook(own), await stage.api.createWebhook(own)];
+    const { page, context, complaints } = await stage.open(`/agents/${own}?tab=triggers`);
+    const titles = new Set<string>();
+    for (const { id } of webhooks) {
+      await page.getByRole('link', { name: id }).click();
+      await page.getByRole('heading', { level: 1, name: `Trigger ${id.slice(-6)} of ${NAME}` }).waitFor();
+      titles.add(await page.title());
+      await page.goBack();
+    }
+    expect(titles.size).toBe(2);
+    await page.getByRole('link', { name: 'Search its triggers' }).click();
+    await page.waitForURL('**/triggers?q=*');
+    await page.getByRole('link', { name: webhooks[0]!.id }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('begin with agents: those that cannot be read are asked for again', async () => {
+    const own = await stage.api.createAgent({ name: 'Unread' });
+    const { page, context } = await stage.open('/');
+    let isBroken = true;
+    await page.route('**/api/v1/agents*', (route) => (isBroken ? route.abort() : route.continue()));
+    await page.goto('/triggers/new');
+    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+    const curl = page.getByRole('region', { name: 'The same with curl' });
+    expect(await curl.textContent()).toContain('/api/v1/agents');
+    expect(await seriousFindings(page)).toEqual([]);
+    isBroken = false;
+    await button(page, 'Try again').click();
+    await page.getByRole('combobox', { name: 'Agent' }).fill('Unread');
+    await page.getByRole('option', { name: 'Unread' }).click();
+    // What is not sent yet is not lost by a slip.
+    await page.getByRole('textbox', { name: 'Prompt prefix' }).fill(PREFIX);
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await button(page, 'Stay').click();
+    const { id } = await createTrigger(page);
+    await page.waitForURL(`**/triggers/${own}/${id}`);
+    await page.unrouteAll({ behavior: 'wait' });
+    await context.close();
+  });
+
   it('are switched off and on and deleted where they are listed, which the URL says how', async () => {
     const own = await stage.api.createAgent({ name: 'Switched' });
     const webhook = await stage.api.createWebhook(own);
