@@ -75,7 +75,7 @@ export interface Database extends Session {
 export interface DatabaseOptions extends PoolOptions {
   /** There is nobody to hide anything from: what is done on behalf of the one user is done as the service itself. */
   oneUser?: boolean | undefined;
-  /** Connections at most; half as many more serve what is done on behalf of somebody. */
+  /** Connections at most; as many more serve what is done on behalf of somebody. */
   pool: number;
   tracer?: Tracer;
   metrics?: Metrics;
@@ -88,7 +88,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const watch = watchSchema({ schema, tracer, metrics });
   // Connections that carry a viewer are others than those of the service: nothing it does waits for their change.
   const own = openPool(options, 'service', options.pool);
-  const lent = openPool(options, 'viewer', Math.ceil(options.pool / 2));
+  const lent = openPool(options, 'viewer', options.pool);
   showPools([own.connections, lent.connections], schema, metrics);
 
   const carriedOf = (viewer: Viewer | undefined) => (options.oneUser ? undefined : viewer);

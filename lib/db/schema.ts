@@ -16,7 +16,7 @@ export interface SchemaOptions {
   schema: string;
   /** Folder of its migrations. */
   migrations: URL;
-  /** Connections at most; half as many more serve what is done on behalf of somebody. */
+  /** Connections at most; as many more serve what is done on behalf of somebody. */
   pool: number;
   /** There is nobody to hide anything from. */
   oneUser?: boolean | undefined;

@@ -7,7 +7,7 @@ export const settings = {
     {
       fallback: 2,
       about:
-        'Database connections of the auth service; in team mode half as many more for what is done on behalf of users.',
+        'Database connections of the auth service; in team mode as many more for what is done on behalf of users.',
     },
   ),
   issuer: setting.optionalUrl(

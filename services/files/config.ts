@@ -10,7 +10,7 @@ export const settings = {
     {
       fallback: 8,
       about:
-        'Database connections of the files service; in team mode half as many more for what is done on behalf of users.',
+        'Database connections of the files service; in team mode as many more for what is done on behalf of users.',
     },
   ),
   workspaceMaxBytes: setting.integer(
