@@ -53,7 +53,7 @@ export function isPublicAddress(address: string): boolean {
 
 function nameProblem(host: string, below: boolean): string | undefined {
   const labels = host.split('.');
-  if (!/^[\x21-\x7e]*$/.test(host)) return 'must be in ASCII; write an international name as xn--…';
+  if (!/^[ -~]*$/.test(host)) return 'must be in ASCII; write an international name as xn--…';
   if (host.length > MAX_NAME || !labels.every((label) => LABEL.test(label))) return 'is no host name';
   if (below && labels.length < 2) return 'must stand for less than all of a top-level domain';
   if (INNER.some((inner) => host === inner || host.endsWith(`.${inner}`))) {

@@ -14,9 +14,14 @@ export function problemAt(problems: Problems, pointer: string): string | undefin
   const found = Object.entries(problems).filter(([at]) => at === pointer || at.startsWith(`${pointer}/`));
   if (found.length === 0) return undefined;
   return found
-    .map(([at, message]) => sentence(at === pointer ? message : `${at.slice(pointer.length + 1)} ${message}`))
+    .map(([at, message]) =>
+      sentence(at === pointer ? message : `${partName(at.slice(pointer.length + 1))} ${message}`),
+    )
     .join(' ');
 }
+
+/** People count from one. */
+const partName = (part: string) => (/^\d+$/.test(part) ? `entry ${Number(part) + 1}` : part);
 
 function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
