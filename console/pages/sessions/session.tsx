@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { FolderX } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { isMissing } from '../../api/client.ts';
 import { sessions } from '../../api/sessions.ts';
@@ -9,8 +10,10 @@ import { waitingFor } from '../../journal/waiting.ts';
 import { curlOf } from '../../parts/curl/curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { NotFound } from '../../parts/faults/not-found.tsx';
+import { ButtonLink } from '../../parts/links.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { piece } from '../../parts/piece.ts';
+import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -77,7 +80,8 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const fileSeq = view.events.findLast(({ type }) => type.startsWith('file.'))?.seq ?? 0;
   const shared = {
     session,
-    view,
+    // There is nobody any more who could be asked for it.
+    view: isGone ? { ...view, hasEarlier: false } : view,
     chat,
     mayWrite,
     event: search.event,
@@ -111,17 +115,30 @@ function OneSession({ sessionId }: { sessionId: string }) {
         {tab === 'files' && (
           <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-8">
             <Suspense fallback={<Skeleton />}>
-              <FileBrowser
-                place={{ kind: 'session', id: sessionId }}
-                path={search.path}
-                onPath={(path) => go({ path })}
-                readOnly={!mayWrite}
-                change={fileSeq}
-              />
+              {isGone ? (
+                <GoneFiles />
+              ) : (
+                <FileBrowser
+                  place={{ kind: 'session', id: sessionId }}
+                  path={search.path}
+                  onPath={(path) => go({ path })}
+                  readOnly={!mayWrite}
+                  change={fileSeq}
+                />
+              )}
             </Suspense>
           </div>
         )}
       </Tabs>
     </div>
+  );
+}
+
+/** Of files nothing is kept that could still be shown. */
+function GoneFiles() {
+  return (
+    <Empty icon={<FolderX />} action={<ButtonLink to="/sessions">Show your sessions</ButtonLink>}>
+      The files of this session cannot be read any more.
+    </Empty>
   );
 }

@@ -5,7 +5,15 @@ import { Empty } from '../../ui/empty.tsx';
 
 /** What is said of an error, in a sentence. */
 export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'Something went wrong in the console itself.';
+  return error instanceof ApiError
+    ? sentenceOf(error.message)
+    : 'Something went wrong in the console itself.';
+}
+
+/** What the service says is mostly no more than a clause. */
+function sentenceOf(text: string): string {
+  const begun = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
 /** The number under which the service's log and traces know it. */

@@ -50,6 +50,8 @@ const BATCH_FILES = 100;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const SHOWN = 50;
 const TELL_MS = 50;
+/** Refusals of one of several files that do not say of which. */
+const OF_ONE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NAME_TAKEN']);
 
 /** Uploads to a workspace, in their order, a few requests at a time. They go on while other pages are looked at. */
 export class UploadQueue {
@@ -164,7 +166,7 @@ export class UploadQueue {
       for (const item of items) Object.assign(item, { state: 'done', part: 1, file: undefined });
       this.#onChange();
     } catch (error) {
-      if (!leaving.signal.aborted) this.#fail(items, error);
+      if (!leaving.signal.aborted) await this.#fail(batch, error);
     } finally {
       this.#batches.delete(batch);
       this.#pump();
@@ -192,10 +194,15 @@ export class UploadQueue {
     this.#tell();
   }
 
-  /** Where it is said which file was wrong, the others of its request are sent again. */
-  #fail(items: readonly Item[], error: unknown): void {
+  /** Where it is known which file was wrong, the others of its request are sent again. */
+  async #fail({ items, leaving: { signal } }: Batch, error: unknown): Promise<void> {
     if (error instanceof ApiError) this.#onRefused(error);
-    const wrong = error instanceof ApiError ? wrongIn(error, items.length) : new Map<number, string>();
+    const wrong = await wrongIn(items, error);
+    if (signal.aborted) return;
+    if (wrong.size === 0 && items.length > 1 && error instanceof ApiError && OF_ONE.has(error.code)) {
+      for (const item of items) Object.assign(item, { part: 0, state: 'waiting', isAlone: true });
+      return;
+    }
     items.forEach((item, index) => {
       const reason = wrong.size === 0 ? messageOf(error) : wrong.get(index);
       Object.assign(item, {
@@ -221,15 +228,29 @@ export class UploadQueue {
 const isFailed = ({ state }: Item) => state === 'failed';
 const isOpen = ({ state }: Item) => state === 'waiting' || state === 'sending';
 
-/** Which of the files of a request were wrong, and why. */
-function wrongIn({ details }: ApiError, count: number): Map<number, string> {
+/** Which of the files of a request were wrong, and why, as far as that is known. */
+async function wrongIn(items: readonly Item[], error: unknown): Promise<Map<number, string>> {
   const wrong = new Map<number, string>();
-  for (const { pointer, message } of details) {
+  if (!(error instanceof ApiError)) return wrong;
+  for (const { pointer, message } of error.details) {
     const [, index] = /^\/files\/(\d+)$/.exec(pointer) ?? [];
-    if (index !== undefined && Number(index) < count) wrong.set(Number(index), `It ${message}`);
+    if (index !== undefined && Number(index) < items.length) wrong.set(Number(index), `It ${message}`);
   }
+  // Browsers say of a file that has been moved or changed since it was chosen that nobody has answered.
+  if (error.code === 'UNREACHABLE')
+    for (const [index, { file }] of items.entries())
+      if (file && !(await isReadable(file))) wrong.set(index, 'It is not what it was: choose it again.');
   return wrong;
 }
+
+const isReadable = (file: File): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 
 const RANK = { failed: 0, sending: 1, waiting: 2, done: 3 } as const;
 

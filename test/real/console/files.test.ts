@@ -30,7 +30,7 @@ describe('the files of a session', () => {
   let workspaces: Workspaces;
   let directory: string;
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openStage({ SERVICE_FILE_MAX_BYTES: String(4 * MIB) });
     workspaces = await openWorkspaces(stage);
     directory = await mkdtemp(join(scratch(), 'ahs-test-files-'));
   });
@@ -147,6 +147,49 @@ describe('the files of a session', () => {
       'it is replaced',
       async () => (await workspaces.bytesOf(session, 'one.txt')).toString() === 'replaced',
     );
+    await page.context().close();
+  });
+
+  it('come with all folders they are dropped in, and each that is refused fails alone', async () => {
+    const session = await workspaces.begin();
+    const { page, context } = await open(session);
+    const project = join(directory, 'project');
+    await mkdir(join(project, 'one/two/three'), { recursive: true });
+    await mkdir(join(project, 'nothing/in it'), { recursive: true });
+    await mkdir(join(project, 'many'));
+    await writeFile(join(project, 'one/two/three', ARABIC), 'deep');
+    await writeFile(join(project, '🦊.bin'), randomBytes(4 * MIB + 1));
+    for (let at = 0; at < 120; at++) await writeFile(join(project, `many/${at}.txt`), String(at));
+    await writeFile(join(directory, 'loose.txt'), 'loose');
+    const box = await tree(page).boundingBox();
+    const hand = await context.newCDPSession(page);
+    const data = { items: [], files: [project, join(directory, 'loose.txt')], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await hand.send('Input.dispatchDragEvent', {
+        type,
+        x: (box?.x ?? 0) + 40,
+        y: (box?.y ?? 0) + 80,
+        data,
+      });
+    await page.getByText('A file may have').waitFor();
+    await page.getByText('123 files uploaded, 1 failed').first().waitFor();
+    for (const path of ['nothing/in it', `one/two/three/${ARABIC}`, 'many/119.txt'])
+      expect(
+        (await fetch(workspaces.urlOf(session, `/entry?path=${encodeURIComponent(`project/${path}`)}`)))
+          .status,
+      ).toBe(200);
+    expect((await workspaces.bytesOf(session, 'loose.txt')).toString()).toBe('loose');
+
+    // What is not there any more when it is to be sent is not the fault of the network.
+    await button(page, 'Dismiss').click();
+    await context.setOffline(true);
+    await page.getByLabel('Files to upload').setInputFiles(join(directory, 'loose.txt'));
+    await button(page, 'Upload and replace').click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await rm(join(directory, 'loose.txt'));
+    await context.setOffline(false);
+    await button(page, 'Retry loose.txt').click();
+    await page.getByText('It is not what it was').waitFor();
     await page.context().close();
   });
 

@@ -231,6 +231,12 @@ describe('the page of a session', () => {
     await page.getByRole('alert').getByText('The session is deleted').waitFor();
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
     await conversation(page).getByText('soon gone', { exact: true }).first().waitFor();
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByText('cannot be read any more').waitFor();
+    for (const name of [/Download/, 'Upload', 'Try again'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Show your sessions' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     await page.context().close();
   });
 

@@ -23,12 +23,15 @@ const ROWS = 8;
 /** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
 export function Composer({ session, text, onText, onSent }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const newest = useRef(text);
+  newest.current = text;
   const { keyFor, renew } = useIdempotencyKeys();
   const curlOf = useCurl();
   const sending = useMutation({
     mutationFn: (message: Sending) => sessions.send(session.session_id, message),
-    onSuccess: () => {
-      onText('');
+    onSuccess: (_, { content }) => {
+      // Whoever has gone on writing meanwhile does not lose it.
+      if (newest.current === content) onText('');
       renew();
       onSent();
       field.current?.focus();
