@@ -97,7 +97,8 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
           </Field>
         </div>
         <Preview prefix={prefix} />
-        <div className="lg:col-span-full">
+        <div className="flex flex-col gap-4 lg:col-span-full">
+          <Problem error={creating.error} />
           <div className="flex flex-wrap gap-2">
             <Button type="submit" look="primary" busy={creating.isPending}>
               {action}
@@ -107,7 +108,6 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
               <CopyCurl {...requests.create(agent?.agent_id, prefix)} />
             </div>
           </div>
-          <Problem error={creating.error} />
         </div>
       </form>
       {/* Also whoever leaves before the answer is there: the secret is in it. */}

@@ -66,6 +66,7 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
       <div className="min-w-0">
         {before ? (
           <>
+            <h2 className="sr-only">What has changed</h2>
             <div className="mb-3 flex flex-wrap items-center gap-2">
               <span>From</span>
               <Select
