@@ -4,7 +4,22 @@ import type { ListPage } from './pages.ts';
 
 export const API = '/api/v1';
 
-client.setConfig({ baseUrl: API, credentials: 'same-origin' });
+/** Longer than the service itself waits for anything: whoever asks is told, and can do something else. */
+const ANSWER_MS = 30_000;
+
+client.setConfig({ baseUrl: API, credentials: 'same-origin', fetch: fetchInTime });
+
+/** Only until an answer begins: how long a file takes is nobody's fault. */
+async function fetchInTime(asked: RequestInfo | URL): Promise<Response> {
+  const request = new Request(asked);
+  const waiting = new AbortController();
+  const timer = setTimeout(() => waiting.abort(new DOMException('', 'TimeoutError')), ANSWER_MS);
+  try {
+    return await fetch(request, { signal: AbortSignal.any([request.signal, waiting.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** What passes by itself when it is no word of the service: nobody has answered, or only a proxy in front of it. */
 const PASSING = new Set([0, 429, 502, 503, 504]);
@@ -44,6 +59,8 @@ async function settle<Body>(asked: Promise<Answer<Body>>): Promise<Body> {
   if (data !== undefined && response?.ok) return data;
   // Left on purpose: nobody wants to hear of it.
   if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    throw new ApiError(408, { code: 'NO_ANSWER', message: 'The service does not answer.' });
   throw new ApiError(response?.status ?? 0, isEnvelope(error) ? error : undefined);
 }
 

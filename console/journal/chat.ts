@@ -12,6 +12,8 @@ export interface Said {
   others: unknown[];
   /** Still being said. */
   isDraft: boolean;
+  /** Said while a turn was at work: one of its own begins with it, after that. */
+  isQueued: boolean;
   turnId: string | undefined;
   /** Who has said it, of those who are no person at the console. */
   actor: LastingEvent['actor'];
@@ -76,7 +78,10 @@ export interface FileChanges {
 
 export type ChatItem = Said | Call | Notice | TurnEnd | FileChanges;
 
-/** A session as a conversation: made from its events alone. */
+/**
+ * A session as a conversation: made from its events alone. What was said behind a turn that was at work stands where its own
+ * turn begins, so that an answer follows what it answers.
+ */
 export function chatOf({
   events,
   drafts,
@@ -87,14 +92,28 @@ export function chatOf({
   const callsByApproval = new Map<string, Call>();
   const discarded = new Set<string>();
   for (const { type, data } of events) if (type === 'agent.message_discarded') discarded.add(data.message_id);
+  const queued = new Set<string>();
+  for (const { type, turn_id: turnId } of events) if (type === 'turn.queued' && turnId) queued.add(turnId);
+  const held = new Map<string, Said[]>();
+  let working: string | undefined;
   const callAt = (event: LastingEvent, toolUseId: string) => calls.get(callKey(event.turn_id, toolUseId));
 
   for (const event of events) {
     const base = { key: event.event_id, seq: event.seq, createdAt: event.created_at };
     const notice = (text: string, tone: Notice['tone'] = 'plain') =>
       items.push({ kind: 'notice', ...base, text, tone });
+    const { turn_id: turnId = '' } = event;
+    if (/^turn\.(started|completed|failed|interrupted|cancelled)$/.test(event.type)) {
+      items.push(...(held.get(turnId) ?? []));
+      held.delete(turnId);
+      queued.delete(turnId);
+      working = event.type === 'turn.started' ? turnId : undefined;
+    }
     switch (event.type) {
       case 'user.message':
+        if (queued.has(turnId)) held.set(turnId, [...(held.get(turnId) ?? []), ...saidIn(event)]);
+        else items.push(...saidIn(event));
+        break;
       case 'agent.message':
         items.push(...saidIn(event));
         break;
@@ -197,6 +216,7 @@ export function chatOf({
     }
   }
   for (const draft of drafts) items.push(draftItem(draft));
+  for (const said of [...held.values()].flat()) items.push({ ...said, isQueued: working !== undefined });
   return items;
 }
 
@@ -226,6 +246,7 @@ function saidIn(event: SayingEvent): Said[] {
       text: texts.join(''),
       others,
       isDraft: false,
+      isQueued: false,
       turnId: event.turn_id,
       actor: event.actor,
     },
@@ -234,5 +255,16 @@ function saidIn(event: SayingEvent): Said[] {
 
 function draftItem({ messageId, turnId, text, seq, createdAt }: Draft): Said {
   const actor = { type: 'agent' as const, id: '' };
-  return { kind: 'agent', key: messageId, seq, createdAt, text, others: [], isDraft: true, turnId, actor };
+  return {
+    kind: 'agent',
+    key: messageId,
+    seq,
+    createdAt,
+    text,
+    others: [],
+    isDraft: true,
+    isQueued: false,
+    turnId,
+    actor,
+  };
 }

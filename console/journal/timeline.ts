@@ -36,6 +36,8 @@ export function timelineOf(events: readonly LastingEvent[]): TurnSpans[] {
   const turns = new Map<string, TurnSpans>();
   const open = new Map<string, Span>();
   const names = new Map<string, string>();
+  /** Calls of which somebody was asked whether they may be made. */
+  const asked = new Set<string>();
 
   function turnOf(event: LastingEvent, turnId: string): TurnSpans {
     let turn = turns.get(turnId);
@@ -125,11 +127,16 @@ export function timelineOf(events: readonly LastingEvent[]): TurnSpans[] {
         break;
       }
       case 'agent.tool_result': {
-        const span = end(callKey(turnId, event.data.tool_use_id), event);
+        const id = callKey(turnId, event.data.tool_use_id);
+        const name = names.get(id);
+        // What was refused before anybody began it has no other trace; a decision against it has.
+        if (!open.has(id) && !asked.has(id) && name !== undefined) begin(turn, event, id, 'tool', name);
+        const span = end(id, event);
         if (span) span.isError = event.data.is_error;
         break;
       }
       case 'approval.requested':
+        if (event.data.tool_use_id) asked.add(callKey(turnId, event.data.tool_use_id));
         begin(
           turn,
           event,

@@ -75,6 +75,35 @@ describe('a session as a conversation', () => {
     expect(items).toMatchObject([{ kind: 'thinking', text: 'right' }]);
   });
 
+  it('has what is said behind a turn where its own turn begins, and until then at the end', () => {
+    const written: Written[] = [
+      ['user.message', text('first')],
+      ['turn.queued', {}],
+      ['turn.started', { attempt: 1, fence: 1 }],
+      ['user.message', text('second'), 'trn_2'],
+      ['turn.queued', {}, 'trn_2'],
+      ['agent.message', { message_id: 'msg_1', ...text('answer to the first') }],
+    ];
+    const shown = (items: ChatItem[]) =>
+      items.map((item) =>
+        'text' in item ? `${item.text}${'isQueued' in item && item.isQueued ? ', queued' : ''}` : item.kind,
+      );
+    const before = ['first', 'answer to the first'];
+    expect(shown(chat(...written))).toEqual([...before, 'second, queued']);
+    expect(shown(chat(...written, ['turn.completed', {}]))).toEqual([...before, 'end', 'second']);
+    expect(
+      shown(
+        chat(
+          ...written,
+          ['turn.completed', {}],
+          ['turn.started', { attempt: 1, fence: 2 }, 'trn_2'],
+          ['agent.message', { message_id: 'msg_2', ...text('answer to the second') }, 'trn_2'],
+        ),
+      ),
+    ).toEqual([...before, 'end', 'second', 'answer to the second']);
+    expect(shown(chat(['user.message', text('alone')], ['turn.queued', {}]))).toEqual(['alone']);
+  });
+
   it.each([
     [[], 'waiting'],
     [[ASKED], 'asked'],
@@ -165,6 +194,26 @@ describe('a session as stretches of time', () => {
       ['model', 'm', 500, 600, false],
       ['tool', 'bash', 800, 900, false],
     ]);
+  });
+});
+
+describe('a call that was refused before it began', () => {
+  const result = { tool_use_id: 'call_1', output: 'too long', is_error: true, duration_ms: 0 };
+  const spansOf = (...written: Written[]) =>
+    timelineOf(journal(['turn.started', { attempt: 1, fence: 1 }], ['agent.tool_use', USE], ...written))[0]
+      ?.spans;
+
+  it('is a stretch of its own, unless somebody has refused it', () => {
+    expect(spansOf(['agent.tool_result', result])).toMatchObject([
+      { kind: 'tool', name: 'bash', isError: true },
+    ]);
+    expect(
+      spansOf(
+        ASKED,
+        ['approval.decided', { approval_id: 'apr_1', decision: 'deny', by: 'usr_1' }],
+        ['agent.tool_result', result],
+      ),
+    ).toMatchObject([{ kind: 'approval', detail: 'deny' }]);
   });
 });
 

@@ -42,7 +42,7 @@ export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
   return (
     <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-2 sm:px-8">
       <title>{`${title} · Agent Hosting Service`}</title>
-      <div className="min-w-0 flex-1 basis-72">
+      <div className="min-w-0 flex-1 basis-44">
         <h1
           tabIndex={-1}
           dir="auto"

@@ -43,7 +43,9 @@ const PARTS = {
   ),
   pre: ({ children }: { children?: ReactNode }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <pre tabIndex={0}>{children}</pre>
+    <pre dir="ltr" tabIndex={0}>
+      {children}
+    </pre>
   ),
 };
 

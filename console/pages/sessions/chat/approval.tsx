@@ -51,6 +51,10 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
     mutate({ approvalId: approval.approvalId, decision, ...more });
   const busy = isPending || isSuccess;
   const input = parsed(edited);
+  const goBack = () => {
+    setWasElsewhere(true);
+    setMode('plain');
+  };
   const body = {
     plain: { decision: approval.kind === 'outcome_unknown' ? 'retry' : 'allow' },
     edit: { decision: 'allow', edited_input: input },
@@ -91,7 +95,12 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
       </fieldset>
     );
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset
+      className="flex flex-col gap-2"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape' && mode !== 'plain' && !busy) goBack();
+      }}
+    >
       <legend className="sr-only">May {call.name} be called with exactly this input?</legend>
       {mode === 'edit' && (
         <Field label="Run this instead" error={input ? undefined : 'This is no JSON object.'}>
@@ -148,14 +157,7 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
           </Button>
         )}
         {mode !== 'plain' && (
-          <Button
-            small
-            look="quiet"
-            onClick={() => {
-              setWasElsewhere(true);
-              setMode('plain');
-            }}
-          >
+          <Button small look="quiet" disabled={busy} onClick={goBack}>
             Back
           </Button>
         )}

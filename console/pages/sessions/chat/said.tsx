@@ -3,6 +3,7 @@ import type { Session } from '../../../gen/index.ts';
 import type { Said as SaidItem } from '../../../journal/chat.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { MarkdownView } from '../../../parts/text/markdown.tsx';
+import { Badge } from '../../../ui/badge.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { EventMenu } from '../event-menu.tsx';
@@ -30,6 +31,7 @@ export function Said({ said, session, mayWrite, onRaw }: SaidProps) {
       <div className="mb-1 flex items-center gap-2 text-xs text-muted">
         <span className="font-medium">{who}</span>
         <Time at={said.createdAt} />
+        {said.isQueued && <Badge>Queued</Badge>}
         {!said.isDraft && (
           <EventMenu session={session} seq={said.seq} text={said.text} mayFork={mayWrite} onRaw={onRaw} />
         )}
@@ -42,7 +44,7 @@ export function Said({ said, session, mayWrite, onRaw }: SaidProps) {
         }
       >
         {isUser ? (
-          <p className="whitespace-pre-wrap wrap-anywhere" dir="auto">
+          <p className="text-start whitespace-pre-wrap wrap-anywhere [unicode-bidi:plaintext]" dir="auto">
             {said.text}
           </p>
         ) : (

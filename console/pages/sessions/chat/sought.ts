@@ -29,7 +29,7 @@ export function useSought({ chat, view, event, onEarlier, box }: SoughtOptions):
     if (!isThere || shown.current === event || chat.length === 0) return;
     shown.current = event;
     // What is no message of its own stands in the one before it.
-    const item = chat.findLast(({ seq }) => seq <= event) ?? chat[0];
+    const item = chat.find(({ seq }) => seq === event) ?? chat.findLast(({ seq }) => seq <= event) ?? chat[0];
     box.current?.querySelector(`[data-seq="${item?.seq}"]`)?.scrollIntoView({ block: 'center' });
   }, [isThere, event, chat, box]);
   if (event === undefined) return 'none';
