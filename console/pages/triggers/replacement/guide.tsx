@@ -5,6 +5,7 @@ import { isMissing } from '../../../api/client.ts';
 import { invocations } from '../../../api/invocations.ts';
 import { triggers } from '../../../api/triggers.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
+import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Failure } from '../../../parts/faults/failure.tsx';
 import { ButtonLink, TextLink } from '../../../parts/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
@@ -14,6 +15,7 @@ import { Card } from '../../../ui/page.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { useTriggerActions } from '../actions.tsx';
+import { requests } from '../requests.ts';
 import { TriggerStatus } from '../status.tsx';
 import { type Step, Steps } from './steps.tsx';
 
@@ -25,6 +27,7 @@ export interface GuideProps {
 
 /** Leads from the old trigger to the new one. How far it has come follows from which of them are there and are called. */
 export function ReplacementGuide({ trigger, old }: GuideProps) {
+  const curlOf = useCurl();
   const [isDeleted, setDeleted] = useState(false);
   const oldOne = useQuery({ ...triggers.one(old.agentId, old.deploymentId), enabled: !isDeleted });
   const isGone = isDeleted || isMissing(oldOne.error);
@@ -100,7 +103,11 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
           </div>
         </div>
       ) : oldOne.isError ? (
-        <Failure error={oldOne.error} onRetry={() => void oldOne.refetch()} />
+        <Failure
+          error={oldOne.error}
+          onRetry={() => void oldOne.refetch()}
+          curl={curlOf(requests.read({ agent_id: old.agentId, deployment_id: old.deploymentId }))}
+        />
       ) : (
         <Skeleton lines={3} />
       )}
