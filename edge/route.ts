@@ -5,9 +5,9 @@ import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { Access } from './access.ts';
 import type { Clients } from './clients.ts';
 import type { EdgeContext } from './context.ts';
+import type { Door } from './door/door.ts';
 import type { Answer } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
-import type { Door } from './plugins/door.ts';
 
 export type Tag =
   | 'Agents'

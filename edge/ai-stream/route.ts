@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
 import type { EdgeContext } from '../context.ts';
+import { callOf } from '../door/door.ts';
 import { idempotencyKey, lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { callOf } from '../plugins/door.ts';
 import { replayed } from '../routes/replayed.ts';
 import { closed } from '../schemas/common.ts';
 import { MESSAGE_BYTES } from '../schemas/content.ts';

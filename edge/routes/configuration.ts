@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { checkAdministrator } from '../door/door.ts';
 import { list } from '../envelope.ts';
-import { checkAdministrator } from '../plugins/door.ts';
 import { route } from '../route.ts';
 import { flag, nullable, text } from '../schemas/common.ts';
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { EdgeContext } from '../context.ts';
+import { callOf } from '../door/door.ts';
 import { checkPath } from '../input/path.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { callOf } from '../plugins/door.ts';
 import { closed } from '../schemas/common.ts';
 import { urlOf } from '../serve.ts';
 import { Outflow } from '../streaming/outflow.ts';

@@ -4,9 +4,9 @@ import { type FieldProblem, refuse } from '../../lib/errors.ts';
 import type { Readiness } from '../../lib/modules.ts';
 import type { Access } from '../access.ts';
 import type { EdgeContext } from '../context.ts';
+import { checkAdministrator, type Door } from '../door/door.ts';
 import { ok } from '../envelope.ts';
 import { createQueryReader, type RawQuery } from '../input/query.ts';
-import { checkAdministrator, type Door } from '../plugins/door.ts';
 import { closed, optional } from '../schemas/common.ts';
 
 type Config = { config: { access: Access } };

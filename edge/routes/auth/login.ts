@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EdgeContext } from '../../context.ts';
+import type { Cookies } from '../../door/cookies.ts';
 import { createQueryReader, type RawQuery } from '../../input/query.ts';
-import type { Cookies } from '../../plugins/cookies.ts';
 import { closed, optional, text } from '../../schemas/common.ts';
 import { anonymous, urlOf } from '../../serve.ts';
 

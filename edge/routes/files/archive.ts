@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { nameOf } from '../../../lib/paths.ts';
 import type { EdgeContext } from '../../context.ts';
+import { callOf } from '../../door/door.ts';
 import { deliver } from '../../files/delivery.ts';
 import { attachment } from '../../files/disposition.ts';
 import { checkDirectoryPath, rawQuery } from '../../files/path.ts';
 import { FILE_PLACES, type FilePlace, placeOf } from '../../files/places.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { callOf } from '../../plugins/door.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { filePath } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';

@@ -4,6 +4,7 @@ import type { CallOptions } from '../../../lib/grpc/contract.ts';
 import { nameOf } from '../../../lib/paths.ts';
 import type { Entry } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { EdgeContext } from '../../context.ts';
+import { callOf } from '../../door/door.ts';
 import { answerBare, deliver } from '../../files/delivery.ts';
 import { attachment } from '../../files/disposition.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
@@ -12,7 +13,6 @@ import { FILE_PLACES, type FilePlace, type Located, placeOf } from '../../files/
 import { lengthOf, type Range, rangeOf, standingOf } from '../../files/range.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { callOf } from '../../plugins/door.ts';
 import { closed } from '../../schemas/common.ts';
 import { filePath } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';

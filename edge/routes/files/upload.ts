@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import type { CallOptions } from '../../../lib/grpc/contract.ts';
 import type { EdgeContext } from '../../context.ts';
+import { callOf } from '../../door/door.ts';
 import { type Answer, ok } from '../../envelope.ts';
 import { Inflow } from '../../files/inflow.ts';
 import { boundaryOf } from '../../files/multipart.ts';
@@ -13,7 +14,6 @@ import { formUpload, putsOf, rawUpload, type Upload } from '../../files/upload.t
 import { idempotencyKey, occurrences } from '../../input/headers.ts';
 import { checkPath } from '../../input/path.ts';
 import { createQueryReader } from '../../input/query.ts';
-import { callOf } from '../../plugins/door.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { EntryShape, filePath, shownEntry, workspaceVersion } from '../../schemas/files.ts';
 import { urlOf } from '../../serve.ts';

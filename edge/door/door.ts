@@ -9,9 +9,9 @@ import type { Access } from '../access.ts';
 import type { Clients } from '../clients.ts';
 import type { AuthMode } from '../config.ts';
 import { REALM } from '../errors.ts';
+import { presenceOf } from '../plugins/presence.ts';
 import type { Cookies } from './cookies.ts';
 import { type Credential, credentialOf } from './credential.ts';
-import { presenceOf } from './presence.ts';
 import { Vigil, type Watched } from './vigil.ts';
 
 /** For every call that is made for a request, and for the user who has sent it. */
