@@ -79,6 +79,9 @@ describe('the page of a session', () => {
     const denied = await begin(CAREFUL, 'deny');
     const other = await stage.open(`/sessions/${denied}`);
     await other.page.getByRole('button', { name: 'Deny' }).click();
+    await other.page.getByRole('textbox', { name: 'Reason' }).press('Escape');
+    await other.page.getByRole('button', { name: 'Allow' }).and(other.page.locator(':focus')).waitFor();
+    await other.page.getByRole('button', { name: 'Deny' }).click();
     await other.page.getByRole('textbox', { name: 'Reason' }).fill('not today');
     await other.page.getByRole('button', { name: 'Deny' }).click();
     await other.page.getByText('Denied', { exact: true }).waitFor();
@@ -97,6 +100,9 @@ describe('the page of a session', () => {
     await message.fill('And then?');
     await page.getByRole('button', { name: 'Queue' }).click();
     await page.getByText('1 queued').waitFor();
+    const said = page.getByRole('article', { name: 'User says' }).last();
+    await said.getByText('Queued', { exact: true }).waitFor();
+    await said.getByText('And then?').waitFor();
     expect(await message.inputValue()).toBe('');
     await page.getByRole('button', { name: 'Interrupt' }).click();
     await page.getByText('Turn interrupted').waitFor();
@@ -237,6 +243,39 @@ describe('the page of a session', () => {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.getByRole('link', { name: 'Show your sessions' }).click();
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.context().close();
+  });
+
+  it('says when nobody answers, and keeps what is written', async () => {
+    const session = await begin({}, 'quiet');
+    await ended(session);
+    const { page } = await stage.open('/sessions');
+    await page.clock.install();
+    await page.goto(`/sessions/${session}`);
+    const message = page.getByRole('textbox', { name: 'Message' });
+    const messages = '**/messages';
+    const first = page.waitForRequest(messages);
+    await page.route(messages, () => {});
+    await message.fill('Anybody there?');
+    await page.keyboard.press('Enter');
+    await first;
+    await page.clock.fastForward(30_000);
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor();
+    expect(await message.inputValue()).toBe('Anybody there?');
+
+    // While the next attempt is on its way, somebody writes on.
+    await page.unroute(messages);
+    const held = Promise.withResolvers<void>();
+    await page.route(messages, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await message.press('Enter');
+    await message.fill('And one thing more');
+    held.resolve();
+    await conversation(page).getByText('Anybody there?').first().waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+    expect(await message.inputValue()).toBe('And one thing more');
     await page.context().close();
   });
 
