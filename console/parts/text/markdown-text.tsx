@@ -4,6 +4,12 @@ import gfm from 'remark-gfm';
 
 const PLUGINS = [gfm];
 
+interface ListProps {
+  start?: number | undefined;
+  className?: string | undefined;
+  children?: ReactNode;
+}
+
 interface HeadingProps {
   id?: string | undefined;
   className?: string | undefined;
@@ -40,6 +46,17 @@ const PARTS = {
     <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer noopener">
       {alt || (typeof src === 'string' ? src : 'image')}
     </a>
+  ),
+  // The marks of a list stand where its words begin.
+  ul: ({ className, children }: ListProps) => (
+    <ul dir="auto" className={className}>
+      {children}
+    </ul>
+  ),
+  ol: ({ start, className, children }: ListProps) => (
+    <ol dir="auto" start={start} className={className}>
+      {children}
+    </ol>
   ),
   pre: ({ children }: { children?: ReactNode }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
