@@ -47,12 +47,15 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
 export function CopyButton({ text, children }: { text: string | (() => string); children: ReactNode }) {
   const { outcome, copy } = useCopy(text);
   return (
-    <Button small onClick={copy}>
-      {outcome === 'copied' ? <Check className="text-good" aria-hidden /> : <Copy aria-hidden />}
-      {outcome === 'failed' ? WORDS.failed : children}
+    <>
+      <Button small onClick={copy}>
+        {outcome === 'copied' ? <Check className="text-good" aria-hidden /> : <Copy aria-hidden />}
+        {outcome === 'failed' ? WORDS.failed : children}
+      </Button>
+      {/* Beside it: what is in a button is no part of the page that is read out by itself. */}
       <span role="status" className="sr-only">
         {outcome && WORDS[outcome]}
       </span>
-    </Button>
+    </>
   );
 }

@@ -1,7 +1,11 @@
+import { ListFilter } from 'lucide-react';
+import { useId, useState } from 'react';
 import { SearchField } from '../../parts/lists/search-field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { ACTIONS } from './acts.ts';
+import { ACTIONS, filtersOf } from './acts.ts';
 import { useFilters } from './filters.ts';
 
 const ANY = 'any';
@@ -10,35 +14,65 @@ const OUTCOMES = [
   { value: 'done', text: 'Done' },
   { value: 'refused', text: 'Refused' },
 ] as const;
+const NONE = {
+  action: undefined,
+  outcome: undefined,
+  actor: undefined,
+  target: undefined,
+  from: undefined,
+  until: undefined,
+};
 
-/** What is shown of the audit log. */
-export function ActFields() {
+/** What is shown of the audit log. On a phone they would fill the screen: there they are folded away. */
+export function AuditFilters() {
   const { search, set } = useFilters();
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const count = Object.keys(filtersOf(search)).length;
   return (
-    <div className="mb-3 grid items-end gap-2 sm:grid-cols-2">
-      <SearchField label="Who: usr_…" value={search.actor} onChange={(actor) => set({ actor })} />
-      <SearchField
-        label="What: the id of anything"
-        value={search.target}
-        onChange={(target) => set({ target })}
-      />
-      <div className="grid grid-cols-2 gap-2 sm:contents">
-        <Select
-          label="Act"
-          value={ACTIONS.find(({ value }) => value === search.action)?.value ?? ANY}
-          options={[{ value: ANY, text: 'Any act' }, ...ACTIONS]}
-          onChange={(action) => set({ action: action === ANY ? undefined : action })}
-        />
-        <Select
-          label="Outcome"
-          value={search.outcome ?? ANY}
-          options={OUTCOMES}
-          onChange={(outcome) => set({ outcome: outcome === ANY ? undefined : outcome })}
-        />
+    <search aria-label="The audit log" className="mb-3 block">
+      <div className="flex flex-wrap gap-2 sm:hidden">
+        <Button aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+          <ListFilter aria-hidden />
+          {count === 0 ? 'Filters' : `Filters: ${count} on`}
+        </Button>
+        {count > 0 && (
+          <Button look="quiet" onClick={() => set(NONE)}>
+            Show all
+          </Button>
+        )}
       </div>
-      <Moment label="From" value={search.from} onChange={(from) => set({ from })} />
-      <Moment label="Until" value={search.until} onChange={(until) => set({ until })} />
-    </div>
+      <div
+        id={id}
+        className={classes(
+          'items-end gap-2 sm:grid sm:grid-cols-2 lg:grid-cols-3 2xl:grid-cols-6',
+          isOpen ? 'grid max-sm:mt-2' : 'hidden',
+        )}
+      >
+        <SearchField label="Who: usr_…" value={search.actor} onChange={(actor) => set({ actor })} />
+        <SearchField
+          label="What: the id of anything"
+          value={search.target}
+          onChange={(target) => set({ target })}
+        />
+        <div className="grid grid-cols-2 gap-2 sm:contents">
+          <Select
+            label="Act"
+            value={ACTIONS.find(({ value }) => value === search.action)?.value ?? ANY}
+            options={[{ value: ANY, text: 'Any act' }, ...ACTIONS]}
+            onChange={(action) => set({ action: action === ANY ? undefined : action })}
+          />
+          <Select
+            label="Outcome"
+            value={search.outcome ?? ANY}
+            options={OUTCOMES}
+            onChange={(outcome) => set({ outcome: outcome === ANY ? undefined : outcome })}
+          />
+        </div>
+        <Moment label="From" value={search.from} onChange={(from) => set({ from })} />
+        <Moment label="Until" value={search.until} onChange={(until) => set({ until })} />
+      </div>
+    </search>
   );
 }
 

@@ -15,7 +15,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActDetails } from './act-details.tsx';
 import { filtersOf, nameOf } from './acts.ts';
-import { ActFields } from './audit-filters.tsx';
+import { AuditFilters } from './audit-filters.tsx';
 import { useFilters } from './filters.ts';
 import { Verify } from './verify.tsx';
 
@@ -47,7 +47,7 @@ export function AuditTab() {
         <CopyCurl path={path} />
       </div>
       <Verify />
-      <ActFields />
+      <AuditFilters />
       <Listing
         noun="acts"
         list={list}

@@ -10,7 +10,7 @@ export function Person({ id }: { id: string | null }) {
   const name = person?.display_name || person?.email;
   if (name) {
     return (
-      <bdi title={id} className="font-medium">
+      <bdi title={id} className="inline-block max-w-full truncate align-bottom font-medium">
         {name}
       </bdi>
     );
