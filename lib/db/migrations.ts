@@ -82,7 +82,9 @@ async function prepareRole(client: pg.Client, role: string): Promise<void> {
     do $$ begin
       if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
     exception when duplicate_object or unique_violation then null;
-    end $$;
+    end $$`);
+  // A statement of its own: what others have made is known from the next transaction on.
+  await client.query(`
     do $$ begin
       -- Whoever creates a role may administer it, which is not yet to act as it.
       if not pg_has_role(current_user, '${role}', 'set') then grant ${role} to current_user; end if;

@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, statement } from '../../../lib/db/database.ts';
@@ -171,6 +172,23 @@ describe('the logins of a service', () => {
     await expect(enter(url, 'auth', 'another secret of all services')).rejects.toMatchObject({
       code: '42501',
     });
+  });
+});
+
+describe('a server on which many begin at once', () => {
+  it('has the roles of all of them', async () => {
+    const directory = await mkdtemp(join(scratch(), 'ahs-many-'));
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
+    const none = pathToFileURL(`${directory}/`);
+    const databases = await Promise.all(Array.from({ length: 20 }, () => createDatabase()));
+    for (const one of databases) stack.use(one);
+    for (let round = 0; round < 10; round++) {
+      const schema = `many_${round}`;
+      const begin = ({ url }: TestDatabase) =>
+        migrate(url, schema, none, (client) => makeLogins(client, url, schema, SECRET));
+      await Promise.all(databases.map(begin));
+    }
   });
 });
 
