@@ -152,4 +152,23 @@ describe('where people log in', () => {
       .getByText('Set, and not shown')
       .waitFor();
   });
+
+  it('the filters of the audit log leave a phone its screen, and say how many are on', async () => {
+    await alice.setViewportSize({ width: 360, height: 800 });
+    await alice.goto('/administration?tab=audit&action=user.disable&outcome=done');
+    const filters = alice.getByRole('button', { name: /^Filters/ });
+    await alice.getByRole('listitem').getByText('Disabled a user').waitFor();
+    expect(await filters.textContent()).toBe('Filters: 2 on');
+    const act = alice.getByRole('combobox', { name: 'Act' });
+    expect(await act.isVisible()).toBe(false);
+    await filters.click();
+    expect(await filters.getAttribute('aria-expanded')).toBe('true');
+    await act.click();
+    await alice.getByRole('option', { name: 'Enabled a user' }).click();
+    await alice.getByRole('listitem').getByText('Enabled a user').waitFor();
+    expect(await seriousFindings(alice)).toEqual([]);
+    await alice.getByRole('button', { name: 'Show all' }).click();
+    await alice.getByRole('listitem').getByText('Read the audit log').first().waitFor();
+    expect(await filters.textContent()).toBe('Filters');
+  });
 });
