@@ -50,8 +50,8 @@ const BATCH_FILES = 100;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const SHOWN = 50;
 const TELL_MS = 50;
-/** Refusals of one of several files that do not say of which. */
-const OF_ONE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NAME_TAKEN']);
+/** Refusals of some of several files that do not say of which. */
+const OF_ONE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NAME_TAKEN', 'QUOTA_EXCEEDED']);
 
 /** Uploads to a workspace, in their order, a few requests at a time. They go on while other pages are looked at. */
 export class UploadQueue {
