@@ -11,6 +11,13 @@ import { Toasts } from './ui/toast.tsx';
 import { TooltipProvider } from './ui/tooltip.tsx';
 
 const RETRIES = 2;
+/** Nobody waits longer without a word of what they are waiting for. */
+const LONGEST_WAIT_MS = 5_000;
+
+const waitMs = (failures: number, error: Error): number =>
+  (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 1_000 * 2 ** failures;
+const isWorthIt = (failures: number, error: Error): boolean =>
+  error instanceof ApiError && error.retryable && waitMs(failures, error) <= LONGEST_WAIT_MS;
 
 const onError = (error: unknown) => noticeLogout(queries, error);
 
@@ -20,7 +27,8 @@ const queries: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      retry: (failures, error) => failures < RETRIES && error instanceof ApiError && error.retryable,
+      retry: (failures, error) => failures < RETRIES && isWorthIt(failures, error),
+      retryDelay: waitMs,
     },
   },
 });

@@ -30,6 +30,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly retryable: boolean;
+  /** How long the service wants to be left alone before it is asked again; undefined when it has not said. */
+  readonly retryAfterMs: number | undefined;
   /** What is wrong with which member of a refused body. */
   readonly details: readonly { pointer: string; message: string }[];
 
@@ -40,6 +42,7 @@ export class ApiError extends Error {
     this.status = status;
     this.requestId = error?.request_id;
     this.retryable = error?.retryable ?? PASSING.has(status);
+    this.retryAfterMs = envelope?.data ? envelope.data.retry_after_seconds * 1_000 : undefined;
     this.details = error?.details ?? [];
   }
 }

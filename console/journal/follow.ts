@@ -57,6 +57,7 @@ export async function follow(
         follower.onLink('ended');
         return follower.onRefused(error);
       }
+      if (error instanceof ApiError) wait = Math.max(wait, error.retryAfterMs ?? 0);
     }
     failures++;
     follower.onLink('reconnecting');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
 import { openStage, type Stage, seriousFindings } from './stage.ts';
 
 describe('home', () => {
@@ -77,6 +78,29 @@ describe('home', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await loaded;
     await page.getByText('Be kind.').waitFor();
+    await page.context().close();
+  });
+
+  it('asks again when the service wants it to, and says so when that is later', async () => {
+    const { page } = await stage.open('/');
+    await stage.api.createAgent();
+    const asked: number[] = [];
+    let seconds = 600;
+    await page.route('**/api/v1/agents*', (route) => {
+      asked.push(seconds);
+      const error = { code: 'RATE_LIMITED', retryable: true, user_message: 'Too many requests.' };
+      const json = { code: 'RATE_LIMITED', data: { retry_after_seconds: seconds }, error };
+      return seconds > 0 ? route.fulfill({ status: 429, json }) : route.continue();
+    });
+    await page.goto('/agents');
+    await page.getByText('Too many requests.').waitFor();
+    // By the route, and by the page where that has come later.
+    expect(asked.length).toBeLessThanOrEqual(2);
+    seconds = 1;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await until('it was asked again', async () => asked.at(-1) === 1);
+    seconds = 0;
+    await page.getByRole('link', { name: 'Echo' }).first().waitFor();
     await page.context().close();
   });
 
