@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Progress } from '../../ui/progress.tsx';
+import { useLeaveWarning } from '../leave-warning.ts';
 import { Name } from './name.tsx';
 import type { Upload, UploadQueue, UploadsView } from './upload-queue.ts';
 
@@ -114,14 +115,4 @@ function useAnnouncement(view: UploadsView): string {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is said when it has come a step further
   useEffect(() => setSaid(latest.current), [step]);
   return said;
-}
-
-/** What is under way would be lost with the page. */
-function useLeaveWarning(isBusy: boolean): void {
-  useEffect(() => {
-    if (!isBusy) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [isBusy]);
 }

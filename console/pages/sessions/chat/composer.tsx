@@ -6,6 +6,7 @@ import type { Session } from '../../../gen/index.ts';
 import { useIdempotencyKeys } from '../../../parts/acts/idempotency-key.ts';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Problem } from '../../../parts/faults/failure.tsx';
+import { useLeaveWarning } from '../../../parts/leave-warning.ts';
 import { useShortcut } from '../../../parts/shortcuts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Menu, MenuItem } from '../../../ui/menu.tsx';
@@ -38,6 +39,7 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
     },
   });
   const interrupting = useMutation({ mutationFn: () => sessions.interrupt(session.session_id) });
+  useLeaveWarning(text.trim() !== '');
   useShortcut('c', 'Write a message', () => field.current?.focus());
 
   const isBusy = session.status !== 'idle' || session.needs_action;
