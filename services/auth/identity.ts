@@ -62,7 +62,10 @@ export function createIdentities(context: IdentityContext) {
   async function byToken(value: string, call: Call): Promise<Identity> {
     const digest = sha256(value);
     const { trace } = call;
-    const find = async () => (isTokenValue(value) ? credentials.token(digest, { trace }) : undefined);
+    const find = async () => {
+      if (!isTokenValue(value)) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
+      return credentials.token(digest, { trace });
+    };
     const token = await tokens.get(digest, find);
     if (!token) throw refuse('UNAUTHENTICATED', 'there is no such token');
     if (token.expiresAt && token.expiresAt <= clock.now())
@@ -81,7 +84,10 @@ export function createIdentities(context: IdentityContext) {
   async function byLogin(value: string, call: Call): Promise<Identity> {
     const digest = sha256(value);
     const { trace } = call;
-    const find = async () => (isLoginValue(value) ? credentials.login(digest, { trace }) : undefined);
+    const find = async () => {
+      if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'the login has ended');
+      return credentials.login(digest, { trace });
+    };
     const login = await logins.get(digest, find);
     const now = clock.now().getTime();
     if (!login || login.endsAt.getTime() <= now || now - login.seenAt.getTime() >= idleMs)

@@ -34,8 +34,8 @@ interface Item extends Upload {
   directory: string;
   name: string;
   file: File | undefined;
-  /** It goes in a request of its own, so that nothing else fails with it. */
-  isAlone: boolean;
+  /** As many files go in one request with it, itself included. Alone, nothing else fails with it. */
+  company: number;
 }
 
 interface Batch {
@@ -109,7 +109,7 @@ export class UploadQueue {
   retry(id?: number): void {
     for (const item of this.#items)
       if (isFailed(item) && (id === undefined || item.id === id))
-        Object.assign(item, { state: 'waiting', part: 0, reason: '', isAlone: true });
+        Object.assign(item, { state: 'waiting', part: 0, reason: '', company: 1 });
     this.#pump();
   }
 
@@ -130,7 +130,7 @@ export class UploadQueue {
       directory,
       name,
       file,
-      isAlone: !file || !fitsForm(name),
+      company: file && fitsForm(name) ? BATCH_FILES : 1,
     };
   }
 
@@ -149,8 +149,9 @@ export class UploadQueue {
     for (const item of this.#items) {
       if (item.state !== 'waiting') continue;
       const [first] = batch;
-      const isOver = batch.length === BATCH_FILES || bytes + item.size > BATCH_BYTES;
-      if (first && (isOver || first.isAlone || item.isAlone || item.directory !== first.directory)) break;
+      const isFull = batch.length >= Math.min(first?.company ?? BATCH_FILES, item.company);
+      const isOver = isFull || bytes + item.size > BATCH_BYTES;
+      if (first && (isOver || item.directory !== first.directory)) break;
       batch.push(item);
       bytes += item.size;
     }
@@ -194,13 +195,17 @@ export class UploadQueue {
     this.#tell();
   }
 
-  /** Where it is known which file was wrong, the others of its request are sent again. */
+  /**
+   * Where it is known which file was wrong, the others of its request are sent again; where it is not, they are sent in
+   * halves, until it stands alone.
+   */
   async #fail({ items, leaving: { signal } }: Batch, error: unknown): Promise<void> {
     if (error instanceof ApiError) this.#onRefused(error);
     const wrong = await wrongIn(items, error);
     if (signal.aborted) return;
     if (wrong.size === 0 && items.length > 1 && error instanceof ApiError && OF_ONE.has(error.code)) {
-      for (const item of items) Object.assign(item, { part: 0, state: 'waiting', isAlone: true });
+      const company = Math.ceil(items.length / 2);
+      for (const item of items) Object.assign(item, { part: 0, state: 'waiting', company });
       return;
     }
     items.forEach((item, index) => {
