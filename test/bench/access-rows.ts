@@ -19,7 +19,7 @@ export function accessRows({ access }: AccessResults): Row[] {
     return {
       letter,
       what,
-      figure: `+${added.toFixed(1)} µs beside ${local.toFixed(0)} µs`,
+      figure: `${added < 0 ? '' : '+'}${added.toFixed(1)} µs beside ${local.toFixed(0)} µs`,
       ratio: `× ${ratio.toFixed(2)}`,
     };
   };
