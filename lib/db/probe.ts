@@ -60,8 +60,8 @@ function judge(facts: Facts | undefined): ServerProblem | undefined {
   };
 }
 
-/** As OpenSSL, Node and the reading of files that the URL names say it. */
-const CERTIFICATE = /certificate|altnames|ENOENT|EACCES|PEM/;
+/** What Node and OpenSSL call it when they do not believe a certificate, or cannot read one. */
+const DISTRUST = /CERT|LEAF_SIGNATURE|PEM/;
 const TRUST = ', and where its authority is not a public one, &sslrootcert=<file of its certificate>';
 
 function unusable(error: unknown): ServerProblem {
@@ -70,11 +70,11 @@ function unusable(error: unknown): ServerProblem {
   const message = error instanceof Error ? error.message || state : String(error);
   if (/no encryption$/.test(message))
     return {
-      problem: `: the server lets nobody in who does not speak TLS (${message})`,
+      problem: `: the server does not let this login in without TLS (${message})`,
       expected,
-      fix: `add ?sslmode=verify-full to the URL${TRUST}`,
+      fix: `correct user and password, or add ?sslmode=verify-full to the URL${TRUST}`,
     };
-  if (CERTIFICATE.test(message))
+  if (isDistrust(error))
     return {
       problem: `: the certificate of the server cannot be trusted (${message})`,
       expected: 'a certificate for the host in the URL, by an authority that is known',
@@ -93,4 +93,10 @@ function unusable(error: unknown): ServerProblem {
     expected,
     fix: 'start that server, or correct host and port',
   };
+}
+
+/** A file that the URL names is opened; a server is connected to, also at a socket that is not there. */
+function isDistrust(error: unknown): boolean {
+  const { code = '', syscall }: NodeJS.ErrnoException = error instanceof Error ? error : new Error();
+  return syscall === 'open' || DISTRUST.test(code);
 }

@@ -110,22 +110,27 @@ describe('limits where people log in', () => {
 
   it('are those of one source address, as the proxy has seen it, where credentials are made up', async () => {
     const invented = { authorization: 'Bearer ahs_made-up' };
-    // A counter that is late once leaves some to each process alone, so it may take a few more.
-    const refusedFrom = (address: string) =>
-      until(`${address} is refused`, async () => {
-        const answer = await from(address, invented);
+    const codes: string[] = [];
+    // Whoever writes into the header what the proxy has not seen, another time another, is still who they are.
+    const ask = async () => {
+      const answer = await from(`198.51.100.${codes.length + 1}, 203.0.113.2`, invented);
+      codes.push(answer.code);
+      return answer;
+    };
+    const refusal = () =>
+      until('it is refused', async () => {
+        const answer = await ask();
         return answer.code === 'RATE_LIMITED' ? answer : undefined;
       });
-    const codes: string[] = [];
-    for (let time = 0; time < 10; time++) codes.push((await from('203.0.113.2', invented)).code);
+    for (let time = 0; time < 10; time++) await ask();
     expect(codes).toEqual(Array(10).fill('UNAUTHENTICATED'));
-    await refusedFrom('203.0.113.2');
-    // Whoever writes into the header what the proxy has not seen is still who they are.
-    await refusedFrom('198.51.100.1, 203.0.113.2');
+    await refusal();
     expect((await from('203.0.113.3', invented)).code).toBe('UNAUTHENTICATED');
     const cookie = alice.jar.header();
     expect((await from('203.0.113.2', { cookie })).code).toBe('OK');
-    const refused = await refusedFrom('203.0.113.2');
+    const refused = await refusal();
+    // A counter in Redis that is late once leaves as many again to the process alone; two come back meanwhile.
+    expect(codes.filter((code) => code === 'UNAUTHENTICATED').length).toBeLessThanOrEqual(22);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-6]$/);
     expect(refused.headers.get('www-authenticate')).toBeNull();
   });
