@@ -35,8 +35,8 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Starts the processes and waits until `ready`, a path at the origin, is answered without a server error. */
-export async function startSubject(origin: string, ready: string, members: Member[]): Promise<Subject> {
+/** Starts the processes and waits until each of `ready`, paths at the origin, is answered without a server error. */
+export async function startSubject(origin: string, ready: string[], members: Member[]): Promise<Subject> {
   await using started = new AsyncDisposableStack();
   const running = members.map((member) => ({ name: member.name, ...start(member) }));
   let stopping = false;
@@ -52,8 +52,10 @@ export async function startSubject(origin: string, ready: string, members: Membe
   const failed = Promise.race(failures);
   // Whoever waits for the subject hears of it.
   failed.catch(() => {});
-  const answers = async () => ((await fetch(origin + ready).catch(() => undefined))?.status ?? 500) < 500;
-  await Promise.race([until(`${origin} answers`, answers, START_MS), failed]);
+  const answered = ready.map((path) =>
+    until(`${origin + path} answers`, () => answers(origin + path), START_MS),
+  );
+  await Promise.race([Promise.all(answered), failed]);
   const [first] = running;
   if (!first) throw new Error('a subject has at least one process');
   const stack = started.move();
@@ -69,6 +71,11 @@ export async function startSubject(origin: string, ready: string, members: Membe
     endProfile: () => ask<Profile>(first.child, 'end profile'),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const answer = await fetch(url).catch(() => undefined);
+  return answer !== undefined && answer.status < 500;
 }
 
 function start({ file, args, env }: Member): { child: ChildProcess; output(): string } {

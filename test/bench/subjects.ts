@@ -8,9 +8,9 @@ import { planTargets, type TargetName } from '../support/targets.ts';
 import { type Member, type Subject, startSubject } from './subject.ts';
 
 const MAIN = '../../services/main.ts';
-const READY = '/readyz';
-/** Who accepts webhooks asks nobody for files, so those are not there, and not everything is ready. */
-const ACCEPTS = '/api/v1/admin/deployments';
+const READY = ['/readyz'];
+/** Who accepts webhooks asks nobody for files, so those are not there, and `/readyz` never says yes. */
+const ACCEPTS = ['/api/v1/agents', '/api/v1/sessions', '/api/v1/admin/deployments'];
 const SECRETS = {
   SERVICE_SECRET: 'the service secret of the bench, long enough',
   SERVICE_SEALING_KEY: 'the sealing key of the bench is long enough',
@@ -22,7 +22,7 @@ const ACCEPTING: TargetName[] = ['auth', 'agents', 'sessions', 'deployments', 'e
 export async function startBare(databaseUrl: string, secret: string): Promise<Subject> {
   const port = await freePort();
   const member: Member = { name: 'server', file: 'bare.ts', args: [databaseUrl, secret, `${port}`], env: {} };
-  return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
+  return startSubject(`http://127.0.0.1:${port}`, ['/'], [member]);
 }
 
 /** The bare limit of event streams; see bare-streams.ts for the speakers. */
@@ -30,7 +30,7 @@ export async function startBareStreams(speakers: number[]): Promise<Subject> {
   const port = await freePort();
   const args = [`${port}`, JSON.stringify(speakers)];
   const member: Member = { name: 'server', file: 'bare-streams.ts', args, env: {} };
-  return startSubject(`http://127.0.0.1:${port}`, '/', [member]);
+  return startSubject(`http://127.0.0.1:${port}`, ['/'], [member]);
 }
 
 /** The bare limit of files, which it keeps in a directory of its own. */
@@ -40,7 +40,7 @@ export async function startBareFiles(): Promise<Subject> {
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const port = await freePort();
   const member: Member = { name: 'server', file: 'bare-files.ts', args: [`${port}`, directory], env: {} };
-  return together(opened, await startSubject(`http://127.0.0.1:${port}`, '/', [member]));
+  return together(opened, await startSubject(`http://127.0.0.1:${port}`, ['/'], [member]));
 }
 
 /**

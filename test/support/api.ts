@@ -49,19 +49,29 @@ export function createApi(origin: string) {
     post: (path: string, body: unknown = {}, headers?: Record<string, string>) =>
       send('POST', path, body, headers),
     async createAgent(members: object = {}): Promise<string> {
-      const { body } = await send('POST', '/agents', { name: 'Echo', model: 'rehearsal/echo', ...members });
-      return String(body.data.agent_id);
+      const agent = created(
+        await send('POST', '/agents', { name: 'Echo', model: 'rehearsal/echo', ...members }),
+      );
+      return String(agent.agent_id);
     },
     async createWebhook(agentId: string, members: object = {}): Promise<Webhook> {
-      const { body } = await send('POST', `/admin/agents/${agentId}/deployments`, {
-        type: 'webhook',
-        ...members,
-      });
-      const { deployment_id: id, trigger_url: url, shared_secret: secret } = body.data;
+      const {
+        deployment_id: id,
+        trigger_url: url,
+        shared_secret: secret,
+      } = created(
+        await send('POST', `/admin/agents/${agentId}/deployments`, { type: 'webhook', ...members }),
+      );
       return { id: String(id), url: String(url), secret: String(secret) };
     },
     trigger,
   };
+}
+
+/** What a test stands on has to be there: a refusal ends it here, and not where something of it is missing. */
+function created({ status, body }: Answer): AnyData {
+  if (status !== 201) throw new Error(`nothing was created: ${status} ${JSON.stringify(body)}`);
+  return body.data;
 }
 
 export type Api = ReturnType<typeof createApi>;
