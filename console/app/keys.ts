@@ -19,7 +19,7 @@ export function useGlobalKeys(show: (what: 'palette' | 'sheet') => void): void {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
       // What a dialog asks is answered before anything else. What only says something is one, too, but asks nothing.
-      if (!document.querySelector('[role=dialog]:not([aria-modal=false])')) show('palette');
+      if (!document.querySelector('[role=dialog]:not([aria-modal=false], [data-closed])')) show('palette');
     };
     window.addEventListener('keydown', hear);
     return () => {

@@ -1,15 +1,14 @@
 import { Combobox } from '@base-ui/react/combobox';
-import { Check, ChevronDown, X } from 'lucide-react';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { Check, ChevronDown, Search, X } from 'lucide-react';
+import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { agents } from '../api/agents.ts';
 import type { Agent } from '../gen/index.ts';
+import { classes } from '../ui/classes.ts';
 import { messageOf } from './faults/failure.tsx';
 import { useList, useNextPage } from './lists/list.tsx';
 
 /** As many to choose from as one sees at once, as far as there are. */
 const FEW = 8;
-const BUTTON = 'absolute end-1 flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken';
-
 type Picked = Pick<Agent, 'agent_id' | 'name'>;
 
 export interface AgentPickerProps {
@@ -22,18 +21,20 @@ export interface AgentPickerProps {
   managed?: boolean;
 }
 
-/** Finds an agent by name, of however many there are. Inside a Field it has that one's name. */
+/**
+ * Finds an agent by name, of however many there are. Inside a Field it has that one's name. The words to find it by are
+ * written into what opens: with a field in the page itself, the rest of the page would be hidden from screen readers.
+ */
 export function AgentPicker({
   value,
   onChange,
   label,
-  placeholder = 'Search agents',
+  placeholder = 'Choose an agent',
   managed = false,
 }: AgentPickerProps) {
+  const trigger = useRef<HTMLButtonElement>(null);
   const [text, setText] = useState('');
-  const q = useDeferredValue(text.trim());
-  // What is chosen stands in the field: then it is not what is searched for.
-  const { query, items } = useList(agents.list(q === value?.name ? undefined : q || undefined));
+  const { query, items } = useList(agents.list(useDeferredValue(text.trim()) || undefined));
   const found = managed ? items.filter(({ access }) => access === 'manage') : items;
   // Of the first agents, all may be somebody else's.
   const readOn = useNextPage(query);
@@ -41,39 +42,65 @@ export function AgentPicker({
   useEffect(() => {
     if (isShort) readOn();
   }, [isShort, readOn]);
+  const isClearable = label !== undefined && value !== null;
   return (
     <Combobox.Root<Picked>
       items={found}
       filter={null}
       value={value}
       onValueChange={(chosen) => onChange(found.find(({ agent_id: id }) => id === chosen?.agent_id) ?? null)}
+      inputValue={text}
       onInputValueChange={setText}
       itemToStringLabel={({ name }) => name}
       itemToStringValue={({ agent_id: id }) => id}
       isItemEqualToValue={(a, b) => a.agent_id === b.agent_id}
     >
-      <Combobox.InputGroup className="relative flex items-center">
-        <Combobox.Input
+      <div className="relative flex items-center">
+        <Combobox.Trigger
+          ref={trigger}
           aria-label={label}
-          placeholder={placeholder}
-          dir="auto"
-          className="h-9 w-full rounded-lg border border-line bg-surface ps-3 pe-9 hover:border-strong-line"
-        />
-        {label && value ? (
-          <Combobox.Clear aria-label={`${label}: any`} className={BUTTON}>
+          className={classes(
+            'flex h-9 w-full items-center rounded-lg border border-line bg-surface ps-3 pe-9 text-start hover:bg-sunken data-invalid:border-bad',
+            !value && 'text-muted',
+          )}
+        >
+          <span className="truncate" dir="auto">
+            {value?.name ?? placeholder}
+          </span>
+          {!isClearable && <ChevronDown className="absolute end-3 size-4 text-muted" aria-hidden />}
+        </Combobox.Trigger>
+        {isClearable && (
+          <button
+            type="button"
+            aria-label={`${label}: any`}
+            className="absolute end-1 flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken"
+            onClick={() => {
+              onChange(null);
+              trigger.current?.focus();
+            }}
+          >
             <X className="size-4" aria-hidden />
-          </Combobox.Clear>
-        ) : (
-          <Combobox.Trigger aria-label="Show the agents" aria-labelledby={undefined} className={BUTTON}>
-            <ChevronDown className="size-4" aria-hidden />
-          </Combobox.Trigger>
+          </button>
         )}
-      </Combobox.InputGroup>
+      </div>
       <Combobox.Portal>
         <Combobox.Positioner sideOffset={6} className="z-50">
-          <Combobox.Popup className="max-h-72 w-(--anchor-width) animate-appear overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-float">
+          <Combobox.Popup
+            aria-label="Agents"
+            className="flex max-h-80 w-(--anchor-width) min-w-64 animate-appear flex-col rounded-xl border border-line bg-raised shadow-float"
+          >
+            <div className="relative flex items-center border-b border-line">
+              <Search className="pointer-events-none absolute start-3 size-4 text-muted" aria-hidden />
+              <Combobox.Input
+                aria-label="Find an agent by name"
+                aria-labelledby={undefined}
+                placeholder="Find by name"
+                dir="auto"
+                className="h-10 w-full rounded-t-xl bg-transparent ps-9 pe-3 outline-none"
+              />
+            </div>
             <Combobox.Empty className="text-muted">
-              <span className="block px-2.5 py-2">
+              <span className="block px-3.5 py-3">
                 {query.isFetching
                   ? 'Searching'
                   : query.isError
@@ -81,7 +108,7 @@ export function AgentPicker({
                     : 'No agent has that name.'}
               </span>
             </Combobox.Empty>
-            <Combobox.List>
+            <Combobox.List className="min-h-0 overflow-y-auto p-1 empty:p-0">
               {(agent: Agent) => (
                 <Combobox.Item
                   key={agent.agent_id}

@@ -1,5 +1,5 @@
 import { Field as Base } from '@base-ui/react/field';
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classes } from './classes.ts';
 
 const CONTROL =
@@ -33,9 +33,33 @@ export function Field({ label, hint, error, optional, children }: FieldProps) {
   );
 }
 
+export interface InputProps extends ComponentProps<typeof Base.Control> {
+  /** What may well be meant, and what is known of it; anything else may be, too. */
+  suggestions?: readonly { value: string; text: string }[];
+}
+
 /** A line of text. Inside a Field it has that one's name. */
-export function Input({ className, ...rest }: ComponentProps<typeof Base.Control>) {
-  return <Base.Control dir="auto" className={classes(CONTROL, 'h-9', className as string)} {...rest} />;
+export function Input({ className, suggestions, ...rest }: InputProps) {
+  const list = useId();
+  return (
+    <>
+      <Base.Control
+        dir="auto"
+        className={classes(CONTROL, 'h-9', className as string)}
+        list={suggestions && list}
+        {...rest}
+      />
+      {suggestions && (
+        <datalist id={list}>
+          {suggestions.map(({ value, text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </datalist>
+      )}
+    </>
+  );
 }
 
 /** Several lines of text. Inside a Field it has that one's name. */

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useDeferredValue, useRef, useState } from 'react';
 import { usePeople, usePerson } from '../../parts/people/people.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -19,8 +19,8 @@ export interface EntriesFieldProps {
 export function EntriesField({ label, noun, people = false, value, onChange, error }: EntriesFieldProps) {
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  const list = useId();
   const found = usePeople(useDeferredValue(text.trim() || undefined), people);
+  const suggestions = found.map(({ user_id: value, display_name: text }) => ({ value, text }));
   function add(): void {
     const entry = text.trim();
     if (entry !== '' && !value.includes(entry)) onChange([...value, entry]);
@@ -40,7 +40,7 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
             <Input
               ref={input}
               value={text}
-              list={list}
+              {...(people && { suggestions })}
               onChange={(event) => setText(event.target.value)}
               onKeyDown={(event: KeyboardEvent) => {
                 if (event.key !== 'Enter' || text.trim() === '') return;
@@ -51,14 +51,6 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
           </Field>
         </div>
       </div>
-      <datalist id={list}>
-        {people &&
-          found.map(({ user_id: id, display_name: name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-      </datalist>
       <div className="mt-2">
         <Button small onClick={add} disabled={text.trim() === ''}>
           <Plus aria-hidden />

@@ -63,7 +63,7 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ['/sessions/:files?view=raw', ['Types']],
   ['/sessions/:files?view=files&path=notes.md', ['Upload'], ['New folder'], ['Rename or move'], ['Delete']],
   ['/triggers', ['Status'], [/^Actions for/], [/^Actions for/, 'Disable'], [/^Actions for/, 'Delete']],
-  ['/triggers/new', ['Show the agents']],
+  ['/triggers/new', ['Agent']],
   ['/triggers/:agent/:trigger', ['Disable'], ['Delete']],
   ['/agents/:agent', ['Start a conversation'], ['Delete']],
   ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
@@ -71,8 +71,7 @@ const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string]
   ['/administration', ['Which sandboxes'], [/^Details of/], [/^Terminate/]],
   ['/administration?tab=audit', ['Act'], [/^Details of line/]],
 ];
-const FRONT = '[data-base-ui-portal]';
-const IN_FRONT = `${FRONT} :is([role=dialog], [role=menu], [role=listbox]):visible`;
+const IN_FRONT = '[data-base-ui-portal] :is([role=dialog], [role=menu], [role=listbox]):visible';
 
 /** Whatever they ask for fails, but what is answered all the same. */
 const FAILING: [path: string, answered?: RegExp][] = [
@@ -164,8 +163,7 @@ describe('every page of the console, without a serious finding of axe in either 
           if (item) await page.getByRole('menuitem', { name: item, exact: true }).click();
           await page.locator(IN_FRONT).first().waitFor();
           if (item) await page.locator('[role=dialog]').waitFor();
-          for (const line of await seriousFindings(page, FRONT))
-            found.push(`${button} ${item ?? ''}: ${line}`);
+          for (const line of await seriousFindings(page)) found.push(`${button} ${item ?? ''}: ${line}`);
           await page.keyboard.press('Escape');
           await until('it is closed', async () => (await page.locator(IN_FRONT).count()) === 0);
           await until(`${button} has the focus`, () => hasFocus(page));

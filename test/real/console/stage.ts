@@ -80,14 +80,13 @@ export async function logInAs(stage: Stage, account: string, path: string): Prom
 
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds serious on a page, or in what a selector finds there, in both themes. A line per finding. */
-export async function seriousFindings(page: Page, within?: string): Promise<string[]> {
+/** What axe finds serious on a page, in both themes. A line per finding. */
+export async function seriousFindings(page: Page): Promise<string[]> {
   const findings: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     const isThere = await page.evaluate<boolean>('"axe" in window');
     const axe = new AxeBuilder(isThere ? { page, axeSource: 'void 0' } : { page });
-    if (within) axe.include(within);
     const { violations } = await axe
       .options({
         resultTypes: ['violations'],

@@ -61,11 +61,12 @@ describe('triggers', () => {
       await page.keyboard.press('n');
       const agent = page.getByRole('combobox', { name: 'Agent' });
       await tabTo(page, agent);
+      await page.keyboard.press('Enter');
       await page.keyboard.type('whose name');
       await page.getByRole('option', { name: NAME }).waitFor();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
-      expect(await agent.inputValue()).toBe(NAME);
+      expect(await agent.textContent()).toBe(NAME);
       expect(await page.getByRole('radio', { name: 'Webhook (HMAC-signed)' }).isChecked()).toBe(true);
       await tabTo(page, page.getByRole('textbox', { name: 'Prompt prefix' }));
       await page.keyboard.type(PREFIX);
