@@ -14,10 +14,11 @@ const NAME =
   'وكيل الطلبات 🚀 whose name is long enough for two lines and has nospacesattheendwheretheywouldhelp';
 const PREFIX = 'Say “what” broke:';
 const BODY = `{"text": "“Grüße” 'single' \\"double\\" $HOME \`x\` \\\\n",\n "zweite Zeile": "🚀 ünd"}\n`;
-const SENDERS = [
-  { tab: 'curl', file: 'send.sh', program: 'bash' },
-  { tab: 'Node', file: 'send.mjs', program: process.execPath },
-  { tab: 'Python', file: 'send.py', program: 'python3' },
+const SENDERS: { tab: string; file: string; command: [program: string, ...args: string[]] }[] = [
+  { tab: 'curl', file: 'send.sh', command: ['bash'] },
+  { tab: 'Node', file: 'send.mjs', command: [process.execPath] },
+  { tab: 'Python', file: 'send.py', command: ['python3'] },
+  { tab: 'Go', file: 'send.go', command: ['go', 'run'] },
 ];
 /** Run in the page; the compiler knows no browser. */
 const EVERYWHERE = `JSON.stringify([
@@ -114,7 +115,7 @@ describe('triggers', () => {
 
     it('say why a request was refused, and light up for the first one that is not', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'senders-'));
-      const send = async ({ tab, file, program }: (typeof SENDERS)[number], key: string, body: string) => {
+      const send = async ({ tab, file, command }: (typeof SENDERS)[number], key: string, body: string) => {
         await tabTo(page, page.getByRole('tab', { selected: true }));
         for (;;) {
           if ((await page.getByRole('tab', { name: tab, selected: true }).count()) === 1) break;
@@ -124,7 +125,14 @@ describe('triggers', () => {
         const code = await shownText(page.getByRole('region', { name: `Sender with ${tab}` }));
         const path = join(directory, file);
         await writeFile(path, code);
-        return run(program, [path, body], { env: { ...process.env, WEBHOOK_SECRET: key } });
+        const [program, ...args] = command;
+        const env = {
+          ...process.env,
+          WEBHOOK_SECRET: key,
+          GOCACHE: join(directory, 'go'),
+          GOTOOLCHAIN: 'local',
+        };
+        return run(program, [...args, path, body], { env });
       };
       try {
         await expect(send(SENDERS[0]!, 'whsec_of_somebody_else', BODY)).rejects.toThrow();
