@@ -118,7 +118,8 @@ describe(PATH, () => {
     const again = await ask('POST', PATH, { name: 'taken' }, key);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(again.text).toBe(first.text);
-    expectRefusal(await ask('POST', PATH, { name: 'taken' }), 'NAME_TAKEN');
+    const taken = expectRefusal(await ask('POST', PATH, { name: 'taken' }), 'NAME_TAKEN');
+    expect(taken).toEqual([{ pointer: '/name', message: 'is the name of another environment' }]);
     expectRefusal(await ask('POST', PATH, { name: 'other' }, key), 'IDEMPOTENCY_KEY_CONFLICT');
   });
 

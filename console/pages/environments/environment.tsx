@@ -89,7 +89,12 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
               queryKey={environments.one(environmentId).queryKey}
             >
               {(problems) => (
-                <EnvironmentFields draft={editing.draft} onChange={editing.set} problems={problems} />
+                <EnvironmentFields
+                  draft={editing.draft}
+                  kept={draftOf(editing.base)}
+                  onChange={editing.set}
+                  problems={problems}
+                />
               )}
             </EditForm>
           )}

@@ -4,7 +4,7 @@ import { type Problems, problemAt } from '../../parts/editor/problems.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Radios } from '../../ui/radios.tsx';
 import { Section } from '../../ui/section.tsx';
-import type { EnvironmentDraft } from './draft.ts';
+import { EMPTY, type EnvironmentDraft } from './draft.ts';
 import { IdleFields } from './idle-fields.tsx';
 import { NetworkFields } from './network-fields.tsx';
 import { SandboxFields } from './sandbox-fields.tsx';
@@ -14,16 +14,21 @@ export interface EnvironmentFieldsProps {
   draft: EnvironmentDraft;
   onChange: (changes: Partial<EnvironmentDraft>) => void;
   problems: Problems;
-  /** A name is given once. */
-  isNew?: boolean;
+  /** As it is kept so far. A new one is given its name, once. */
+  kept?: EnvironmentDraft;
 }
 
 /** All that can be said of an environment. */
-export function EnvironmentFields({ draft, onChange, problems, isNew = false }: EnvironmentFieldsProps) {
-  const part = { draft, onChange, at: (pointer: string) => problemAt(problems, pointer) };
+export function EnvironmentFields({ draft, onChange, problems, kept }: EnvironmentFieldsProps) {
+  const part = {
+    draft,
+    kept: kept ?? EMPTY,
+    onChange,
+    at: (pointer: string) => problemAt(problems, pointer),
+  };
   return (
     <>
-      {isNew && (
+      {!kept && (
         <Section title="Identity" lead="The name is unique, and never changes.">
           <Field label="Name" hint="a–z, 0–9 and -" error={part.at('/name')}>
             <Input

@@ -1,9 +1,9 @@
 import { Field, TextArea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import type { PartProps } from './part.ts';
-import { NETWORKS } from './words.ts';
+import { choicesOf, NETWORKS, OFFERED } from './words.ts';
 
-export function NetworkFields({ draft, onChange, at }: PartProps) {
+export function NetworkFields({ draft, kept, onChange, at }: PartProps) {
   const about = NETWORKS.find(({ value }) => value === draft.networkMode)?.about;
   const hosts = at('/network/allowed_hosts');
   const isLimited = draft.networkMode === 'limited';
@@ -13,7 +13,7 @@ export function NetworkFields({ draft, onChange, at }: PartProps) {
         <Select
           label="Network"
           value={draft.networkMode}
-          options={NETWORKS}
+          options={choicesOf(NETWORKS, OFFERED.networks, kept.networkMode)}
           onChange={(networkMode) => onChange({ networkMode })}
         />
       </Field>

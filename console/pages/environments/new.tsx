@@ -18,7 +18,7 @@ export function NewEnvironmentPage() {
           linkOptions({ to: '/environments/$environmentId', params: { environmentId } })
         }
       >
-        {(form) => <EnvironmentFields {...form} isNew />}
+        {(form) => <EnvironmentFields {...form} />}
       </NewPage>
     </AdministratorsOnly>
   );

@@ -2,9 +2,9 @@ import { NumberField } from '../../parts/editor/number-field.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import type { PartProps } from './part.ts';
-import { PROVIDERS } from './words.ts';
+import { choicesOf, OFFERED, PROVIDERS } from './words.ts';
 
-export function SandboxFields({ draft, onChange, at }: PartProps) {
+export function SandboxFields({ draft, kept, onChange, at }: PartProps) {
   const about = PROVIDERS.find(({ value }) => value === draft.provider)?.about;
   return (
     <>
@@ -12,23 +12,25 @@ export function SandboxFields({ draft, onChange, at }: PartProps) {
         <Select
           label="Provider"
           value={draft.provider}
-          options={PROVIDERS}
+          options={choicesOf(PROVIDERS, OFFERED.providers, kept.provider)}
           onChange={(provider) => onChange({ provider })}
         />
       </Field>
-      <Field
-        label="Image"
-        optional
-        hint="The container image it starts from, for providers that have images."
-        error={at('/sandbox/image')}
-      >
-        <Input
-          value={draft.image}
-          spellCheck={false}
-          className="font-mono text-[13px]"
-          onChange={(event) => onChange({ image: event.target.value })}
-        />
-      </Field>
+      {(OFFERED.images || kept.image !== '') && (
+        <Field
+          label="Image"
+          optional
+          hint="The container image it starts from, for providers that have images."
+          error={at('/sandbox/image')}
+        >
+          <Input
+            value={draft.image}
+            spellCheck={false}
+            className="font-mono text-[13px]"
+            onChange={(event) => onChange({ image: event.target.value })}
+          />
+        </Field>
+      )}
       <div className="grid gap-4 sm:grid-cols-2">
         <NumberField
           label="Processor"

@@ -4,7 +4,10 @@ import type { EnvironmentBody } from './draft.ts';
 
 type Choices<Value extends string> = readonly { value: Value; text: string; about: string }[];
 
-export const PROVIDERS: Choices<Environment['sandbox']['provider']> = [
+export type Provider = Environment['sandbox']['provider'];
+export type Network = Environment['network']['mode'];
+
+export const PROVIDERS: Choices<Provider> = [
   { value: 'auto', text: 'Automatic', about: 'The strongest that the runner has.' },
   { value: 'simulated', text: 'Simulated', about: 'A shell that is only simulated: it starts no program.' },
   { value: 'bubblewrap', text: 'Bubblewrap', about: "The programs of the runner's machine, in namespaces." },
@@ -12,11 +15,31 @@ export const PROVIDERS: Choices<Environment['sandbox']['provider']> = [
   { value: 'kubernetes', text: 'Kubernetes', about: 'A pod of a Kubernetes cluster.' },
 ];
 
-export const NETWORKS: Choices<Environment['network']['mode']> = [
+export const NETWORKS: Choices<Network> = [
   { value: 'none', text: 'None', about: 'Commands reach nothing.' },
   { value: 'limited', text: 'Limited', about: 'Commands reach the hosts that are named here.' },
   { value: 'unrestricted', text: 'Unrestricted', about: 'Commands reach whatever the runner reaches.' },
 ];
+
+/** What this release can keep; anything else is refused. */
+export const OFFERED: {
+  providers: readonly Provider[];
+  networks: readonly Network[];
+  images: boolean;
+} = {
+  providers: ['auto', 'simulated', 'bubblewrap'],
+  networks: ['none', 'limited'],
+  images: false,
+};
+
+/** What can be chosen: what is offered, and what is there already. */
+export function choicesOf<Value extends string>(
+  choices: Choices<Value>,
+  offered: readonly Value[],
+  kept: Value,
+): Choices<Value> {
+  return choices.filter(({ value }) => value === kept || offered.includes(value));
+}
 
 export const TENANCIES: Choices<Environment['tenancy']> = [
   { value: 'session', text: 'Each session', about: 'Every session has a sandbox of its own.' },

@@ -133,7 +133,9 @@ export function environmentDisabled(): Refusal {
 }
 
 export function nameTaken(name: string): Refusal {
-  return refuse('NAME_TAKEN', `there is an environment named ${name} already`);
+  return refuse('NAME_TAKEN', `there is an environment named ${name} already`, {
+    details: [{ pointer: '/name', message: 'is the name of another environment' }],
+  });
 }
 
 /** The same for the same, in whatever order members were given. */

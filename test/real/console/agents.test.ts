@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { openStage, type Stage, seriousFindings, tabTo } from './stage.ts';
+import { openStage, type Stage, tabTo } from './stage.ts';
 
 const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(20)}`.trim();
 
@@ -203,83 +203,6 @@ describe('agents in the console', () => {
     await page.getByLabel('First message').fill('$ echo kept > note.txt');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL(/\/sessions\/ses_/);
-    await page.context().close();
-  });
-
-  it('run in environments, whose refusals stand where they belong', async () => {
-    const { page } = await stage.open('/environments/new');
-    await page.getByLabel('Name').fill('builds');
-    await choose(page, 'Provider', 'Simulated');
-    await choose(page, 'Network', 'Limited');
-    await page.getByLabel('Processes').fill('50');
-    await page.getByRole('button', { name: 'Create environment' }).click();
-    await page.getByLabel('Processes').and(page.locator('[aria-invalid=true]')).waitFor();
-    const refused = page.getByRole('alert').filter({ hasText: 'Cannot be kept: the provider simulated' });
-    expect(await refused.count()).toBe(2);
-    await page.getByLabel('Processes').fill('');
-    await choose(page, 'Network', 'None');
-    await page.getByRole('button', { name: 'Create environment' }).click();
-    await page.getByRole('heading', { name: 'builds' }).waitFor();
-    await page.getByLabel('Memory').fill('64');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await saved(page);
-    await page.getByRole('button', { name: 'Disable' }).click();
-    await page.getByRole('button', { name: 'Disable environment' }).click();
-    await page.getByRole('button', { name: 'Enable' }).waitFor();
-    await page.getByRole('tab', { name: 'Versions' }).click();
-    const change = page.getByRole('region', { name: 'Enabled' });
-    expect(await change.getByRole('deletion').textContent()).toContain('Yes');
-    await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('button', { name: 'Delete environment' }).click();
-    await page.waitForURL(/\/environments$/);
-    await page.getByRole('link', { name: 'default' }).waitFor();
-    await page.context().close();
-  });
-
-  it('keep their environments, and nothing is lost that the service does not take', async () => {
-    const { page } = await stage.open('/environments/new', { width: 360 });
-    await page.getByLabel('Name').fill('kept');
-    await choose(page, 'Network', 'Limited');
-    await page.getByLabel('Allowed hosts').fill('example.com\nnot a host');
-    const create = page.getByRole('button', { name: 'Create environment' });
-    await create.click();
-    await page.getByText('Entry 2 is no host name.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Environments' }).click();
-    await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Stay' }).click();
-    await choose(page, 'Network', 'None');
-    let keys: (string | undefined)[] = [];
-    await page.route('**/api/v1/admin/environments', async (route) => {
-      keys = [...keys, route.request().headers()['idempotency-key']];
-      if (keys.length > 1) return route.continue();
-      await route.fetch();
-      return route.abort();
-    });
-    await create.click();
-    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-    await create.click();
-    await page.getByRole('heading', { name: 'kept' }).waitFor();
-    expect(new Set(keys).size).toBe(1);
-    await page.unrouteAll({ behavior: 'wait' });
-
-    const environment = new URL(page.url()).pathname.split('/')[2];
-    await stage.api.createAgent({ name: 'In it', environment_id: environment });
-    const remove = page.getByRole('button', { name: 'Delete' });
-    await remove.click();
-    await page.getByRole('button', { name: 'Delete environment' }).click();
-    await page.getByRole('dialog').getByText('1 agent or assistant names this environment.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await remove.and(page.locator(':focus')).waitFor();
-
-    await page.route('**/api/v1/admin/environments/*', (route) => route.abort(), { times: 3 });
-    await page.reload();
-    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'kept' }).waitFor();
     await page.context().close();
   });
 });
