@@ -1,4 +1,4 @@
-import type { Environment } from '../../gen/index.ts';
+import type { Environment } from '../../gen/types.gen.ts';
 import { readTexts, writeObject } from '../../parts/editor/json.ts';
 import { type Problems, wholeNumber } from '../../parts/editor/problems.ts';
 

@@ -1,4 +1,4 @@
-import type { Environment } from '../../gen/index.ts';
+import type { Environment } from '../../gen/types.gen.ts';
 import { objectText, type ShownField } from '../../parts/diff/fields.ts';
 import type { EnvironmentBody } from './draft.ts';
 

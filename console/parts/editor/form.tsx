@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { type Problems, problemsOf } from './problems.ts';
+import { ApiError } from '../../api/client.ts';
+import type { Problems } from './problems.ts';
 
 export interface FormProps {
   label: string;
@@ -34,4 +35,10 @@ export function Form({ label, wrong, error, onSubmit, children }: FormProps) {
       {children(problems)}
     </form>
   );
+}
+
+/** What the service has found wrong, in its own words. */
+function problemsOf(error: unknown): Problems {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(error.details.map(({ pointer, message }) => [pointer, message]));
 }

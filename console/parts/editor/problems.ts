@@ -1,13 +1,5 @@
-import { ApiError } from '../../api/client.ts';
-
 /** What is wrong with which member of a body, by its JSON pointer. */
 export type Problems = Record<string, string>;
-
-/** What the service has found wrong, in its own words. */
-export function problemsOf(error: unknown): Problems {
-  if (!(error instanceof ApiError)) return {};
-  return Object.fromEntries(error.details.map(({ pointer, message }) => [pointer, message]));
-}
 
 /** What is wrong with a member, or with something inside it. */
 export function problemAt(problems: Problems, pointer: string): string | undefined {
