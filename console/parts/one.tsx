@@ -5,6 +5,7 @@ import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useCurl } from './curl/use-curl.ts';
 import { Failure } from './faults/failure.tsx';
+import { useFailure } from './faults/use-failure.ts';
 
 export interface OneProps<Data, Key extends QueryKey> {
   options: UseQueryOptions<Data, Error, Data, Key>;
@@ -17,17 +18,14 @@ export interface OneProps<Data, Key extends QueryKey> {
 
 /** A page about one thing: on its way, failed, or there. One that there is not is left to the router. */
 export function One<Data, Key extends QueryKey>({ options, title, path, children }: OneProps<Data, Key>) {
-  const { data, error, refetch } = useQuery(options);
+  const query = useQuery(options);
+  const failure = useFailure(query);
   const curlOf = useCurl();
-  if (isMissing(error)) throw error;
-  if (data !== undefined) return children(data);
+  if (isMissing(query.error)) throw query.error;
+  if (query.data !== undefined) return children(query.data);
   return (
     <Page title={title}>
-      {error ? (
-        <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />
-      ) : (
-        <Skeleton lines={8} />
-      )}
+      {failure ? <Failure {...failure} curl={curlOf({ path })} /> : <Skeleton lines={8} />}
     </Page>
   );
 }

@@ -5,6 +5,7 @@ import type { Setting } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { type Column, LongList } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -24,7 +25,9 @@ const COLUMNS: readonly Column<Setting>[] = [
 /** How the service is set up, and what of it somebody has chosen. */
 export function ConfigurationTab() {
   const { search, set } = useFilters();
-  const { data, error, refetch } = useQuery(configuration);
+  const query = useQuery(configuration);
+  const failure = useFailure(query);
+  const { data } = query;
   const curlOf = useCurl();
   const path = '/admin/configuration';
   const words = search.q?.toLowerCase() ?? '';
@@ -57,8 +60,8 @@ export function ConfigurationTab() {
           ) : (
             <Empty icon={<Settings />}>No setting is like that.</Empty>
           )
-        ) : error ? (
-          <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />
+        ) : failure ? (
+          <Failure {...failure} curl={curlOf({ path })} />
         ) : (
           <Skeleton lines={8} />
         )}

@@ -8,6 +8,7 @@ import { useEditing } from '../../parts/editor/editing.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { problemAt } from '../../parts/editor/problems.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { Radios } from '../../ui/radios.tsx';
 import { Section } from '../../ui/section.tsx';
@@ -22,12 +23,12 @@ const CHOICES = (['private', 'allowlist', 'public'] as const).map((value) => ({
 
 /** Who may begin conversations with the agent, and who may change it. */
 export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
-  const { data, error, refetch } = useQuery(agents.access(agentId));
+  const query = useQuery(agents.access(agentId));
+  const failure = useFailure(query);
   const curlOf = useCurl();
-  if (data) return <AccessForm agentId={agentId} access={data} />;
-  if (!error) return <Skeleton lines={6} />;
-  const curl = curlOf({ path: `/agents/${agentId}/access` });
-  return <Failure error={error} onRetry={() => void refetch()} curl={curl} />;
+  if (query.data) return <AccessForm agentId={agentId} access={query.data} />;
+  if (!failure) return <Skeleton lines={6} />;
+  return <Failure {...failure} curl={curlOf({ path: `/agents/${agentId}/access` })} />;
 }
 
 function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess }) {

@@ -5,6 +5,7 @@ import type { Workspace as WorkspaceFacts } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { piece } from '../../parts/piece.ts';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -26,27 +27,31 @@ export interface WorkspaceProps {
 export function Workspace({ assistantId, readOnly, path, onPath }: WorkspaceProps) {
   const workspace = useQuery(assistants.workspace(assistantId));
   return (
-    <div className="flex flex-col gap-4">
-      <Summary assistantId={assistantId} {...workspace} />
-      <Suspense fallback={<Skeleton />}>
-        <FileBrowser
-          place={{ kind: 'assistant', id: assistantId }}
-          path={path}
-          onPath={onPath}
-          readOnly={readOnly}
-          change={workspace.data?.version ?? 0}
-        />
-      </Suspense>
-    </div>
+    <Suspense fallback={<Skeleton />}>
+      <FileBrowser
+        place={{ kind: 'assistant', id: assistantId }}
+        path={path}
+        onPath={onPath}
+        readOnly={readOnly}
+        change={workspace.data?.version ?? 0}
+        summary={<Summary assistantId={assistantId} workspace={workspace} />}
+        onRetry={() => void workspace.refetch()}
+      />
+    </Suspense>
   );
 }
 
-type WorkspaceQuery = Pick<UseQueryResult<WorkspaceFacts>, 'data' | 'error' | 'refetch'>;
+interface SummaryProps {
+  assistantId: string;
+  workspace: UseQueryResult<WorkspaceFacts>;
+}
 
-function Summary({ assistantId, data, error, refetch }: WorkspaceQuery & { assistantId: string }) {
+function Summary({ assistantId, workspace }: SummaryProps) {
+  const { data } = workspace;
+  const failure = useFailure(workspace);
   const curlOf = useCurl();
   const path = `/assistants/${assistantId}/workspace`;
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} curl={curlOf({ path })} />;
+  if (failure) return <Failure {...failure} curl={curlOf({ path })} />;
   if (!data) return <Skeleton lines={1} />;
   const { files, max_files: mostFiles, bytes, max_bytes: mostBytes, updated_at: updatedAt } = data;
   return (
@@ -62,7 +67,7 @@ function Summary({ assistantId, data, error, refetch }: WorkspaceQuery & { assis
           'Nothing was ever in it.'
         )}
       </p>
-      <CopyCurl path={path} />
+      <CopyCurl path={path} about="its workspace" />
     </div>
   );
 }

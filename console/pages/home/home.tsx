@@ -6,6 +6,7 @@ import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
@@ -24,8 +25,9 @@ export function HomePage() {
   const asking = useQuery(sessions.newest({ needs_action: true }));
   const known = useList(agents.list());
   const system = useQuery({ ...readiness, enabled: isAdministrator });
+  const failure = useFailure(recent);
   // What stands above others does not come after them.
-  const isOpening = [recent, asking, known.query].some(({ isPending }) => isPending);
+  const isOpening = !failure && [recent, asking, known.query].some(({ isPending }) => isPending);
   const actions = (
     <>
       <CopyCurl path="/sessions" />
@@ -46,15 +48,8 @@ export function HomePage() {
             {asking.data && (
               <Some title="Waiting for you" sessions={asking.data} more={{ needsAction: true }} />
             )}
-            {recent.data ? (
-              <Some title="Recent sessions" sessions={recent.data} more={{}} />
-            ) : (
-              <Failure
-                error={recent.error}
-                onRetry={() => void recent.refetch()}
-                curl={curlOf({ path: '/sessions' })}
-              />
-            )}
+            {recent.data && <Some title="Recent sessions" sessions={recent.data} more={{}} />}
+            {failure && <Failure {...failure} curl={curlOf({ path: '/sessions' })} />}
             {system.data?.in_force && <System parts={system.data.in_force} />}
           </>
         )}

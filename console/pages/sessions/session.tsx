@@ -10,6 +10,7 @@ import { waitingFor } from '../../journal/waiting.ts';
 import { curlOf } from '../../parts/curl/curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
 import { NotFound } from '../../parts/faults/not-found.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { ButtonLink } from '../../parts/links.tsx';
 import { useViewer } from '../../parts/people/viewer.ts';
 import { piece } from '../../parts/piece.ts';
@@ -50,20 +51,21 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const { user, isTeam } = useViewer();
   const query = useQuery(sessions.one(sessionId));
   const { view, loadEarlier, reopen } = useJournal(sessionId);
+  const failure = useFailure(query);
   // It stays while another view is looked at.
   const [draft, setDraft] = useState('');
   const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
   useFreshSession(sessionId, view?.events);
   const session = query.data;
   if (!session || !view) {
-    if (!query.isError) return <Skeleton lines={8} />;
-    if (isMissing(query.error)) return <NotFound />;
+    if (isMissing(failure?.error)) return <NotFound />;
+    if (!failure) return <Skeleton lines={8} />;
     return (
       <Page title="Session">
         <Failure
-          error={query.error}
+          {...failure}
           onRetry={() => {
-            void query.refetch();
+            failure.onRetry();
             reopen();
           }}
           curl={curlOf({ path: `/sessions/${sessionId}`, isTeam })}

@@ -7,6 +7,7 @@ import { isMissing } from '../../api/client.ts';
 import { triggers } from '../../api/triggers.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { ButtonLink } from '../../parts/links.tsx';
 import { useList } from '../../parts/lists/list.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -30,17 +31,18 @@ export function Offer(form: Pick<TriggerFormProps, 'action' | 'create'>) {
     refetchInterval: false,
   });
   const mine = chosen.data?.access === 'manage' ? chosen.data : null;
-  const failed = (query: { data: unknown; error: unknown; refetch: () => unknown }, path: string) =>
-    query.data === undefined && query.error && !isMissing(query.error) ? (
-      <Failure error={query.error} onRetry={() => void query.refetch()} curl={curlOf({ path })} />
-    ) : undefined;
+  const failures = [
+    { failed: useFailure(chosen), path: `/agents/${agentId}` },
+    {
+      failed: useFailure(replaced),
+      path: requests.read({ agent_id: agentId, deployment_id: replaces }).path,
+    },
+    { failed: useFailure(list.query), path: mine ? undefined : '/agents' },
+  ];
+  for (const { failed, path } of failures)
+    if (path && failed && !isMissing(failed.error)) return <Failure {...failed} curl={curlOf({ path })} />;
   if (chosen.isLoading || replaced.isLoading || (!mine && list.query.isPending))
     return <Skeleton lines={8} />;
-  const failure =
-    failed(chosen, `/agents/${agentId}`) ??
-    failed(replaced, requests.read({ agent_id: agentId, deployment_id: replaces }).path) ??
-    (mine ? undefined : failed(list.query, '/agents'));
-  if (failure) return failure;
   if (!mine && list.items.length === 0) return <NoAgent />;
   return (
     <>

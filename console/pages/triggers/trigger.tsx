@@ -9,6 +9,7 @@ import type { Deployment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
 import { Failure } from '../../parts/faults/failure.tsx';
+import { useFailure } from '../../parts/faults/use-failure.ts';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -30,12 +31,13 @@ export function TriggerPage() {
   const { agentId, deploymentId } = route.useParams();
   const curlOf = useCurl();
   const query = useQuery(triggers.one(agentId, deploymentId));
+  const failure = useFailure(query);
   // Asked for at the same time.
   const log = useQuery(invocations.log(agentId, deploymentId));
   const curl = curlOf({
     ...requests.read({ agent_id: agentId, deployment_id: deploymentId }),
   });
-  if (isMissing(query.error))
+  if (isMissing(failure?.error ?? query.error))
     return (
       <Page title="No such trigger" above={above}>
         <Empty icon={<Unplug />} action={<ButtonLink to="/triggers">All triggers</ButtonLink>} curl={curl}>
@@ -46,11 +48,7 @@ export function TriggerPage() {
   if (!query.data)
     return (
       <Page title="Trigger" above={above}>
-        {query.isError ? (
-          <Failure error={query.error} onRetry={() => void query.refetch()} curl={curl} />
-        ) : (
-          <Skeleton lines={8} />
-        )}
+        {failure ? <Failure {...failure} curl={curl} /> : <Skeleton lines={8} />}
       </Page>
     );
   return <Shown key={deploymentId} trigger={query.data} log={log} />;

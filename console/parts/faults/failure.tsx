@@ -1,4 +1,5 @@
 import { RotateCw, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -22,17 +23,29 @@ export function RequestId({ error }: { error: unknown }) {
   return <span className="font-mono text-xs text-muted"> · {error.requestId}</span>;
 }
 
-/** What stands where something could not be loaded. */
-export function Failure({ error, onRetry, curl }: { error: unknown; onRetry: () => void; curl?: string }) {
+export interface FailureProps {
+  error: unknown;
+  /** It is tried again at the moment. */
+  isTrying?: boolean;
+  onRetry: () => void;
+  curl?: string | undefined;
+}
+
+/** What stands where something could not be loaded. It stays while that is tried again. */
+export function Failure({ error, isTrying = false, onRetry, curl }: FailureProps) {
+  const [isTried, setTried] = useState(isTrying);
+  if (isTrying && !isTried) setTried(true);
   const action = (
-    <Button onClick={onRetry}>
-      <RotateCw aria-hidden />
-      Try again
+    <Button busy={isTrying} onClick={onRetry} className="min-w-36">
+      {!isTrying && <RotateCw aria-hidden />}
+      {isTrying ? 'Trying again' : 'Try again'}
     </Button>
   );
   return (
-    <div role="alert">
+    // Of what changes in it, that alone is read out.
+    <div role="alert" aria-atomic={false}>
       <Empty icon={<TriangleAlert />} action={action} curl={curl}>
+        {isTried && !isTrying && <span className="sr-only">It has failed again. </span>}
         {messageOf(error)}
         <RequestId error={error} />
       </Empty>

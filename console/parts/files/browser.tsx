@@ -1,5 +1,5 @@
 import { FolderOpen } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { fileRoute, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -39,6 +39,10 @@ export interface FileBrowserProps {
   readOnly: boolean;
   /** Grows whenever files change: then what is shown is read again. */
   change: number;
+  /** What is said of the files as a whole, once there are any to be seen. */
+  summary?: ReactNode;
+  /** Whoever tries again to read the files means everything that is said of them. */
+  onRetry?: () => void;
 }
 
 /** The files of a workspace: a tree of them, one of them in full, and everything that can be done with them. */
@@ -51,11 +55,11 @@ type Question =
   | { kind: 'folder'; folder: string }
   | { kind: 'replace'; folder: string; names: string[]; collected: Collected };
 
-function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProps) {
+function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry }: FileBrowserProps) {
   const curlOf = useCurl();
   const { folders, renew } = useFolders(place, change);
   const { queue, view } = useUploads(place, renew);
-  const { entry, error, retry } = useEntry(place, folders, path);
+  const { entry, failure } = useEntry(place, folders, path);
   const [open, setOpen] = useOpenFolders(path, entry?.kind === 'directory');
   const [question, setQuestion] = useState<Question>();
   const [dropFolder, setDropFolder] = useState<string>();
@@ -65,6 +69,7 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
   const rows = useMemo(() => rowsOf(folders, open), [folders, all, open]);
   const folder = entry?.kind === 'directory' ? path : folderOf(path);
   const root = folders.folder('');
+  const isUnread = root.error !== undefined && root.pages.length === 0;
   const isEmpty = root.pages.length === 1 && root.pages[0]?.items.length === 0;
 
   function select(chosen: string | undefined): void {
@@ -111,6 +116,7 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
       onFolder={setDropFolder}
       onDrop={(data, into) => void droppedFiles(data).then((collected) => upload(into, collected))}
     >
+      {summary && !isUnread && (root.pages.length > 0 ? summary : <Skeleton lines={1} />)}
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Breadcrumbs path={path} onPath={select} />
         {readOnly ? (
@@ -123,15 +129,23 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
         )}
       </div>
       <Uploads queue={queue} view={view} />
-      <div className="grid gap-3 lg:grid-cols-[minmax(18rem,26rem)_minmax(0,1fr)]">
-        <Card className="min-w-0 self-start">
-          {root.error !== undefined && root.pages.length === 0 ? (
-            <Failure
-              error={root.error}
-              onRetry={() => folders.retry('')}
-              curl={curlOf({ path: fileRoute(place) })}
-            />
-          ) : (
+      {isUnread && (
+        <Card>
+          <Failure
+            error={root.error}
+            isTrying={root.isTrying}
+            onRetry={() => {
+              folders.retry('');
+              failure?.onRetry();
+              onRetry?.();
+            }}
+            curl={curlOf({ path: fileRoute(place) })}
+          />
+        </Card>
+      )}
+      {!isUnread && (
+        <div className="grid gap-3 lg:grid-cols-[minmax(18rem,26rem)_minmax(0,1fr)]">
+          <Card className="min-w-0 self-start">
             <Tree
               folders={folders}
               rows={rows}
@@ -141,44 +155,40 @@ function Browser({ place, path = '', onPath, readOnly, change }: FileBrowserProp
               dropFolder={dropFolder}
               {...change_}
             />
-          )}
-        </Card>
-        <Card
-          className={classes(
-            'min-w-0 self-start max-lg:scroll-mt-16',
-            (path || isEmpty) && 'max-lg:order-first',
-          )}
-        >
-          <div ref={details} />
-          {isEmpty && path === '' ? (
-            <Empty
-              icon={<FolderOpen />}
-              action={
-                readOnly ? undefined : (
-                  <Button onClick={() => setQuestion({ kind: 'folder', folder: '' })}>New folder</Button>
-                )
-              }
-              curl={
-                readOnly ? undefined : curlsOf(place, { path: '', kind: 'directory' }, curlOf).at(-1)?.curl
-              }
-            >
-              {readOnly
-                ? 'There are no files.'
-                : 'There are no files yet: drop some here, or have the agent write one.'}
-            </Empty>
-          ) : entry ? (
-            <Details place={place} entry={entry} {...change_} />
-          ) : error ? (
-            <Failure
-              error={error}
-              onRetry={retry}
-              curl={curlOf({ path: fileRoute(place, '', folder || undefined) })}
-            />
-          ) : (
-            <Skeleton />
-          )}
-        </Card>
-      </div>
+          </Card>
+          <Card
+            className={classes(
+              'min-w-0 self-start max-lg:scroll-mt-16',
+              (path || isEmpty) && 'max-lg:order-first',
+            )}
+          >
+            <div ref={details} />
+            {isEmpty && path === '' ? (
+              <Empty
+                icon={<FolderOpen />}
+                action={
+                  readOnly ? undefined : (
+                    <Button onClick={() => setQuestion({ kind: 'folder', folder: '' })}>New folder</Button>
+                  )
+                }
+                curl={
+                  readOnly ? undefined : curlsOf(place, { path: '', kind: 'directory' }, curlOf).at(-1)?.curl
+                }
+              >
+                {readOnly
+                  ? 'There are no files.'
+                  : 'There are no files yet: drop some here, or have the agent write one.'}
+              </Empty>
+            ) : entry ? (
+              <Details place={place} entry={entry} {...change_} />
+            ) : failure ? (
+              <Failure {...failure} curl={curlOf({ path: fileRoute(place, '', folder || undefined) })} />
+            ) : (
+              <Skeleton />
+            )}
+          </Card>
+        </div>
+      )}
       {question?.kind === 'move' && (
         <MoveDialog place={place} entry={question.entry} onClose={close} onMoved={afterMove} />
       )}

@@ -15,10 +15,12 @@ export interface FolderPage extends ListPage<FileEntry> {
 export interface Folder {
   path: string;
   pages: readonly FolderPage[];
+  /** Why it could not be read; also while that is tried again. */
   error: unknown;
+  isTrying: boolean;
 }
 
-const UNKNOWN: Omit<Folder, 'path'> = { pages: [], error: undefined };
+const UNKNOWN: Omit<Folder, 'path'> = { pages: [], error: undefined, isTrying: false };
 
 /**
  * The folders of a workspace as far as somebody has looked into them. They are read page by page, and what is looked at again
@@ -55,7 +57,7 @@ export class Folders {
   renew(): void {
     this.#round++;
     this.#folders = new Map(
-      Array.from(this.#folders, ([path, folder]) => [path, { ...folder, error: undefined }]),
+      Array.from(this.#folders, ([path, folder]) => [path, { ...folder, error: undefined, isTrying: false }]),
     );
     this.#tell();
   }
@@ -88,8 +90,11 @@ export class Folders {
 
   /** Tries again what has failed. */
   retry(path: string): void {
-    this.#keep({ ...this.folder(path), error: undefined });
-    const { pages } = this.folder(path);
+    const folder = this.folder(path);
+    if (folder.isTrying) return;
+    this.#keep({ ...folder, isTrying: true });
+    this.#tell();
+    const { pages } = folder;
     void this.#read(path, pages.at(-1)?.next || pages.length === 0 ? pages.length : 0);
   }
 
@@ -100,7 +105,7 @@ export class Folders {
     try {
       const page = await this.#page(path, index);
       const { pages } = this.folder(path);
-      this.#keep({ path, pages: pages.toSpliced(index, 1, page), error: undefined });
+      this.#keep({ path, pages: pages.toSpliced(index, 1, page), error: undefined, isTrying: false });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.code === 'FILE_NOT_FOUND' && path !== '') this.#forget(path);
@@ -109,6 +114,7 @@ export class Folders {
         this.#keep({
           ...this.folder(path),
           error,
+          isTrying: false,
           ...(error.code === 'INVALID_CURSOR' ? { pages: [] } : {}),
         });
     } finally {
@@ -120,7 +126,7 @@ export class Folders {
   /** A folder that is gone is empty, until the folder it was in has been read again. */
   #forget(path: string): void {
     const nothing = { cursor: undefined, items: [], next: undefined, round: this.#round };
-    this.#keep({ path, pages: [nothing], error: undefined });
+    this.#keep({ path, pages: [nothing], error: undefined, isTrying: false });
     const parent = folderOf(path);
     const page = this.folder(parent).pages.findIndex(({ items }) =>
       items.some((entry) => entry.path === path),

@@ -4,6 +4,7 @@ import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure } from '../faults/failure.tsx';
+import { useFailure } from '../faults/use-failure.ts';
 import { NoPreview } from './no-preview.tsx';
 
 /** An image, as a picture and nothing else. */
@@ -15,6 +16,7 @@ export function ImagePreview({ place, entry }: { place: Place; entry: FileEntry 
     ),
     gcTime: 0,
   });
+  const failure = useFailure(image);
   const [url, setUrl] = useState<string>();
   const [shape, setShape] = useState<string>();
   const [isBroken, setBroken] = useState(false);
@@ -26,7 +28,7 @@ export function ImagePreview({ place, entry }: { place: Place; entry: FileEntry 
     return () => URL.revokeObjectURL(made);
   }, [image.data, type]);
 
-  if (image.isError) return <Failure error={image.error} onRetry={() => void image.refetch()} />;
+  if (failure) return <Failure {...failure} />;
   if (isBroken) return <NoPreview>This image cannot be shown.</NoPreview>;
   if (!url) return <Skeleton label="Loading the preview" />;
   return (

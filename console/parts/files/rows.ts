@@ -5,7 +5,7 @@ import type { Folder, Folders } from './folders.ts';
 export type Row = { folder: string; level: number; page: number } & (
   | { kind: 'entry'; entry: FileEntry; at: number; isOpen: boolean }
   | { kind: 'loading' | 'empty' | 'more' }
-  | { kind: 'failed'; error: unknown }
+  | { kind: 'failed'; error: unknown; isTrying: boolean }
 );
 
 export type EntryRow = Extract<Row, { kind: 'entry' }>;
@@ -16,7 +16,7 @@ export function rowsOf(folders: Pick<Folders, 'folder'>, open: ReadonlySet<strin
   add(folders.folder(''), 1);
   return rows;
 
-  function add({ path: folder, pages, error }: Folder, level: number): void {
+  function add({ path: folder, pages, error, isTrying }: Folder, level: number): void {
     let at = 0;
     pages.forEach(({ items }, page) => {
       for (const entry of items) {
@@ -26,7 +26,7 @@ export function rowsOf(folders: Pick<Folders, 'folder'>, open: ReadonlySet<strin
       }
     });
     const end = { folder, level, page: Math.max(0, pages.length - 1) };
-    if (error !== undefined) rows.push({ kind: 'failed', error, ...end });
+    if (error !== undefined) rows.push({ kind: 'failed', error, isTrying, ...end });
     else if (pages.length === 0) rows.push({ kind: 'loading', ...end });
     else if (pages.at(-1)?.next) rows.push({ kind: 'more', ...end });
     else if (at === 0) rows.push({ kind: 'empty', ...end });

@@ -6,6 +6,7 @@ import type { FileEntry } from '../../gen/index.ts';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure } from '../faults/failure.tsx';
+import { useFailure } from '../faults/use-failure.ts';
 import { NoPreview } from './no-preview.tsx';
 import { readText, type TextBeginning } from './text.ts';
 
@@ -22,8 +23,9 @@ export function TextPreview({ place, entry }: { place: Place; entry: FileEntry }
     ),
     gcTime: 60_000,
   });
-  if (text.isError) return <Failure error={text.error} onRetry={() => void text.refetch()} />;
-  if (text.isPending) return <Skeleton lines={8} label="Loading the preview" />;
+  const failure = useFailure(text);
+  if (failure) return <Failure {...failure} />;
+  if (text.data === undefined) return <Skeleton lines={8} label="Loading the preview" />;
   if (text.data === 'no text') return <NoPreview>There is no preview of this kind of file.</NoPreview>;
   const { cut, hasLongLines } = text.data;
   return (

@@ -99,13 +99,20 @@ function Entry({ row: { entry, isOpen }, onToggle }: { row: EntryRow; onToggle: 
 }
 
 function Note({ row }: { row: Exclude<Row, EntryRow> }) {
-  if (row.kind === 'failed')
+  if (row.kind === 'failed') {
+    const Icon = row.isTrying ? LoaderCircle : RotateCw;
     return (
       <span className="flex min-w-0 items-center gap-2 ps-6 text-bad" title={messageOf(row.error)}>
-        <RotateCw aria-hidden className="size-4 shrink-0" />
-        <span className="truncate">Try again: {messageOf(row.error)}</span>
+        <Icon
+          aria-hidden
+          className={classes('size-4 shrink-0', row.isTrying && 'motion-safe:animate-spin')}
+        />
+        <span className="truncate">
+          {row.isTrying ? 'Trying again' : 'Try again'}: {messageOf(row.error)}
+        </span>
       </span>
     );
+  }
   return (
     <span className="flex items-center gap-2 ps-6 text-muted">
       {row.kind === 'empty' ? (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
+import { type Failed, useFailure } from '../faults/use-failure.ts';
 import type { Folders } from './folders.ts';
 
 /** The workspace itself, as if it were an entry of something. */
@@ -21,7 +22,7 @@ export function useEntry(
   place: Place,
   folders: Folders,
   path: string,
-): { entry: FileEntry | undefined; error: unknown; retry: () => void } {
+): { entry: FileEntry | undefined; failure: Failed | undefined } {
   const listed = path === '' ? ROOT : folders.find(path);
   const asked = useQuery({
     ...files.one(place, path, folders.round),
@@ -29,6 +30,6 @@ export function useEntry(
     retry: false,
     placeholderData: (before) => (before?.path === path ? before : undefined),
   });
-  if (listed) return { entry: listed, error: undefined, retry: () => {} };
-  return { entry: asked.data, error: asked.error, retry: () => void asked.refetch() };
+  const failure = useFailure(asked);
+  return listed ? { entry: listed, failure: undefined } : { entry: asked.data, failure };
 }

@@ -4,6 +4,7 @@ import type { ListPage, pagesOf } from '../../api/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Failure, Problem } from '../faults/failure.tsx';
+import { useFailure } from '../faults/use-failure.ts';
 
 export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
 
@@ -31,9 +32,9 @@ export interface ListProps<Item> {
 
 /** A list in each of its states: on its way, failed, empty, there, and with more to come. */
 export function List<Item>({ list: { query, items }, empty, curl, children }: ListProps<Item>) {
+  const failure = useFailure(query, items.length === 0);
+  if (failure) return <Failure {...failure} curl={curl} />;
   if (query.isPending) return <Skeleton lines={6} />;
-  if (query.isError && items.length === 0)
-    return <Failure error={query.error} onRetry={() => void query.refetch()} {...(curl ? { curl } : {})} />;
   if (items.length === 0) return empty;
   return (
     <>

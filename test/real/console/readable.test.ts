@@ -214,7 +214,7 @@ const CAREFUL = {
 
 /** Tries everything again that has failed, until nothing is left: what comes back may hold something else that has. */
 async function goOn(page: Page): Promise<void> {
-  const again = page.getByRole('button', { name: 'Try again' });
+  const again = page.getByRole('button', { name: /^Try(?:ing)? again$/ });
   for (let left = await again.count(); left > 0; left = await again.count()) {
     await page.evaluate(
       `for (const button of document.querySelectorAll('[role=alert] button')) button.click()`,

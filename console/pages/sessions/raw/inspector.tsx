@@ -3,6 +3,7 @@ import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import { Failure } from '../../../parts/faults/failure.tsx';
+import { useFailure } from '../../../parts/faults/use-failure.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
@@ -24,6 +25,7 @@ export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: In
   const number = Math.floor((seq - 1) / CHUNK);
   const upTo = Math.min((number + 1) * CHUNK, lastSeq);
   const query = useQuery(sessions.chunk(session.session_id, number, upTo));
+  const failure = useFailure(query);
   const event = query.data?.find((one) => one.seq === seq);
   return (
     <section
@@ -50,8 +52,7 @@ export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: In
         <IconButton label="Close the event" icon={<X />} onClick={onClose} />
       </div>
       <div className="flex flex-col gap-3 p-4">
-        {query.isPending && <Skeleton lines={5} />}
-        {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+        {failure ? <Failure {...failure} /> : query.isPending && <Skeleton lines={5} />}
         {query.isSuccess && !event && <p className="text-muted">There is no such event yet.</p>}
         {event && (
           <>

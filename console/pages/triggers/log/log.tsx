@@ -5,6 +5,7 @@ import type { Deployment, Invocation } from '../../../gen/index.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Failure, messageOf, Problem } from '../../../parts/faults/failure.tsx';
+import { useFailure } from '../../../parts/faults/use-failure.ts';
 import { ButtonLink } from '../../../parts/links.tsx';
 import { type Column, LongList } from '../../../parts/lists/long-list.tsx';
 import { Badge } from '../../../ui/badge.tsx';
@@ -35,6 +36,7 @@ export function RequestLog({ trigger, query }: LogProps) {
   const { agent_id: agentId, deployment_id: deploymentId } = trigger;
   const queries = useQueryClient();
   const curlOf = useCurl();
+  const failure = useFailure(query);
   const news = useArrivals(query.data);
   const { mutate: readMore, ...reading } = useMutation({
     mutationFn: () => invocations.readOlder(queries, agentId, deploymentId),
@@ -62,14 +64,10 @@ export function RequestLog({ trigger, query }: LogProps) {
         {news}
       </p>
       <Card>
-        {query.isPending ? (
-          <Skeleton lines={4} />
+        {failure ? (
+          <Failure {...failure} curl={curlOf({ ...requests.calls(trigger) })} />
         ) : query.data === undefined ? (
-          <Failure
-            error={query.error}
-            onRetry={() => void query.refetch()}
-            curl={curlOf({ ...requests.calls(trigger) })}
-          />
+          <Skeleton lines={4} />
         ) : query.data.entries.length === 0 ? (
           <p className="p-6 text-center text-muted">No request has come yet.</p>
         ) : (

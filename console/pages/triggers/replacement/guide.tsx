@@ -7,6 +7,7 @@ import { triggers } from '../../../api/triggers.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
 import { Failure } from '../../../parts/faults/failure.tsx';
+import { useFailure } from '../../../parts/faults/use-failure.ts';
 import { ButtonLink, TextLink } from '../../../parts/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -30,7 +31,8 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
   const curlOf = useCurl();
   const [isDeleted, setDeleted] = useState(false);
   const oldOne = useQuery({ ...triggers.one(old.agentId, old.deploymentId), enabled: !isDeleted });
-  const isGone = isDeleted || isMissing(oldOne.error);
+  const failure = useFailure(oldOne);
+  const isGone = isDeleted || isMissing(failure?.error ?? oldOne.error);
   const ownLog = useQuery(invocations.log(trigger.agent_id, trigger.deployment_id));
   const oldLog = useQuery({
     ...invocations.log(old.agentId, old.deploymentId),
@@ -102,10 +104,9 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
             )}
           </div>
         </div>
-      ) : oldOne.isError ? (
+      ) : failure ? (
         <Failure
-          error={oldOne.error}
-          onRetry={() => void oldOne.refetch()}
+          {...failure}
           curl={curlOf(requests.read({ agent_id: old.agentId, deployment_id: old.deploymentId }))}
         />
       ) : (
