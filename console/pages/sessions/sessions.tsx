@@ -154,9 +154,9 @@ const eventsText = ({ last_seq: events }: Session) => `${events.toLocaleString('
 
 const COLUMNS: readonly Column<Session>[] = [
   { name: 'Title', cell: (session) => <Title session={session} /> },
-  { name: 'Agent', className: 'w-[22%]', cell: (session) => <AgentOf session={session} /> },
-  { name: 'State', className: 'w-52', cell: (session) => <SessionStatus session={session} /> },
-  { name: 'Journal', className: 'w-32', cell: eventsText },
+  { name: 'Agent', className: 'w-[18%]', cell: (session) => <AgentOf session={session} /> },
+  { name: 'State', className: 'w-40', cell: (session) => <SessionStatus session={session} /> },
+  { name: 'Journal', className: 'w-28', cell: eventsText },
   { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 

@@ -30,7 +30,7 @@ export function SessionStatus({
   const end = hasStopped && typeof reason === 'string' ? ENDS[reason] : undefined;
   const state = end ?? STATES[session.status];
   return (
-    <span className="inline-flex gap-1.5">
+    <span className="inline-flex flex-wrap gap-1.5">
       <Badge {...state}>{state.text}</Badge>
       {session.archived_at && <Badge>Archived</Badge>}
     </span>
