@@ -4,31 +4,7 @@ import { fitsForm, type Sending, sendFiles } from '../../api/upload.ts';
 import { messageOf } from '../faults/failure.tsx';
 import type { Collected } from './dropped.ts';
 import { join } from './paths.ts';
-
-/** A file that is to be uploaded, or a folder that is to be made. */
-export interface Upload {
-  id: number;
-  path: string;
-  size: number;
-  /** From 0 to 1. */
-  part: number;
-  state: 'waiting' | 'sending' | 'done' | 'failed';
-  /** Why it has failed, in a sentence. */
-  reason: string;
-}
-
-/** How uploads stand at a moment. It never changes. */
-export interface UploadsView {
-  /** The first ones that are not done: failed, on their way, waiting. */
-  shown: readonly Upload[];
-  total: number;
-  done: number;
-  failed: number;
-  /** Under way, or waiting for it. */
-  open: number;
-  bytes: number;
-  sent: number;
-}
+import { type Upload, type UploadsView, viewOf } from './uploads-view.ts';
 
 interface Item extends Upload {
   directory: string;
@@ -43,13 +19,12 @@ interface Batch {
   leaving: AbortController;
 }
 
-const NOTHING: UploadsView = { shown: [], total: 0, done: 0, failed: 0, open: 0, bytes: 0, sent: 0 };
 const REQUESTS_AT_ONCE = 2;
 /** Small files go together: a request for each would take longer than their bytes. */
 const BATCH_FILES = 100;
 const BATCH_BYTES = 8 * 1024 * 1024;
-const SHOWN = 50;
 const TELL_MS = 50;
+const SECOND_MS = 1_000;
 /** Refusals of some of several files that do not say of which. */
 const OF_ONE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NAME_TAKEN', 'QUOTA_EXCEEDED']);
 
@@ -62,8 +37,11 @@ export class UploadQueue {
   readonly #batches = new Set<Batch>();
   #items: Item[] = [];
   #ids = 0;
-  #view = NOTHING;
+  #view = viewOf([], 0);
   #isTold = true;
+  /** Nothing is sent before; on the clock of the page. */
+  #resumesAt = 0;
+  #ticking: ReturnType<typeof setTimeout> | undefined;
 
   /** `onChange` is called after each request that has changed something. */
   constructor(place: Place, onChange: () => void, onRefused: (error: ApiError) => void) {
@@ -135,11 +113,32 @@ export class UploadQueue {
   }
 
   #pump(): void {
-    while (this.#batches.size < REQUESTS_AT_ONCE) {
+    while (this.#batches.size < REQUESTS_AT_ONCE && this.#pauseMs === 0) {
       const items = this.#next();
       if (items.length === 0) break;
       void this.#send({ items, leaving: new AbortController() });
     }
+    this.#tell();
+  }
+
+  get #pauseMs(): number {
+    return Math.max(0, this.#resumesAt - performance.now());
+  }
+
+  /** The service wants to be left alone for a while; then it goes on by itself. */
+  #pause(ms: number): void {
+    this.#resumesAt = Math.max(this.#resumesAt, performance.now() + ms);
+    this.#tick();
+  }
+
+  #tick(): void {
+    clearTimeout(this.#ticking);
+    const left = this.#pauseMs;
+    if (left === 0) {
+      this.#pump();
+      return;
+    }
+    this.#ticking = setTimeout(() => this.#tick(), left % SECOND_MS || SECOND_MS);
     this.#tell();
   }
 
@@ -201,6 +200,10 @@ export class UploadQueue {
    */
   async #fail({ items, leaving: { signal } }: Batch, error: unknown): Promise<void> {
     if (error instanceof ApiError) this.#onRefused(error);
+    if (error instanceof ApiError && error.status === 429 && error.retryAfterMs !== undefined) {
+      for (const item of items) Object.assign(item, { part: 0, state: 'waiting' });
+      return this.#pause(error.retryAfterMs);
+    }
     const wrong = await wrongIn(items, error);
     if (signal.aborted) return;
     if (wrong.size === 0 && items.length > 1 && error instanceof ApiError && OF_ONE.has(error.code)) {
@@ -224,7 +227,7 @@ export class UploadQueue {
     this.#isTold = false;
     setTimeout(() => {
       this.#isTold = true;
-      this.#view = viewOf(this.#items);
+      this.#view = viewOf(this.#items, this.#pauseMs);
       for (const listener of this.#listeners) listener();
     }, TELL_MS);
   }
@@ -256,31 +259,3 @@ const isReadable = (file: File): Promise<boolean> =>
       () => true,
       () => false,
     );
-
-const RANK = { failed: 0, sending: 1, waiting: 2, done: 3 } as const;
-
-function viewOf(items: readonly Item[]): UploadsView {
-  const counts = { failed: 0, sending: 0, waiting: 0, done: 0 };
-  const shown: Item[][] = [[], [], []];
-  let bytes = 0;
-  let sent = 0;
-  for (const item of items) {
-    counts[item.state]++;
-    bytes += item.size;
-    sent += item.size * item.part;
-    const list = shown[RANK[item.state]];
-    if (list && list.length < SHOWN) list.push(item);
-  }
-  return {
-    shown: shown
-      .flat()
-      .slice(0, SHOWN)
-      .map(({ id, path, size, part, state, reason }) => ({ id, path, size, part, state, reason })),
-    total: items.length,
-    done: counts.done,
-    failed: counts.failed,
-    open: counts.sending + counts.waiting,
-    bytes,
-    sent,
-  };
-}

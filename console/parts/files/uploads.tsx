@@ -4,12 +4,14 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { shownBytes } from '../../ui/bytes.ts';
 import { Progress } from '../../ui/progress.tsx';
 import { useLeaveWarning } from '../leave-warning.ts';
+import { durationText } from '../text/duration.ts';
 import { Name } from './name.tsx';
-import type { Upload, UploadQueue, UploadsView } from './upload-queue.ts';
+import type { UploadQueue } from './upload-queue.ts';
+import type { Upload, UploadsView } from './uploads-view.ts';
 
 /** What is being uploaded, how far it has got, and what has come to nothing. */
 export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView }) {
-  const { shown, total, done, failed, open, bytes, sent } = view;
+  const { shown, total, done, failed, open, bytes, sent, pauseMs } = view;
   useLeaveWarning(open > 0);
   const said = useAnnouncement(view);
   const hidden = open + failed - shown.length;
@@ -48,7 +50,7 @@ export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView
           {shown.length > 0 && (
             <ul className="max-h-56 overflow-y-auto border-t border-line">
               {shown.map((upload) => (
-                <Line key={upload.id} upload={upload} queue={queue} />
+                <Line key={upload.id} upload={upload} pauseMs={pauseMs} queue={queue} />
               ))}
               {hidden > 0 && <li className="px-3 py-2 text-muted">and {hidden.toLocaleString('en')} more</li>}
             </ul>
@@ -59,13 +61,13 @@ export function Uploads({ queue, view }: { queue: UploadQueue; view: UploadsView
   );
 }
 
-function Line({
-  upload: { id, path, size, part, state, reason },
-  queue,
-}: {
+interface LineProps {
   upload: Upload;
+  pauseMs: number;
   queue: UploadQueue;
-}) {
+}
+
+function Line({ upload: { id, path, size, part, state, reason }, pauseMs, queue }: LineProps) {
   return (
     <li className="flex items-center gap-2 border-b border-line px-3 py-1.5 last:border-0">
       <div className="min-w-0 flex-1">
@@ -74,7 +76,9 @@ function Line({
             <Name text={path} cut />
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
-            {state === 'sending' ? `${Math.floor(part * 100)} % of ${shownBytes(size)}` : shownBytes(size)}
+            {state === 'sending' && `${Math.floor(part * 100)} % of `}
+            {state === 'waiting' && pauseMs > 0 && `Waiting ${secondsText(pauseMs)} · `}
+            {shownBytes(size)}
           </span>
         </div>
         {state === 'sending' && <Progress label={`Upload of ${path}`} part={part} />}
@@ -97,8 +101,14 @@ function Line({
   );
 }
 
-function headline({ total, done, failed, open }: UploadsView): string {
-  if (open > 0) return `Uploading: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} done`;
+function secondsText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds} s` : durationText(seconds * 1_000);
+}
+
+function headline({ total, done, failed, open, pauseMs }: UploadsView): string {
+  const what = pauseMs > 0 ? 'Too many requests, so uploads wait' : 'Uploading';
+  if (open > 0) return `${what}: ${done.toLocaleString('en')} of ${total.toLocaleString('en')} done`;
   const uploaded = `${done.toLocaleString('en')} ${done === 1 ? 'file' : 'files'} uploaded`;
   return failed > 0 ? `${uploaded}, ${failed.toLocaleString('en')} failed` : uploaded;
 }
@@ -106,12 +116,12 @@ function headline({ total, done, failed, open }: UploadsView): string {
 /** For who does not see it: when it begins, each quarter of the way, and how it has ended. */
 function useAnnouncement(view: UploadsView): string {
   const [said, setSaid] = useState('');
-  const { total, done, failed, open } = view;
+  const { total, done, failed, open, pauseMs } = view;
   const quarter = total === 0 ? -1 : Math.floor((4 * done) / total);
   const text = total === 0 ? '' : headline(view);
   const latest = useRef(text);
   latest.current = text;
-  const step = `${open > 0} ${failed} ${quarter}`;
+  const step = `${open > 0} ${pauseMs > 0} ${failed} ${quarter}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is said when it has come a step further
   useEffect(() => setSaid(latest.current), [step]);
   return said;

@@ -2,7 +2,8 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Place } from '../../api/files.ts';
 import { noticeLogout } from '../../api/login.ts';
-import { UploadQueue, type UploadsView } from './upload-queue.ts';
+import { UploadQueue } from './upload-queue.ts';
+import type { UploadsView } from './uploads-view.ts';
 
 interface Kept {
   queue: UploadQueue;
