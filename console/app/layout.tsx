@@ -6,6 +6,7 @@ import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
 import { useArrival } from './arrival.ts';
+import { useKeptFocus } from './kept-focus.ts';
 import { useGlobalKeys } from './keys.ts';
 import { LoginPage } from './login.tsx';
 import { Navigation } from './navigation-list.tsx';
@@ -26,6 +27,7 @@ function Frame() {
   const [isOpen, setOpen] = useState(false);
   const close = () => setShown(undefined);
   useGlobalKeys(setShown);
+  useKeptFocus();
   useArrival(() => setOpen(false));
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[14rem_minmax(0,1fr)]">

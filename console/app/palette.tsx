@@ -55,7 +55,7 @@ function Commands({ onClose }: { onClose: () => void }) {
             {isSearching ? 'Searching' : 'Nothing has that name.'}
           </p>
         </Autocomplete.Empty>
-        <Autocomplete.List>
+        <Autocomplete.List aria-label="Found">
           {(group: (typeof groups)[number]) => (
             <Autocomplete.Group key={group.value} items={group.items}>
               <Autocomplete.GroupLabel className="px-2.5 pt-2 pb-1 text-xs font-medium text-muted">

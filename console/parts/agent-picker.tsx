@@ -108,7 +108,7 @@ export function AgentPicker({
                     : 'No agent has that name.'}
               </span>
             </Combobox.Empty>
-            <Combobox.List className="min-h-0 overflow-y-auto p-1 empty:p-0">
+            <Combobox.List aria-label="Agents" className="min-h-0 overflow-y-auto p-1 empty:p-0">
               {(agent: Agent) => (
                 <Combobox.Item
                   key={agent.agent_id}

@@ -31,8 +31,13 @@ export function Confirm({
 }: ConfirmProps) {
   const cancel = useRef<HTMLButtonElement>(null);
   return (
-    <Dialog open={open} onClose={onClose} title={title} initialFocus={cancel}>
-      <div className="text-muted wrap-anywhere">{children}</div>
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={title}
+      description={<div className="mt-4 wrap-anywhere">{children}</div>}
+      initialFocus={cancel}
+    >
       {failure}
       <DialogActions>
         <Button ref={cancel} onClick={onClose}>

@@ -33,6 +33,8 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
     <>
       <IconButton
         label={outcome ? WORDS[outcome] : label}
+        // What has become of it is said once, beside it.
+        aria-label={label}
         icon={outcome === 'copied' ? <Check className="text-good" /> : <Copy />}
         onClick={copy}
       />
@@ -43,14 +45,22 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
   );
 }
 
+export interface CopyButtonProps {
+  text: string | (() => string);
+  /** Of what, where others on the page have the same words; for those who hear it alone. */
+  about?: string | undefined;
+  children: ReactNode;
+}
+
 /** The same with words on it. */
-export function CopyButton({ text, children }: { text: string | (() => string); children: ReactNode }) {
+export function CopyButton({ text, about, children }: CopyButtonProps) {
   const { outcome, copy } = useCopy(text);
   return (
     <>
       <Button small onClick={copy}>
         {outcome === 'copied' ? <Check className="text-good" aria-hidden /> : <Copy aria-hidden />}
         {outcome === 'failed' ? WORDS.failed : children}
+        {about && <span className="sr-only">: {about}</span>}
       </Button>
       {/* Beside it: what is in a button is no part of the page that is read out by itself. */}
       <span role="status" className="sr-only">

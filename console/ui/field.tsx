@@ -26,6 +26,8 @@ export function Field({ label, hint, error, optional, children }: FieldProps) {
       {hint && <Base.Description className="text-[13px] text-muted">{hint}</Base.Description>}
       {error !== undefined && (
         <Base.Error match={true} className="text-[13px] text-bad" role="alert">
+          {/* It may be told from wherever one has gone on to. */}
+          <span className="sr-only">{label}: </span>
           {error}
         </Base.Error>
       )}

@@ -43,7 +43,7 @@ export function Select<Value extends string>({
       <Base.Portal>
         <Base.Positioner sideOffset={6} alignItemWithTrigger={false} className="z-50">
           <Base.Popup className="max-h-(--available-height) min-w-(--anchor-width) animate-appear overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-float outline-none">
-            <Base.List>
+            <Base.List aria-label={label}>
               {options.map((option) => (
                 <Base.Item
                   key={option.value}

@@ -43,8 +43,13 @@ export function Time({ at }: { at: string }) {
   const exact = `${at.replace('T', ' ').replace('Z', '')} UTC`;
   return (
     <Tooltip text={exact}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time is there for a keyboard, too */}
-      <time dateTime={at} tabIndex={0} className="rounded whitespace-nowrap tabular-nums">
+      <time
+        dateTime={at}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time is there for a keyboard, too
+        tabIndex={0}
+        aria-description={exact}
+        className="rounded whitespace-nowrap tabular-nums"
+      >
         {relativeTime(new Date(at), now)}
       </time>
     </Tooltip>

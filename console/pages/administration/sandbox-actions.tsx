@@ -35,9 +35,10 @@ export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
             Whatever runs in it ends shortly: the session is told that the outcome is unknown. Its workspace
             stays, and the next command gets a new sandbox.
           </p>
+          <code className="font-mono text-xs">{id}</code>
         </ActButton>
       )}
-      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={id}>
+      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Sandbox ${id}`}>
         <Details sandbox={sandbox} />
       </Dialog>
     </span>

@@ -21,7 +21,7 @@ export function SessionsTab({ agent: { agent_id: agentId } }: { agent: Agent }) 
   return (
     <>
       <Bar>
-        <CopyCurl path={path} />
+        <CopyCurl path={path} about="its sessions" />
         <ButtonLink to="/sessions" search={{ agent: agentId }}>
           Search its sessions
         </ButtonLink>
@@ -56,7 +56,7 @@ export function TriggersTab({ agent: { agent_id: agentId, name } }: { agent: Age
   return (
     <>
       <Bar>
-        <CopyCurl path={path} />
+        <CopyCurl path={path} about="its triggers" />
         <ButtonLink to="/triggers" search={{ q: name }}>
           Search its triggers
         </ButtonLink>

@@ -72,7 +72,7 @@ function Some({ title, sessions: found, more }: SomeProps) {
       <div className="mb-2 flex items-baseline justify-between gap-4">
         <h2 className="font-semibold">{title}</h2>
         <TextLink to="/sessions" search={more}>
-          Show all
+          Show all<span className="sr-only">: {title}</span>
         </TextLink>
       </div>
       <SessionRows sessions={found.slice(0, SHOWN)} />

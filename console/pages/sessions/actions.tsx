@@ -12,7 +12,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { copyText } from '../../ui/toast.tsx';
+import { copyText, toast } from '../../ui/toast.tsx';
 
 /** What can be done with a session as a whole. */
 export function SessionActions({ session, isMine }: { session: Session; isMine: boolean }) {
@@ -69,6 +69,7 @@ function Rename({ session: { session_id: id, title: before }, onClose }: Omit<Ac
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sessions'] });
       onClose();
+      toast.done('The session is renamed.');
     },
   });
   return (

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Session } from '../../gen/index.ts';
 import type { JournalView } from '../../journal/view.ts';
@@ -39,6 +40,8 @@ export interface SessionHeaderProps {
 export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
   const title = session.title || 'Untitled';
   const { about, text, ...look } = LINKS[view.link];
+  const [wasLive, setWasLive] = useState(false);
+  if (view.link === 'live' && !wasLive) setWasLive(true);
   return (
     <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-2 sm:px-8">
       <title>{`${title} · Agent Hosting Service`}</title>
@@ -59,8 +62,16 @@ export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
       </div>
       <div className="flex items-center gap-2">
         <Tooltip text={about}>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what it means is there for a keyboard, too */}
-          <span tabIndex={0} role="status" aria-label={`Connection: ${text}`} className="rounded-full">
+          <span
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what it means is there for a keyboard, too
+            tabIndex={0}
+            role="status"
+            // That a page opens is no news.
+            aria-live={wasLive ? 'polite' : 'off'}
+            aria-label={`Connection: ${text}`}
+            aria-description={about}
+            className="rounded-full"
+          >
             <Badge {...look}>{text}</Badge>
           </span>
         </Tooltip>

@@ -24,6 +24,7 @@ import { SessionHeader } from './header.tsx';
 import { Lost } from './lost.tsx';
 import { Raw } from './raw/raw.tsx';
 import type { SessionSearch } from './search.ts';
+import { Spoken } from './spoken.tsx';
 import { Timeline } from './timeline/timeline.tsx';
 
 const FileBrowser = lazy(async () => ({
@@ -50,8 +51,8 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const navigate = route.useNavigate();
   const { user, isTeam } = useViewer();
   const query = useQuery(sessions.one(sessionId));
-  const { view, loadEarlier, reopen } = useJournal(sessionId);
   const failure = useFailure(query);
+  const { view, loadEarlier, reopen } = useJournal(sessionId);
   // It stays while another view is looked at.
   const [draft, setDraft] = useState('');
   const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
@@ -75,6 +76,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
   }
   const go = (part: SessionSearch) => void navigate({ search: (before) => ({ ...before, ...part }) });
   const tab = search.view ?? 'chat';
+  const hasLine = tab === 'chat' || tab === 'timeline';
   const isMine = session.created_by === user?.user_id;
   const isGone =
     isMissing(query.error) || isMissing(view.error) || view.events.at(-1)?.type === 'session.deleted';
@@ -93,6 +95,11 @@ function OneSession({ sessionId }: { sessionId: string }) {
     <div className="flex h-[calc(100dvh-3rem)] flex-col md:h-dvh">
       <SessionHeader session={session} view={view} isMine={isMine && !isGone} />
       <Lost isGone={isGone} error={view.error} onRetry={reopen} />
+      <Spoken
+        view={view}
+        chat={chat}
+        waiting={session.needs_action && !hasLine ? waitingFor(view, chat) : undefined}
+      />
       <Tabs
         label="Views of the session"
         value={tab}

@@ -58,14 +58,15 @@ export function TriggerFacts({ trigger }: { trigger: Deployment }) {
               name: 'Prompt prefix',
               wide: true,
               value: trigger.prompt_prefix ? (
-                <pre
+                <section
                   dir="auto"
+                  aria-label="Prompt prefix"
                   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
                   tabIndex={0}
                   className="mt-1 max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[12.5px] leading-relaxed wrap-anywhere whitespace-pre-wrap"
                 >
                   {trigger.prompt_prefix}
-                </pre>
+                </section>
               ) : (
                 <span className="text-muted">None: the agent gets the body alone.</span>
               ),
@@ -73,7 +74,7 @@ export function TriggerFacts({ trigger }: { trigger: Deployment }) {
           ]}
         />
         <div className="flex justify-end px-4 pb-4 sm:px-5">
-          <CopyCurl {...requests.read(trigger)} />
+          <CopyCurl {...requests.read(trigger)} about="the trigger" />
         </div>
       </Card>
     </section>

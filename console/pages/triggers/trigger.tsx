@@ -134,9 +134,7 @@ function Shown({ trigger, log }: { trigger: Deployment; log: UseQueryResult<Invo
 function Notice({ action, children }: { action?: ReactNode; children: ReactNode }) {
   return (
     <div className="mb-5 flex flex-wrap items-center gap-3 rounded-xl border border-warn bg-warn-soft p-4">
-      <p role="status" className="min-w-0 flex-1 basis-64">
-        {children}
-      </p>
+      <p className="min-w-0 flex-1 basis-64">{children}</p>
       {action}
     </div>
   );

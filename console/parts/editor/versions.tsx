@@ -30,7 +30,7 @@ export function Versions<One extends Version>({ lead, pages, path, ...compare }:
     <>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-2">
         <p className="max-w-prose text-muted">{lead}</p>
-        <CopyCurl path={path} />
+        <CopyCurl path={path} about="its versions" />
       </div>
       <List
         list={list}

@@ -26,7 +26,7 @@ export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }:
   return (
     <>
       <p role="status" className="sr-only">
-        {data && `${list.items.length}${hasNextPage ? ' or more' : ''} ${noun}`}
+        {data && countOf(list.items.length, hasNextPage, noun)}
       </p>
       <Card>
         <List list={list} curl={curlOf({ ...curl })} empty={empty}>
@@ -45,4 +45,9 @@ export function Listing<Item>({ noun, list, keyOf, columns, card, curl, empty }:
       </Card>
     </>
   );
+}
+
+function countOf(count: number, hasMore: boolean, noun: string): string {
+  if (hasMore) return `${count} or more ${noun}`;
+  return `${count} ${count === 1 ? noun.replace(/(?<=x)es$|s$/, '') : noun}`;
 }

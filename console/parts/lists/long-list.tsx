@@ -135,14 +135,22 @@ function PlainRow<Item>({ item, index, columns, measure }: RowProps<Item>) {
       aria-rowindex={index + 2}
       className="hover:bg-sunken last:*:border-b-0"
     >
-      {columns.map(({ name, className, cell }) => (
-        <td
-          key={name}
-          className={classes('border-b border-line px-3 py-2 align-top first:ps-4 last:pe-4', className)}
-        >
-          {cell(item)}
-        </td>
-      ))}
+      {columns.map(({ name, className, cell }, at) => {
+        // What stands first tells the rows apart.
+        const [Tag, scope] = at === 0 ? (['th', 'row'] as const) : (['td', undefined] as const);
+        return (
+          <Tag
+            key={name}
+            scope={scope}
+            className={classes(
+              'border-b border-line px-3 py-2 text-start align-top font-normal first:ps-4 last:pe-4',
+              className,
+            )}
+          >
+            {cell(item)}
+          </Tag>
+        );
+      })}
     </tr>
   );
 }

@@ -60,9 +60,9 @@ const PARTS = {
   ),
   pre: ({ children }: { children?: ReactNode }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <pre dir="ltr" tabIndex={0}>
-      {children}
-    </pre>
+    <figure dir="ltr" aria-label="Code" tabIndex={0}>
+      <pre>{children}</pre>
+    </figure>
   ),
 };
 

@@ -63,7 +63,7 @@ describe('where people log in', () => {
     expect(await reveal.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
     await reveal.getByRole('checkbox', { name: 'I have stored the token' }).check();
     await reveal.getByRole('button', { name: 'Done' }).click();
-    await bob.getByRole('cell', { name: /^Laptop/ }).waitFor();
+    await bob.getByRole('rowheader', { name: /^Laptop/ }).waitFor();
     await until('the dialog has gone', async () => !(await bob.evaluate<string>(HTML)).includes(value));
     expect(await bob.evaluate<string>(KEPT)).not.toContain(value);
     expect(await seriousFindings(bob)).toEqual([]);

@@ -56,7 +56,7 @@ describe('the page of a session', () => {
     await page.locator('strong', { hasText: 'calculate' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await card.getByRole('button', { name: 'Allow' }).click();
-    await page.getByText('It is 42 then.').waitFor();
+    await conversation(page).getByText('It is 42 then.').waitFor();
     await page.getByText(/Turn completed .* 2 steps · 1 call/).waitFor();
     await card.getByText('Done').waitFor();
     expect(complaints).toEqual([]);
@@ -370,7 +370,13 @@ describe('the page of a session', () => {
     const allow = page.getByRole('button', { name: 'Allow' });
     await tabTo(page, allow);
     await page.keyboard.press('Enter');
-    await page.getByText('It is 42 then.').waitFor();
+    await conversation(page).getByText('It is 42 then.').waitFor();
+    // The button has gone; what has come is told.
+    await page
+      .getByRole('button', { name: /^calculator/ })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.getByRole('status').filter({ hasText: 'Agent: It is 42 then.' }).waitFor();
     await page.keyboard.press('c');
     await page.keyboard.type('thanks');
     await page.keyboard.press('Enter');

@@ -37,6 +37,7 @@ describe('sessions where people log in', () => {
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
+  const said = (page: Page) => page.getByRole('region', { name: 'Conversation' }).getByText('It is 42 then.');
   const logIn = (account: string, path: string) => logInAs(stage, account, path);
 
   it('somebody who has not logged in sees the way in, and nothing else', async () => {
@@ -59,7 +60,7 @@ describe('sessions where people log in', () => {
     expect(await carol.getByRole('button', { name: 'Allow' }).count()).toBe(0);
     await bob.goto(`/sessions/${session}`);
     await bob.getByRole('button', { name: 'Allow' }).click();
-    await carol.getByText('It is 42 then.').waitFor();
+    await said(carol).waitFor();
   });
 
   it('a session of somebody else is like one that is not there', async () => {
@@ -77,14 +78,14 @@ describe('sessions where people log in', () => {
 
   it('whose login ends while they look is asked to log in again, and comes back', async () => {
     await bob.goto(`/sessions/${session}`);
-    await bob.getByText('It is 42 then.').waitFor();
+    await said(bob).waitFor();
     await bob.context().clearCookies();
     await bob.getByRole('textbox', { name: 'Message' }).fill('Are you there?');
     await bob.keyboard.press('Enter');
     await bob.getByRole('link', { name: 'Log in' }).click();
     await bob.getByLabel('Account').fill('bob');
     await bob.getByRole('button', { name: 'Log in' }).click();
-    await bob.getByText('It is 42 then.').waitFor();
+    await said(bob).waitFor();
     expect(new URL(bob.url()).pathname).toBe(`/sessions/${session}`);
   });
 

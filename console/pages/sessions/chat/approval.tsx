@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { type Deciding, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import type { Asked, Call } from '../../../journal/chat.ts';
@@ -39,7 +39,24 @@ export function Approval({ call, approval, session, mayWrite }: ApprovalProps) {
   return <Decide call={call} approval={approval} session={session} />;
 }
 
+/** Where the focus goes when it was on what a decision has taken away: to the head of the card, which stays. */
+function useFocusOnHead() {
+  const place = useRef<HTMLFieldSetElement>(null);
+  useLayoutEffect(() => {
+    const fields = place.current;
+    const head = fields?.closest('article')?.querySelector<HTMLElement>('button[aria-expanded]');
+    return () => {
+      if (!fields?.contains(document.activeElement)) return;
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) head?.focus();
+      });
+    };
+  }, []);
+  return place;
+}
+
 function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
+  const place = useFocusOnHead();
   const [mode, setMode] = useState<'plain' | 'edit' | 'deny'>('plain');
   const [edited, setEdited] = useState(() => jsonText(call.input));
   const [reason, setReason] = useState('');
@@ -65,8 +82,11 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
       method="POST"
       path={`/sessions/${session.session_id}/approvals/${approval.approvalId}`}
       body={body}
+      about={`the decision on ${call.name}`}
     />
   );
+  // Several may be asked for at once.
+  const which = <span className="sr-only">: {call.name}</span>;
   const deadline = (
     <p className="text-[13px] text-muted">
       Without an answer it counts as denied <Time at={approval.expiresAt} />.
@@ -74,19 +94,22 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
   );
   if (approval.kind === 'outcome_unknown')
     return (
-      <fieldset className="flex flex-col gap-2">
+      <fieldset ref={place} className="flex flex-col gap-2">
         <legend className="mb-2">
           It was begun, and nobody knows whether it has had its effect. What shall become of it?
         </legend>
         <div className="flex flex-wrap gap-2">
           <Button small look="primary" busy={busy} onClick={() => decide('retry')}>
             Make it again
+            {which}
           </Button>
           <Button small busy={busy} onClick={() => decide('mark_done')}>
             It was done
+            {which}
           </Button>
           <Button small busy={busy} onClick={() => decide('mark_failed')}>
             It has failed
+            {which}
           </Button>
           {curl}
         </div>
@@ -96,6 +119,7 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
     );
   return (
     <fieldset
+      ref={place}
       className="flex flex-col gap-2"
       onKeyDown={({ key }) => {
         if (key === 'Escape' && mode !== 'plain' && !busy) goBack();
@@ -131,12 +155,15 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
               onClick={() => decide('allow')}
             >
               Allow
+              {which}
             </Button>
             <Button small disabled={busy} onClick={() => setMode('deny')}>
               Deny
+              {which}
             </Button>
             <Button small disabled={busy} onClick={() => setMode('edit')}>
               Edit the input
+              {which}
             </Button>
           </>
         )}
@@ -149,11 +176,13 @@ function Decide({ call, approval, session }: Omit<ApprovalProps, 'mayWrite'>) {
             onClick={() => decide('allow', { editedInput: input })}
           >
             Allow what is written here
+            {which}
           </Button>
         )}
         {mode === 'deny' && (
           <Button small look="danger" busy={busy} onClick={() => decide('deny', { reason })}>
             Deny
+            {which}
           </Button>
         )}
         {mode !== 'plain' && (

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useId, useRef } from 'react';
 import { type Sending, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import { useIdempotencyKeys } from '../../../parts/acts/idempotency-key.ts';
@@ -23,6 +23,7 @@ const ROWS = 8;
 
 /** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
 export function Composer({ session, text, onText, onSent }: ComposerProps) {
+  const keys = useId();
   const field = useRef<HTMLTextAreaElement>(null);
   const newest = useRef(text);
   newest.current = text;
@@ -38,7 +39,11 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
       field.current?.focus();
     },
   });
-  const interrupting = useMutation({ mutationFn: () => sessions.interrupt(session.session_id) });
+  const interrupting = useMutation({
+    mutationFn: () => sessions.interrupt(session.session_id),
+    // The button goes with the turn.
+    onSuccess: () => field.current?.focus(),
+  });
   useLeaveWarning(text.trim() !== '');
   useShortcut('c', 'Write a message', () => field.current?.focus());
 
@@ -77,11 +82,12 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
           value={text}
           onChange={(event) => onText(event.target.value)}
           onKeyDown={onKeyDown}
+          aria-describedby={keys}
           className="w-full resize-none bg-transparent px-2 py-1 outline-none"
         />
         <div className="flex flex-wrap items-center justify-end gap-2">
           <span className="me-auto hidden px-2 text-xs text-muted sm:inline">
-            Enter sends, Shift+Enter begins a line
+            <span id={keys}>Enter sends, Shift+Enter begins a line</span>
             {session.queued_turns > 0 && ` · ${session.queued_turns} queued`}
           </span>
           {isBusy && (

@@ -84,7 +84,7 @@ function End({ end, onRaw }: { end: TurnEnd; onRaw: (event: number) => void }) {
   return (
     <div className="flex flex-col gap-1">
       {end.error && (
-        <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-bad wrap-anywhere">
+        <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad wrap-anywhere">
           {end.error.message} <code className="font-mono text-xs">{end.error.code}</code>
         </p>
       )}

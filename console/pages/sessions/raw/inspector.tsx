@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
+import { useLayoutEffect, useRef } from 'react';
 import { CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
 import { Failure } from '../../../parts/faults/failure.tsx';
@@ -20,8 +21,23 @@ export interface InspectorProps {
   onClose: () => void;
 }
 
+/** Who comes from another view of the session has left what they pressed there; who closes an event goes back to the list. */
+function useFocusHere() {
+  const place = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const section = place.current;
+    const list = section?.parentElement?.querySelector<HTMLElement>('[role=listbox]');
+    if (document.activeElement === document.body) section?.focus();
+    return () => {
+      if (section?.contains(document.activeElement)) list?.focus();
+    };
+  }, []);
+  return place;
+}
+
 /** One event, whole. */
 export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: InspectorProps) {
+  const place = useFocusHere();
   const number = Math.floor((seq - 1) / CHUNK);
   const upTo = Math.min((number + 1) * CHUNK, lastSeq);
   const query = useQuery(sessions.chunk(session.session_id, number, upTo));
@@ -29,8 +45,10 @@ export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: In
   const event = query.data?.find((one) => one.seq === seq);
   return (
     <section
+      ref={place}
+      tabIndex={-1}
       aria-label={`Event ${seq}`}
-      className="absolute inset-0 z-10 flex flex-col overflow-y-auto border-line bg-surface md:static md:w-[26rem] md:shrink-0 md:border-s xl:w-[36rem]"
+      className="outline-none absolute inset-0 z-10 flex flex-col overflow-y-auto border-line bg-surface md:static md:w-[26rem] md:shrink-0 md:border-s xl:w-[36rem]"
     >
       <div className="flex items-center gap-1 border-b border-line py-1.5 ps-4 pe-2">
         <h2 className="min-w-0 flex-1 truncate font-mono text-[13px] font-medium">

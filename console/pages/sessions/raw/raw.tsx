@@ -38,8 +38,8 @@ export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }:
           onChange={(chosen) => onTypes(chosen === 'all' ? undefined : chosen)}
         />
         <CopyCurl path={`/sessions/${sessionId}/events${query}`} />
-        <span className="ms-auto text-[13px] text-muted tabular-nums" role="status">
-          {lastSeq.toLocaleString('en')} events
+        <span className="ms-auto text-[13px] text-muted tabular-nums">
+          {lastSeq.toLocaleString('en')} {lastSeq === 1 ? 'event' : 'events'}
         </span>
       </div>
       <div className="relative flex min-h-0 flex-1">

@@ -17,13 +17,16 @@ export interface RowProps {
   /** Undefined while it is on its way. */
   event: Event | undefined;
   seq: number;
+  /** From 1, among how many. */
+  position: number;
+  count: number;
   isSelected: boolean;
   /** From the top of the list. */
   topPx: number;
 }
 
 /** One event on a line of fixed height. The list has the focus and hears the clicks. */
-export function EventRow({ event, seq, isSelected, topPx }: RowProps) {
+export function EventRow({ event, seq, position, count, isSelected, topPx }: RowProps) {
   const tone = TONES.find(([begin]) => event?.type.startsWith(begin))?.[1];
   return (
     <div
@@ -31,6 +34,8 @@ export function EventRow({ event, seq, isSelected, topPx }: RowProps) {
       data-seq={seq}
       role="option"
       aria-selected={isSelected}
+      aria-posinset={position}
+      aria-setsize={count}
       tabIndex={-1}
       style={{ transform: `translateY(${topPx}px)`, height: ROW_PX }}
       className={classes(

@@ -93,6 +93,8 @@ export function Rows({ rows, label, selected, eventAt, seqAt, onSelect }: RowsPr
             key={item.key}
             event={eventAt(item.index)}
             seq={seqAt(item.index)}
+            position={item.index + 1}
+            count={count}
             isSelected={item.index === index}
             topPx={item.start}
           />

@@ -32,10 +32,13 @@ export function TurnCard({ turn, now, sessionId, event }: TurnCardProps) {
   return (
     <Card>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
-        <Badge tone={state.tone} live={state.live ?? false}>
-          {state.text}
-        </Badge>
-        <span className="font-medium tabular-nums">{durationText(end - turn.start)}</span>
+        <h2 className="flex items-center gap-3 font-medium tabular-nums">
+          <span className="sr-only">Turn:</span>
+          <Badge tone={state.tone} live={state.live ?? false}>
+            {state.text}
+          </Badge>
+          {durationText(end - turn.start)}
+        </h2>
         <span className="text-[13px] text-muted">
           began <Time at={new Date(turn.start).toISOString()} />
         </span>
@@ -114,7 +117,7 @@ function SpanRow({ span, from, to, now, sessionId, isSought }: SpanRowProps) {
             {span.name}
             {span.isError && <span className="sr-only"> failed</span>}
           </span>
-          <span className="relative h-3 rounded-full bg-sunken">
+          <span className="relative h-3 rounded-full bg-sunken" aria-hidden>
             <span
               className={classes(
                 'absolute inset-y-0 min-w-[3px] rounded-full',
@@ -124,7 +127,13 @@ function SpanRow({ span, from, to, now, sessionId, isSought }: SpanRowProps) {
               style={{ insetInlineStart: share(span.start - from), width: share(end - span.start) }}
             />
           </span>
-          <span className="text-end text-xs text-muted tabular-nums">{took.replace(' so far', '')}</span>
+          <span className="text-end text-xs text-muted tabular-nums">
+            {durationText(end - span.start)}
+            <span className="sr-only">
+              {span.end === undefined && ' so far'}
+              {span.detail && `, ${span.detail}`}
+            </span>
+          </span>
         </Link>
       </Tooltip>
     </li>

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../../parts/links.tsx';
 import { classes } from '../../../ui/classes.ts';
 import { reasonOf, wordsFor } from './reasons.ts';
 
-/** Stands on the page until the trigger has accepted its first request, and says so when it happens. */
+/** Stands on the page until the trigger has accepted its first request. To those who hear it, the log below tells it. */
 export function FirstRequest({ log }: { log: InvocationLog }) {
   const accepted = log.entries.findLast(({ result }) => result === 'accepted');
   // Of what is not loaded, something may have been accepted.
@@ -18,7 +18,6 @@ export function FirstRequest({ log }: { log: InvocationLog }) {
   const refused = isWaiting ? log.entries[0] : undefined;
   return (
     <div
-      role="status"
       className={classes(
         'mb-5 flex flex-wrap items-start gap-x-3 gap-y-2 rounded-xl border p-4',
         accepted

@@ -54,7 +54,7 @@ export function RequestLog({ trigger, query }: LogProps) {
         </h2>
         <Liveness query={query} />
         <div className="ms-auto flex flex-wrap gap-2">
-          <CopyCurl {...requests.calls(trigger)} />
+          <CopyCurl {...requests.calls(trigger)} about="the requests it got" />
           <ButtonLink to="/sessions" search={{ trigger: deploymentId }} small>
             Sessions it started
           </ButtonLink>

@@ -95,7 +95,7 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
             </Button>
             {oldOne.data.status === 'enabled' ? (
               <Button onClick={() => actions.ask({ what: 'disable', trigger: oldOne.data })}>
-                Disable it first
+                Disable the old one first
               </Button>
             ) : (
               <Button busy={actions.isEnabling} onClick={() => actions.enable(oldOne.data)}>
@@ -117,6 +117,7 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
   );
 }
 
+/** What comes to the new one is told by its log, further down. */
 function Side({ name, trigger, children }: { name: string; trigger: Deployment; children: ReactNode }) {
   return (
     <div className="min-w-0 rounded-lg border border-line p-3">
@@ -126,7 +127,7 @@ function Side({ name, trigger, children }: { name: string; trigger: Deployment; 
       </dt>
       <dd className="mt-1 flex flex-col items-start gap-1.5">
         <Code text={trigger.trigger_url} label={name} wrap className="w-full" />
-        <div role="status">{children}</div>
+        <div>{children}</div>
       </dd>
     </div>
   );
