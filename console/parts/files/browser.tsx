@@ -66,7 +66,7 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
   const details = useRef<HTMLDivElement>(null);
   const all = folders.all;
   // biome-ignore lint/correctness/useExhaustiveDependencies: they are other ones whenever anything in them is
-  const rows = useMemo(() => rowsOf(folders, open), [folders, all, open]);
+  const rows = useMemo(() => rowsOf(folders, open, entry), [folders, all, open, entry]);
   const folder = entry?.kind === 'directory' ? path : folderOf(path);
   const root = folders.folder('');
   const isUnread = root.error !== undefined && root.pages.length === 0;

@@ -3,11 +3,12 @@ import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { type Failed, useFailure } from '../faults/use-failure.ts';
 import type { Folders } from './folders.ts';
+import { nameOf } from './paths.ts';
 
-/** The workspace itself, as if it were an entry of something. */
-const ROOT: FileEntry = {
-  path: '',
-  name: '',
+/** A folder of which nothing is known but that it is there. */
+export const folderAt = (path: string): FileEntry => ({
+  path,
+  name: nameOf(path),
   kind: 'directory',
   size: 0,
   sha256: null,
@@ -15,7 +16,10 @@ const ROOT: FileEntry = {
   executable: false,
   target: null,
   modified_at: '',
-};
+});
+
+/** The workspace itself, as if it were an entry of something. */
+const ROOT = folderAt('');
 
 /** What stands at a path: as its list says or, where it has not been read so far, as the service says of it alone. */
 export function useEntry(
