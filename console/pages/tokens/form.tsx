@@ -30,7 +30,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
   };
   const wrong: Problems = {};
   if (body.name === '') wrong['/name'] = 'Give it a name.';
-  if (chosen.length === 0) wrong['/scopes'] = 'Choose one at least.';
+  if (chosen.length === 0) wrong['/scopes'] = 'Choose one scope at least.';
   return (
     <Form
       label="New token"
@@ -49,7 +49,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
           >
             <Input value={name} onChange={(event) => setName(event.target.value)} />
           </Field>
-          <fieldset className="flex flex-col gap-2">
+          <fieldset aria-describedby="scopes" className="flex flex-col gap-2">
             <legend className="mb-1 font-medium">Scopes</legend>
             {SCOPES.filter(({ administrators }) => isAdministrator || !administrators).map(
               ({ scope, about }) => (
@@ -66,7 +66,7 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
               ),
             )}
             {problemAt(problems, '/scopes') && (
-              <p role="alert" className="text-[13px] text-bad">
+              <p id="scopes" role="alert" className="text-[13px] text-bad">
                 {problemAt(problems, '/scopes')}
               </p>
             )}

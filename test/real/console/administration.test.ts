@@ -49,6 +49,7 @@ describe('where people log in', () => {
     await bob.getByRole('main').getByRole('button', { name: 'New token' }).first().click();
     await bob.getByRole('button', { name: 'Create token' }).click();
     await bob.getByText('Give it a name.').waitFor();
+    expect(await seriousFindings(bob)).toEqual([]);
     // Only administrators can make one for administration.
     expect(await bob.getByRole('checkbox', { name: 'admin' }).count()).toBe(0);
     await bob.getByLabel('Name').fill('Laptop');
@@ -91,10 +92,13 @@ describe('where people log in', () => {
 
   it('a user who is disabled is out, and comes back', async () => {
     await alice.goto('/administration?tab=users');
-    await alice.getByRole('cell', { name: 'bob@example.com' }).waitFor();
+    await alice.getByRole('rowheader', { name: 'Bob bob@example.com' }).waitFor();
     expect(await seriousFindings(alice)).toEqual([]);
     await alice.getByRole('button', { name: 'Disable Bob' }).click();
-    await alice.getByText('They are refused everywhere from this moment on').waitFor();
+    await alice
+      .getByRole('dialog', { description: /^They are refused everywhere from this moment on/ })
+      .waitFor();
+    expect(await seriousFindings(alice)).toEqual([]);
     await alice.getByRole('button', { name: 'Disable user' }).click();
     await alice.getByRole('button', { name: 'Enable Bob' }).waitFor();
     await bob.goto('/agents');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { openStage, type Stage, tabTo } from './stage.ts';
+import { openStage, type Stage, seriousFindings, tabTo } from './stage.ts';
 
 const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(20)}`.trim();
 
@@ -111,6 +111,7 @@ describe('agents in the console', () => {
     expect(await prompt.inputValue()).toBe('Not saved');
     await page.getByRole('link', { name: 'Sessions', exact: true }).click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Stay' }).click();
     expect(await prompt.inputValue()).toBe('Not saved');
     await page.getByRole('button', { name: 'Discard' }).click();
