@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 /** By then whoever gives the focus back has done so: a dialog that goes, or what comes instead. */
 const GRACE_MS = 150;
 
-/** When what had the focus goes, whoever is there goes on beside it, or at the title, and not at the beginning of all. */
+/** When what had the focus goes or is disabled, whoever is there goes on beside it, or at the title, and not at the beginning of all. */
 export function useKeptFocus(): void {
   useEffect(() => {
     let path: Element[] = [];
@@ -15,7 +15,8 @@ export function useKeptFocus(): void {
     const forget = () => {
       path = [];
     };
-    const isLost = () => path[0]?.isConnected === false && document.activeElement === document.body;
+    const isLost = () =>
+      document.activeElement === document.body && path[0] !== undefined && !canHave(path[0]);
     const changes = new MutationObserver(() => {
       if (timer !== undefined || !isLost()) return;
       timer = setTimeout(() => {
@@ -25,7 +26,7 @@ export function useKeptFocus(): void {
     });
     document.addEventListener('focusin', remember);
     document.addEventListener('pointerdown', forget, true);
-    changes.observe(document.body, { childList: true, subtree: true });
+    changes.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
     return () => {
       clearTimeout(timer);
       changes.disconnect();
@@ -35,6 +36,9 @@ export function useKeptFocus(): void {
   }, []);
 }
 
+/** Unless it has gone, or cannot be pressed any more. */
+const canHave = (element: Element) => element.isConnected && !element.matches(':disabled');
+
 function pathTo(target: EventTarget | null): Element[] {
   const path: Element[] = [];
   for (let at = target instanceof Element ? target : null; at; at = at.parentElement) path.push(at);
@@ -43,7 +47,7 @@ function pathTo(target: EventTarget | null): Element[] {
 
 /** The nearest thing around it that is still there and can have the focus. The whole page is its title. */
 function placeFor(path: readonly Element[]): HTMLElement | null {
-  const around = path.find((element) => element.isConnected && element.hasAttribute('tabindex'));
+  const around = path.find((element) => canHave(element) && element.hasAttribute('tabindex'));
   if (around instanceof HTMLElement && around.localName !== 'main') return around;
   return document.querySelector<HTMLElement>('main h1');
 }

@@ -52,7 +52,14 @@ export function EntriesField({ label, noun, people = false, value, onChange, err
         </div>
       </div>
       <div className="mt-2">
-        <Button small onClick={add} disabled={text.trim() === ''}>
+        <Button
+          small
+          onClick={() => {
+            add();
+            input.current?.focus();
+          }}
+          disabled={text.trim() === ''}
+        >
           <Plus aria-hidden />
           Add {noun}
         </Button>

@@ -59,13 +59,14 @@ export function TriggerFacts({ trigger }: { trigger: Deployment }) {
               wide: true,
               value: trigger.prompt_prefix ? (
                 <section
-                  dir="auto"
                   aria-label="Prompt prefix"
                   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
                   tabIndex={0}
-                  className="mt-1 max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[12.5px] leading-relaxed wrap-anywhere whitespace-pre-wrap"
+                  className="mt-1 max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[12.5px] leading-relaxed wrap-anywhere"
                 >
-                  {trigger.prompt_prefix}
+                  <pre dir="auto" className="whitespace-pre-wrap">
+                    {trigger.prompt_prefix}
+                  </pre>
                 </section>
               ) : (
                 <span className="text-muted">None: the agent gets the body alone.</span>

@@ -14,14 +14,15 @@ export function Preview({ prefix }: { prefix: string }) {
           : 'The body of the request, exactly as it was sent, and nothing else.'}
       </p>
       <section
-        dir="auto"
         aria-label="A message to the agent"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         tabIndex={0}
-        className="mt-2 max-h-80 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[12.5px] leading-relaxed wrap-anywhere whitespace-pre-wrap"
+        className="mt-2 max-h-80 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[12.5px] leading-relaxed wrap-anywhere"
       >
-        {prefix && `${prefix}\n\n`}
-        <span className="text-accent">{SAMPLE}</span>
+        <pre dir="auto" className="whitespace-pre-wrap">
+          {prefix && `${prefix}\n\n`}
+          <span className="text-accent">{SAMPLE}</span>
+        </pre>
       </section>
     </section>
   );

@@ -39,6 +39,7 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
           return (
             <li
               key={one.version}
+              aria-current={isShown || undefined}
               className={classes(
                 'flex items-center justify-between gap-2 px-3 py-2',
                 isShown && 'bg-accent-soft',
@@ -67,6 +68,9 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
         {before ? (
           <>
             <h2 className="sr-only">What has changed</h2>
+            <p role="status" className="sr-only">
+              Version {before.version} compared with version {after.version}.
+            </p>
             <div className="mb-3 flex flex-wrap items-center gap-2">
               <span>From</span>
               <Select

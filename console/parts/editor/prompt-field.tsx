@@ -16,7 +16,7 @@ export function PromptField({ value, onChange, error }: PromptFieldProps) {
     <div className="relative">
       <div className="absolute end-0 top-0 flex items-center gap-2 text-[13px] text-muted">
         <span aria-hidden>Monospace</span>
-        <Switch label="Monospace system prompt" checked={isMono} onChange={setMono} />
+        <Switch label="Monospace prompt" checked={isMono} onChange={setMono} />
       </div>
       <Field
         label="System prompt"
