@@ -142,6 +142,7 @@ describe('the files of a session', () => {
       buffer: Buffer.from('replaced'),
     });
     await dialog(page, 'Replace what is there?').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await button(page, 'Upload and replace').click();
     await until(
       'it is replaced',
