@@ -11,6 +11,13 @@ const BUILD = fileURLToPath(new URL('../../../scripts/console.mjs', import.meta.
 /** A person gives up earlier. */
 const TIMEOUT_MS = 10_000;
 
+/** Every place where a page could keep something. Run in pages; the compiler knows no browser. */
+export const EVERYWHERE = `JSON.stringify([
+  document.documentElement.outerHTML,
+  Array.from(document.querySelectorAll('input, textarea'), ({ value }) => value),
+  location.href, history.state, { ...localStorage }, { ...sessionStorage }, document.cookie,
+])`;
+
 /** A running system with the console as it is now, and a Chromium to look at it. */
 export interface Stage extends AsyncDisposable {
   system: System;

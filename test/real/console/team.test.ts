@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
-import { logInAs, openStage, type Stage, seriousFindings } from './stage.ts';
+import { EVERYWHERE, logInAs, openStage, type Stage, seriousFindings } from './stage.ts';
 
 /** Run in pages; the compiler knows no browser. A session that waits for a decision, of an agent that is public. */
 const BEGIN = `(async () => {
@@ -102,6 +102,31 @@ describe('sessions where people log in', () => {
     await context.setOffline(false);
     await page.getByRole('link', { name: 'Log in' }).waitFor();
     await context.close();
+  });
+
+  it('whose page is opened anew while a token is made or shown finds what was made, and no value', async () => {
+    const page = await logIn('bob', '/tokens');
+    const create = page.getByRole('button', { name: 'New token' }).first();
+    const form = page.getByRole('dialog', { name: 'New token' });
+    await create.click();
+    await form.getByLabel('Name').fill('Nightly');
+    await page.reload();
+    await create.click();
+    expect(await form.getByLabel('Name').inputValue()).toBe('');
+    await form.getByLabel('Name').fill('Nightly');
+    await form.getByRole('button', { name: 'Create token' }).click();
+    const shown = page.getByRole('dialog').getByRole('region', { name: 'Token', exact: true });
+    const value = (await shown.textContent()) ?? '';
+    expect(value).toMatch(/^\S{20,}$/);
+    page.once('dialog', (asked) => asked.accept());
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'Nightly' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await page.evaluate<string>(EVERYWHERE)).not.toContain(value);
+    expect(await page.getByRole('row').count()).toBe(2);
+    await create.click();
+    await form.waitFor();
+    await page.context().close();
   });
 
   it('who logs out is out', async () => {

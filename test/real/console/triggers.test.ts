@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Scene, type Stage, seriousFindings, tabTo } from './stage.ts';
+import { EVERYWHERE, openStage, type Scene, type Stage, seriousFindings, tabTo } from './stage.ts';
 import { button, dialog, secretOf } from './triggers.ts';
 
 const run = promisify(execFile);
@@ -20,12 +20,6 @@ const SENDERS: { tab: string; file: string; command: [program: string, ...args: 
   { tab: 'Python', file: 'send.py', command: ['python3'] },
   { tab: 'Go', file: 'send.go', command: ['go', 'run'] },
 ];
-/** Run in the page; the compiler knows no browser. */
-const EVERYWHERE = `JSON.stringify([
-  document.documentElement.outerHTML,
-  Array.from(document.querySelectorAll('input, textarea'), ({ value }) => value),
-  location.href, history.state, { ...localStorage }, { ...sessionStorage }, document.cookie,
-])`;
 
 let stage: Stage;
 beforeAll(async () => {
