@@ -15,13 +15,13 @@ export function useKeptFocus(): void {
     const forget = () => {
       path = [];
     };
-    const isLost = () =>
-      document.activeElement === document.body && path[0] !== undefined && !canHave(path[0]);
+    const hasGone = () => path[0] !== undefined && !canHave(path[0]);
     const changes = new MutationObserver(() => {
-      if (timer !== undefined || !isLost()) return;
+      if (timer !== undefined || !hasGone()) return;
       timer = setTimeout(() => {
         timer = undefined;
-        if (isLost()) placeFor(path)?.focus({ preventScroll: true });
+        if (hasGone() && document.activeElement === document.body)
+          placeFor(path)?.focus({ preventScroll: true });
       }, GRACE_MS);
     });
     document.addEventListener('focusin', remember);

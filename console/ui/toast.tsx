@@ -52,7 +52,8 @@ function Shown() {
       )}
     >
       <Base.Content className="min-w-0 flex-1 wrap-anywhere">
-        <Base.Title className="font-medium" />
+        {/* It comes and goes: no part of the page begins with it. */}
+        <Base.Title className="font-medium" render={<div />} />
         <Base.Description className="text-muted" />
       </Base.Content>
       <Base.Close aria-label="Dismiss" className="rounded text-muted hover:text-ink">
