@@ -18,7 +18,12 @@ export function ActDetails({ act }: { act: Act }) {
   };
   return (
     <>
-      <IconButton label={`Details of line ${act.seq}`} icon={<Info />} onClick={() => setOpen(true)} />
+      <IconButton
+        label={`Details of line ${act.seq}`}
+        icon={<Info />}
+        onClick={() => setOpen(true)}
+        className="-mt-1.5"
+      />
       <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Line ${act.seq}`}>
         <Code text={jsonText(act)} label="The whole line" />
         <div className="mt-3 flex flex-wrap gap-2">

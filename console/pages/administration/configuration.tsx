@@ -9,6 +9,7 @@ import { useFailure } from '../../parts/faults/use-failure.ts';
 import { type Column, LongList } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -58,7 +59,12 @@ export function ConfigurationTab() {
               card={(setting) => <SettingCard setting={setting} />}
             />
           ) : (
-            <Empty icon={<Settings />}>No setting is like that.</Empty>
+            <Empty
+              icon={<Settings />}
+              action={<Button onClick={() => set({ q: undefined, set: undefined })}>Show all</Button>}
+            >
+              No setting is like that.
+            </Empty>
           )
         ) : failure ? (
           <Failure {...failure} curl={curlOf({ path })} />

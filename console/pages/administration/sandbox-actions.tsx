@@ -19,7 +19,7 @@ export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
   const queries = useQueryClient();
   const { sandbox_id: id } = sandbox;
   return (
-    <span className="inline-flex">
+    <span className="-mt-1.5 inline-flex">
       <IconButton label={`Details of ${id}`} icon={<Info />} onClick={() => setOpen(true)} />
       {sandbox.ended_at === null && (
         <ActButton

@@ -1,12 +1,14 @@
-import { Container } from 'lucide-react';
+import { Container, SearchX } from 'lucide-react';
 import { sandboxes } from '../../api/sandboxes.ts';
 import type { Sandbox } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { pathWith } from '../../parts/curl/curl.ts';
+import { useCurl } from '../../parts/curl/use-curl.ts';
 import { useList } from '../../parts/lists/list.tsx';
 import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -38,7 +40,7 @@ const COLUMNS: readonly Column<Sandbox>[] = [
   {
     name: 'Actions',
     hideName: true,
-    className: 'w-28 text-end',
+    className: 'w-24 text-end',
     cell: (sandbox) => <SandboxActions sandbox={sandbox} />,
   },
 ];
@@ -46,6 +48,7 @@ const COLUMNS: readonly Column<Sandbox>[] = [
 /** The sandboxes in which commands run. */
 export function SandboxesTab() {
   const { search, set } = useFilters();
+  const curlOf = useCurl();
   const list = useList(sandboxes.list(search.status));
   const path = pathWith('/admin/sandboxes', { status: search.status });
   return (
@@ -81,11 +84,22 @@ export function SandboxesTab() {
         )}
         curl={{ path }}
         empty={
-          <Empty icon={<Container />}>
-            {search.status
-              ? 'No sandbox is like that.'
-              : 'No sandbox is there: the next command of an agent makes one.'}
-          </Empty>
+          search.status ? (
+            <Empty
+              icon={<SearchX />}
+              action={<Button onClick={() => set({ status: undefined })}>Show those that are there</Button>}
+            >
+              No sandbox is like that.
+            </Empty>
+          ) : (
+            <Empty
+              icon={<Container />}
+              action={<Button onClick={() => set({ status: 'ended' })}>Show ended ones</Button>}
+              curl={curlOf({ path })}
+            >
+              No sandbox is there: the next command of an agent makes one.
+            </Empty>
+          )
         }
       />
     </>
@@ -94,7 +108,7 @@ export function SandboxesTab() {
 
 function Id({ text }: { text: string }) {
   return (
-    <code className="block truncate font-mono text-[13px]" title={text}>
+    <code className="block truncate font-mono text-xs/5" title={text}>
       {text}
     </code>
   );

@@ -8,6 +8,7 @@ import { Listing } from '../../parts/lists/listing.tsx';
 import type { Column } from '../../parts/lists/long-list.tsx';
 import { SearchField } from '../../parts/lists/search-field.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -57,7 +58,14 @@ export function UsersTab() {
           </div>
         )}
         curl={{ path }}
-        empty={<Empty icon={<Users />}>Nobody is called that.</Empty>}
+        empty={
+          <Empty
+            icon={<Users />}
+            action={<Button onClick={() => set({ q: undefined })}>Show everybody</Button>}
+          >
+            Nobody is called that.
+          </Empty>
+        }
       />
     </>
   );
