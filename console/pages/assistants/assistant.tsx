@@ -70,7 +70,7 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
         <>
           <CopyCurl path={path} />
           <ButtonLink to="/sessions" search={{ assistant: assistantId }}>
-            Sessions
+            Its sessions
           </ButtonLink>
           {isMine && (
             <>

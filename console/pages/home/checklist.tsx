@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Circle, CircleCheckBig, X } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, Session } from '../../gen/index.ts';
 import { useJournal } from '../../journal/use-journal.ts';
@@ -78,8 +78,20 @@ interface StepProps {
 }
 
 function Step({ isDone, isNext, title, children }: StepProps) {
+  const place = useRef<HTMLLIElement>(null);
+  const wasNext = useRef(isNext);
+  useEffect(() => {
+    // Whoever has done the step before goes on here: what they pressed has gone with it.
+    if (isNext && !wasNext.current && document.activeElement === document.body) place.current?.focus();
+    wasNext.current = isNext;
+  }, [isNext]);
   return (
-    <li className="flex gap-3" aria-current={isNext ? 'step' : undefined}>
+    <li
+      ref={place}
+      tabIndex={-1}
+      className="flex gap-3 outline-none"
+      aria-current={isNext ? 'step' : undefined}
+    >
       {isDone ? (
         <CircleCheckBig className="mt-0.5 size-4.5 shrink-0 text-good" aria-hidden />
       ) : (
@@ -112,7 +124,7 @@ function CreateAgent() {
         <ButtonLink small to="/agents/new">
           Create one of your own
         </ButtonLink>
-        <CopyCurl method="POST" path="/agents" body={FIRST_AGENT} />
+        <CopyCurl method="POST" path="/agents" body={FIRST_AGENT} about="the agent" />
       </div>
       <Problem error={error} />
     </>
@@ -146,7 +158,12 @@ function Talk({ agent }: { agent: Agent }) {
         <Button type="submit" small look="primary" busy={isPending}>
           Send
         </Button>
-        <CopyCurl method="POST" path={`/agents/${agent.agent_id}/conversations`} body={{ message }} />
+        <CopyCurl
+          method="POST"
+          path={`/agents/${agent.agent_id}/conversations`}
+          body={{ message }}
+          about="the message"
+        />
       </div>
       <Problem error={error} />
     </form>
@@ -167,8 +184,8 @@ function Watch({ session }: { session: Session }) {
   const { view } = useJournal(session.session_id);
   const newest = view?.events.findLast(({ type }) => type in ENDS);
   return (
-    <p className="text-muted" role="status">
-      {newest ? ENDS[newest.type] : 'It is on its way.'}{' '}
+    <p className="text-muted">
+      <span role="status">{newest ? ENDS[newest.type] : 'It is on its way.'}</span>{' '}
       <TextLink to="/sessions/$sessionId" params={{ sessionId: session.session_id }}>
         Look at it
       </TextLink>

@@ -59,6 +59,13 @@ describe('the page of a session', () => {
     await conversation(page).getByText('It is 42 then.').waitFor();
     await page.getByText(/Turn completed .* 2 steps · 1 call/).waitFor();
     await card.getByText('Done').waitFor();
+    await page.getByRole('button', { name: /^Turn completed/ }).press('Enter');
+    await page
+      .getByRole('region', { name: /^Event \d+$/ })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.getByRole('button', { name: 'Close the event' }).press('Enter');
+    await page.getByRole('listbox', { name: 'Events' }).and(page.locator(':focus')).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -50,6 +50,8 @@ describe('triggers that are there', () => {
     await button(page, 'Delete the old trigger').click();
     await dialog(page).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The old trigger is deleted.').waitFor();
+    // What the dialog came from has gone, too.
+    await page.getByRole('heading', { level: 1 }).and(page.locator(':focus')).waitFor();
     expect((await stage.api.trigger(old, 'too late')).status).toBe(404);
     expect((await stage.api.trigger(fresh, 'still here')).status).toBe(200);
     await page.getByRole('link', { name: 'Finish' }).click();
