@@ -53,7 +53,7 @@ export function TriggersPage() {
       }
       wide
     >
-      <div className="mb-3 flex flex-wrap gap-2">
+      <search className="mb-3 flex flex-wrap gap-2">
         <SearchField label="Search by agent, type or id" value={search.q} onChange={(q) => change({ q })} />
         <Select
           label="Status"
@@ -61,7 +61,7 @@ export function TriggersPage() {
           options={STATUSES}
           onChange={(status) => change({ status: status === 'any' ? undefined : status })}
         />
-      </div>
+      </search>
       <Listing
         noun="triggers"
         list={list}

@@ -40,9 +40,9 @@ export function Catalogue<Item>(props: CatalogueProps<Item>) {
   );
   return (
     <Page title={title} lead={lead} wide actions={actions}>
-      <div className="mb-3 flex">
+      <search className="mb-3 flex">
         <SearchField label={`Search ${listing.noun}`} value={q} onChange={onSearch} />
-      </div>
+      </search>
       <Listing {...listing} curl={curl} empty={q ? noneFound : none} />
     </Page>
   );

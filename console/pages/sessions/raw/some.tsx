@@ -26,23 +26,40 @@ export function SomeEvents({
     if (isNearEnd) readOn();
   }, [isNearEnd, readOn]);
   useNewest(query, lastSeq);
+  const found = useFirst(types.join(), query.data && countOf(items.length, query.hasNextPage));
   return (
-    <List
-      list={list}
-      empty={<p className="flex-1 py-16 text-center text-muted">No event is of these types.</p>}
-    >
-      {() => (
-        <Rows
-          rows={rows}
-          label="Events of these types"
-          selected={selected}
-          eventAt={(at) => items[at]}
-          seqAt={(at) => items[at]?.seq ?? 0}
-          onSelect={onSelect}
-        />
-      )}
-    </List>
+    <>
+      <p role="status" className="sr-only">
+        {found}
+      </p>
+      <List
+        list={list}
+        empty={<p className="flex-1 py-16 text-center text-muted">No event is of these types.</p>}
+      >
+        {() => (
+          <Rows
+            rows={rows}
+            label="Events of these types"
+            selected={selected}
+            eventAt={(at) => items[at]}
+            seqAt={(at) => items[at]?.seq ?? 0}
+            onSelect={onSelect}
+          />
+        )}
+      </List>
+    </>
   );
+}
+
+function countOf(count: number, hasMore: boolean): string {
+  return `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'event' : 'events'} of these types`;
+}
+
+/** The first text there is for a key: what is told once does not count along. */
+function useFirst(key: string, text: string | undefined): string | undefined {
+  const [first, setFirst] = useState<{ key: string; text: string }>();
+  if (text !== undefined && first?.key !== key) setFirst({ key, text });
+  return first?.key === key ? first.text : undefined;
 }
 
 /** Reads a list again when there may be more in it; one that has been read far down is left to whoever reads it. */
