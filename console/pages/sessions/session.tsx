@@ -52,7 +52,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
   const { user, isTeam } = useViewer();
   const query = useQuery(sessions.one(sessionId));
   const failure = useFailure(query);
-  const { view, loadEarlier, reopen } = useJournal(sessionId);
+  const { view, loadEarlier, reopen, isReopening } = useJournal(sessionId);
   // It stays while another view is looked at.
   const [draft, setDraft] = useState('');
   const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
@@ -94,7 +94,7 @@ function OneSession({ sessionId }: { sessionId: string }) {
   return (
     <div className="flex h-[calc(100dvh-3rem)] flex-col md:h-dvh">
       <SessionHeader session={session} view={view} isMine={isMine && !isGone} />
-      <Lost isGone={isGone} error={view.error} onRetry={reopen} />
+      <Lost isGone={isGone} error={view.error} isTrying={isReopening} onRetry={reopen} />
       <Spoken
         view={view}
         chat={chat}

@@ -31,21 +31,31 @@ export interface FailureProps {
   curl?: string | undefined;
 }
 
-/** What stands where something could not be loaded. It stays while that is tried again. */
-export function Failure({ error, isTrying = false, onRetry, curl }: FailureProps) {
-  const [isTried, setTried] = useState(isTrying);
-  if (isTrying && !isTried) setTried(true);
-  const action = (
+/** Tries again what has failed, once at a time. */
+export function TryAgain({ isTrying, onRetry }: { isTrying: boolean; onRetry: () => void }) {
+  return (
     <Button busy={isTrying} onClick={onRetry} className="min-w-36">
       {!isTrying && <RotateCw aria-hidden />}
       {isTrying ? 'Trying again' : 'Try again'}
     </Button>
   );
+}
+
+/** For who does not see that an error has gone and come back. */
+export function FailedAgain({ isTrying }: { isTrying: boolean }) {
+  const [isTried, setTried] = useState(isTrying);
+  if (isTrying && !isTried) setTried(true);
+  return isTried && !isTrying ? <span className="sr-only">It has failed again. </span> : null;
+}
+
+/** What stands where something could not be loaded. It stays while that is tried again. */
+export function Failure({ error, isTrying = false, onRetry, curl }: FailureProps) {
+  const action = <TryAgain isTrying={isTrying} onRetry={onRetry} />;
   return (
     // Of what changes in it, that alone is read out.
     <div role="alert" aria-atomic={false}>
       <Empty icon={<TriangleAlert />} action={action} curl={curl}>
-        {isTried && !isTrying && <span className="sr-only">It has failed again. </span>}
+        <FailedAgain isTrying={isTrying} />
         {messageOf(error)}
         <RequestId error={error} />
       </Empty>

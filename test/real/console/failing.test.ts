@@ -50,6 +50,36 @@ describe('what could not be read', () => {
     await page.context().close();
   });
 
+  it('keeps a session as it is while the way back to it is tried', async () => {
+    const agent = await stage.api.createAgent({ name: 'Kept' });
+    const { body } = await stage.api.post(`/agents/${agent}/conversations`, { message: 'Hello' });
+    const { page } = await stage.open('/');
+    const held: Route[] = [];
+    let isHeld = false;
+    await page.route(/\/events\?/, async (route) => {
+      if (isHeld) held.push(route);
+      else await refuse(route);
+    });
+    await page.goto(`/sessions/${body.data.session_id}`);
+    const alert = page.getByRole('alert');
+    await alert.getByText('Nothing new is shown.').waitFor();
+    isHeld = true;
+    await button(page, 'Try again').click();
+    const trying = button(page, 'Trying again').and(page.locator('[aria-busy=true]:focus'));
+    await trying.waitFor();
+    await page.keyboard.press('Enter');
+    await until('it is asked', async () => held.length > 0);
+    isHeld = false;
+    for (const route of held) await refuse(route);
+    await alert.getByText('It has failed again.').waitFor();
+    expect(held.length).toBe(1);
+    await page.unrouteAll({ behavior: 'wait' });
+    await button(page, 'Try again').and(page.locator(':focus')).press('Enter');
+    await page.getByRole('article', { name: 'Agent says' }).getByText('Hello').waitFor();
+    expect(await alert.count()).toBe(0);
+    await page.context().close();
+  });
+
   it('is said once of an assistant whose files do not answer, and all of it is tried again', async () => {
     const { page } = await stage.open('/');
     await page.route(/\/files|\/workspace/, refuse);
