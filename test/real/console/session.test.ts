@@ -297,14 +297,15 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('has what an agent calls a heading below its own', async () => {
-    const text = '# Report\n\n## Part\n\n##### Deep\n\nDone.';
+  it('has what an agent calls a heading below its own, and its lines as they are', async () => {
+    const text = '# Report\n\n## Part\n\n##### Deep\n\nDone.\nAll of it.';
     const session = await begin({}, text);
     const { page } = await stage.open(`/sessions/${session}`);
     const said = page.getByRole('article', { name: 'Agent says' });
     await said.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
     await said.getByRole('heading', { level: 4, name: 'Part' }).waitFor();
     await said.getByRole('heading', { level: 6, name: 'Deep' }).waitFor();
+    expect(await said.getByText('Done.').innerText()).toBe('Done.\nAll of it.');
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
     await page.context().close();
   });
