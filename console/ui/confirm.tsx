@@ -14,7 +14,8 @@ export interface ConfirmProps {
   isMild?: boolean;
   onConfirm: () => void;
   busy?: boolean;
-  failure?: ReactNode;
+  /** Below what it means, and no part of it. */
+  below?: ReactNode;
 }
 
 /** Asks before something is done that cannot be undone. The way out has the focus first. */
@@ -27,7 +28,7 @@ export function Confirm({
   isMild = false,
   onConfirm,
   busy = false,
-  failure,
+  below,
 }: ConfirmProps) {
   const cancel = useRef<HTMLButtonElement>(null);
   return (
@@ -38,7 +39,7 @@ export function Confirm({
       description={<div className="mt-4 wrap-anywhere">{children}</div>}
       initialFocus={cancel}
     >
-      {failure}
+      {below}
       <DialogActions>
         <Button ref={cancel} onClick={onClose}>
           Cancel

@@ -60,12 +60,14 @@ export function ConfirmAct({ open, onClose, run, curl, done, onDone, children, .
       onClose={close}
       onConfirm={() => doing.mutate()}
       busy={doing.isPending}
-      failure={<Problem error={doing.error} />}
+      below={
+        <>
+          <CopyCurl {...curl} />
+          <Problem error={doing.error} />
+        </>
+      }
     >
-      <div className="flex flex-col items-start gap-3">
-        {children}
-        <CopyCurl {...curl} />
-      </div>
+      <div className="flex flex-col items-start gap-3">{children}</div>
     </Confirm>
   );
 }
