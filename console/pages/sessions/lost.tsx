@@ -13,12 +13,8 @@ export interface LostProps {
 export function Lost({ isGone, error, isTrying, onRetry }: LostProps) {
   if (!isGone && !error) return null;
   return (
-    <div
-      role="alert"
-      aria-atomic={false}
-      className="mx-4 mb-2 flex flex-wrap items-center gap-3 rounded-lg border border-bad bg-bad-soft px-3 py-2 text-bad sm:mx-8"
-    >
-      <p className="min-w-0 flex-1 basis-60 wrap-anywhere">
+    <div className="mx-4 mb-2 flex flex-wrap items-center gap-3 rounded-lg border border-bad bg-bad-soft px-3 py-2 text-bad sm:mx-8">
+      <p role="alert" aria-atomic={false} className="min-w-0 flex-1 basis-60 wrap-anywhere">
         {isGone ? (
           'The session is deleted, or not shared with you any more. What is shown here was read before.'
         ) : (

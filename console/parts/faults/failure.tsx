@@ -52,14 +52,14 @@ export function FailedAgain({ isTrying }: { isTrying: boolean }) {
 export function Failure({ error, isTrying = false, onRetry, curl }: FailureProps) {
   const action = <TryAgain isTrying={isTrying} onRetry={onRetry} />;
   return (
-    // Of what changes in it, that alone is read out.
-    <div role="alert" aria-atomic={false}>
-      <Empty icon={<TriangleAlert />} action={action} curl={curl}>
+    <Empty icon={<TriangleAlert />} action={action} curl={curl}>
+      {/* Of what changes in it, that alone is read out. */}
+      <span role="alert" aria-atomic={false}>
         <FailedAgain isTrying={isTrying} />
         {messageOf(error)}
         <RequestId error={error} />
-      </Empty>
-    </div>
+      </span>
+    </Empty>
   );
 }
 

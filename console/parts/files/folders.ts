@@ -3,7 +3,7 @@ import { ApiError } from '../../api/client.ts';
 import { files, type Place } from '../../api/files.ts';
 import type { ListPage } from '../../api/pages.ts';
 import type { FileEntry } from '../../gen/index.ts';
-import { compareNames, folderOf } from './paths.ts';
+import { compareNames, folderOf, nameOf } from './paths.ts';
 
 export interface FolderPage extends ListPage<FileEntry> {
   cursor: string | undefined;
@@ -19,6 +19,19 @@ export interface Folder {
   error: unknown;
   isTrying: boolean;
 }
+
+/** A folder of which nothing is known but that it is there. */
+export const folderAt = (path: string): FileEntry => ({
+  path,
+  name: nameOf(path),
+  kind: 'directory',
+  size: 0,
+  sha256: null,
+  media_type: null,
+  executable: false,
+  target: null,
+  modified_at: '',
+});
 
 const UNKNOWN: Omit<Folder, 'path'> = { pages: [], error: undefined, isTrying: false };
 

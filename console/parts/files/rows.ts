@@ -1,7 +1,6 @@
 import type { FileEntry } from '../../gen/index.ts';
-import type { Folder, Folders } from './folders.ts';
+import { type Folder, type Folders, folderAt } from './folders.ts';
 import { folderOf, foldersAbove } from './paths.ts';
-import { folderAt } from './use-entry.ts';
 
 /** A line of the tree. What is no entry says something about the folder it stands in. */
 export type Row = { folder: string; level: number; page: number } & (

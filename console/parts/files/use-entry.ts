@@ -2,21 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { files, type Place } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { type Failed, useFailure } from '../faults/use-failure.ts';
-import type { Folders } from './folders.ts';
-import { nameOf } from './paths.ts';
-
-/** A folder of which nothing is known but that it is there. */
-export const folderAt = (path: string): FileEntry => ({
-  path,
-  name: nameOf(path),
-  kind: 'directory',
-  size: 0,
-  sha256: null,
-  media_type: null,
-  executable: false,
-  target: null,
-  modified_at: '',
-});
+import { type Folders, folderAt } from './folders.ts';
 
 /** The workspace itself, as if it were an entry of something. */
 const ROOT = folderAt('');

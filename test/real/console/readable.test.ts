@@ -190,8 +190,8 @@ describe('every page of the console, without a serious finding of axe in either 
             .getByRole('alert')
             .filter({ hasText: `Refused with ${status}.` })
             .first();
-          await alert.getByRole('region', { name: 'The same with curl' }).waitFor();
           await alert.getByText('req_00000000000000000000000000').waitFor();
+          await page.getByRole('region', { name: 'The same with curl' }).first().waitFor();
           await page.getByRole('heading', { level: 1 }).waitFor();
           // Only the words are others.
           if (status === 500) found.push(...(await seriousFindings(page)));
@@ -216,9 +216,9 @@ const CAREFUL = {
 async function goOn(page: Page): Promise<void> {
   const again = page.getByRole('button', { name: /^Try(?:ing)? again$/ });
   for (let left = await again.count(); left > 0; left = await again.count()) {
-    await page.evaluate(
-      `for (const button of document.querySelectorAll('[role=alert] button')) button.click()`,
-    );
+    await again.evaluateAll((buttons: { click(): void }[]) => {
+      for (const button of buttons) button.click();
+    });
     await until('something has come back', async () => (await again.count()) < left);
   }
 }
