@@ -200,7 +200,8 @@ export class UploadQueue {
    */
   async #fail({ items, leaving: { signal } }: Batch, error: unknown): Promise<void> {
     if (error instanceof ApiError) this.#onRefused(error);
-    if (error instanceof ApiError && error.status === 429 && error.retryAfterMs !== undefined) {
+    // Room, which may be refused with 429 as well, does not come from waiting.
+    if (error instanceof ApiError && error.code === 'RATE_LIMITED' && error.retryAfterMs !== undefined) {
       for (const item of items) Object.assign(item, { part: 0, state: 'waiting' });
       return this.#pause(error.retryAfterMs);
     }

@@ -305,7 +305,9 @@ describe('the page of a session', () => {
     await said.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
     await said.getByRole('heading', { level: 4, name: 'Part' }).waitFor();
     await said.getByRole('heading', { level: 6, name: 'Deep' }).waitFor();
-    expect(await said.getByText('Done.').evaluate('(line) => line.innerText')).toBe('Done.\nAll of it.');
+    expect(await page.evaluate(`document.querySelector('article .prose > p').innerText`)).toBe(
+      'Done.\nAll of it.',
+    );
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
     await page.context().close();
   });
