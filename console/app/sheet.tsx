@@ -11,7 +11,7 @@ export function ShortcutSheet({ open, onClose }: { open: boolean; onClose: () =>
     { keys: 'Esc', about: 'Close what is open' },
   ];
   return (
-    <Dialog open={open} onClose={onClose} title="Keys">
+    <Dialog open={open} onClose={onClose} title="Keys" initialFocus="title">
       <dl className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-2">
         {rows.map(({ keys, about }) => (
           <div key={keys} className="contents">

@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode, RefObject } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { ICON_BUTTON } from './button.tsx';
 import { classes } from './classes.ts';
 
@@ -11,13 +11,15 @@ export interface DialogProps {
   title: string;
   description?: ReactNode;
   wide?: boolean;
-  /** What has the focus first; otherwise the first thing that can have it. */
-  initialFocus?: RefObject<HTMLElement | null>;
+  /** What has the focus first: its title, when it is there to be read. Otherwise the first thing that can have it. */
+  initialFocus?: RefObject<HTMLElement | null> | 'title';
   children: ReactNode;
 }
 
 /** In front of everything else, keeps the focus, and gives it back. */
 export function Dialog({ open, onClose, title, description, wide, initialFocus, children }: DialogProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const first = initialFocus === 'title' ? heading : initialFocus;
   return (
     <Base.Root
       open={open}
@@ -30,13 +32,17 @@ export function Dialog({ open, onClose, title, description, wide, initialFocus, 
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/45" />
         <Base.Viewport className="fixed inset-0 z-40 grid grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto p-3 sm:p-6">
           <Base.Popup
-            {...(initialFocus ? { initialFocus } : {})}
+            {...(first ? { initialFocus: first } : {})}
             className={classes(
               'relative w-full animate-appear rounded-2xl border border-line bg-raised p-5 shadow-float outline-none sm:p-6',
               wide ? 'max-w-3xl' : 'max-w-lg',
             )}
           >
-            <Base.Title className={classes('text-base font-semibold wrap-anywhere', onClose && 'pe-10')}>
+            <Base.Title
+              ref={heading}
+              tabIndex={-1}
+              className={classes('text-base font-semibold outline-none wrap-anywhere', onClose && 'pe-10')}
+            >
               {title}
             </Base.Title>
             {description && (

@@ -24,7 +24,13 @@ export function ActDetails({ act }: { act: Act }) {
         onClick={() => setOpen(true)}
         className="-mt-1.5"
       />
-      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Line ${act.seq}`}>
+      <Dialog
+        open={isOpen}
+        onClose={() => setOpen(false)}
+        wide
+        title={`Line ${act.seq}`}
+        initialFocus="title"
+      >
         <Code text={jsonText(act)} label="The whole line" />
         <div className="mt-3 flex flex-wrap gap-2">
           {actor && <Button onClick={() => filter({ actor })}>Everything by this user</Button>}

@@ -38,7 +38,7 @@ export function SandboxActions({ sandbox }: { sandbox: Sandbox }) {
           <code className="font-mono text-xs">{id}</code>
         </ActButton>
       )}
-      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Sandbox ${id}`}>
+      <Dialog open={isOpen} onClose={() => setOpen(false)} wide title={`Sandbox ${id}`} initialFocus="title">
         <Details sandbox={sandbox} />
       </Dialog>
     </span>

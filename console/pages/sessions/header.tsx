@@ -39,9 +39,6 @@ export interface SessionHeaderProps {
 
 export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
   const title = session.title || 'Untitled';
-  const { about, text, ...look } = LINKS[view.link];
-  const [wasLive, setWasLive] = useState(false);
-  if (view.link === 'live' && !wasLive) setWasLive(true);
   return (
     <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-2 sm:px-8">
       <title>{`${title} · Agent Hosting Service`}</title>
@@ -61,23 +58,31 @@ export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
         </div>
       </div>
       <div className="flex items-center gap-2">
-        <Tooltip text={about}>
-          <span
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what it means is there for a keyboard, too
-            tabIndex={0}
-            role="status"
-            // That a page opens is no news.
-            aria-live={wasLive ? 'polite' : 'off'}
-            aria-label={`Connection: ${text}`}
-            aria-description={about}
-            className="rounded-full"
-          >
-            <Badge {...look}>{text}</Badge>
-          </span>
-        </Tooltip>
+        <Connection link={view.link} />
         <SessionActions session={session} isMine={isMine} />
       </div>
     </header>
+  );
+}
+
+function Connection({ link }: { link: JournalView['link'] }) {
+  const { about, text, ...look } = LINKS[link];
+  // That a page opens is no news; that the line is down is, and what comes after it.
+  const [wasDown, setWasDown] = useState(false);
+  if (link === 'reconnecting' && !wasDown) setWasDown(true);
+  return (
+    <>
+      <Tooltip text={about}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what it means is there for a keyboard, too */}
+        <span tabIndex={0} aria-description={about} className="rounded-full">
+          <span className="sr-only">Connection: </span>
+          <Badge {...look}>{text}</Badge>
+        </span>
+      </Tooltip>
+      <p role="status" className="sr-only">
+        {wasDown && about}
+      </p>
+    </>
   );
 }
 

@@ -13,7 +13,7 @@ export interface UnseenProps {
 export function Unseen({ onKeep, onAnother }: UnseenProps) {
   const replacing = useMutation({ mutationFn: onAnother, gcTime: 0 });
   return (
-    <Dialog open title="The trigger was created, and its secret is gone">
+    <Dialog open title="The trigger was created, and its secret is gone" initialFocus="title">
       <p className="text-muted">
         An earlier attempt has created the trigger; the answer with the secret did not arrive. A secret is
         shown once and cannot be read again, so nobody can sign requests for this trigger.

@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -21,7 +21,6 @@ export interface RevealOnceProps {
 /** Shows a secret, this one time. It goes away only when somebody says that they have stored it. */
 export function RevealOnce({ noun, description, label, value, wide, children, onDone }: RevealOnceProps) {
   const [isStored, setStored] = useState(false);
-  const first = useRef<HTMLHeadingElement>(null);
   // Whoever leaves by accident now would never see it again.
   useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true });
   return (
@@ -30,13 +29,11 @@ export function RevealOnce({ noun, description, label, value, wide, children, on
       wide={wide ?? false}
       title={`Store the ${noun} now`}
       description={description}
-      initialFocus={first}
+      initialFocus="title"
     >
       <div className="flex min-w-0 flex-col gap-5">
         <section className="flex flex-col gap-1.5">
-          <h3 ref={first} tabIndex={-1} className="font-medium outline-none">
-            {label}
-          </h3>
+          <h3 className="font-medium">{label}</h3>
           <Code text={value} label={label} wrap />
         </section>
         {children}

@@ -43,6 +43,7 @@ export function Stale({ noun, theirs, mine, onReload, onKeep }: StaleProps) {
         open={isOpen}
         onClose={() => setOpen(false)}
         wide
+        initialFocus="title"
         title="What your changes make of it"
         description="From what it is now to what it is with your changes on top."
       >

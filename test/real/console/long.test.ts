@@ -33,7 +33,7 @@ describe('a session of a hundred thousand events', () => {
     const { page, complaints } = await stage.open(`/sessions/${session}`);
     const said = page.getByRole('article', { name: 'Agent says' });
     await said.last().waitFor();
-    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await page.getByText('Connection: Live').waitFor();
     const before = await said.count();
     await page.getByRole('button', { name: 'Show what came before' }).press('Enter');
     await said.nth(before).waitFor();

@@ -132,15 +132,17 @@ describe('the page of a session', () => {
     const session = await begin({}, 'before');
     await ended(session);
     const { page, context } = await stage.open(`/sessions/${session}`);
-    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await page.getByText('Connection: Live').waitFor();
+    expect(await page.getByRole('status').filter({ hasText: 'as it happens' }).count()).toBe(0);
     await context.setOffline(true);
-    await page.getByRole('status', { name: 'Connection: Reconnecting' }).waitFor();
+    await page.getByText('Connection: Reconnecting').waitFor();
+    await page.getByRole('status').filter({ hasText: 'The line is down.' }).waitFor();
     for (const content of ['first while away', 'second while away'])
       await stage.api.post(`/sessions/${session}/messages`, { content });
     await until('both have been answered', async () => (await shown(session)).queued_turns === 0);
     await ended(session);
     await context.setOffline(false);
-    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await page.getByText('Connection: Live').waitFor();
     for (const text of ['before', 'first while away', 'second while away'])
       await until(`${text} stands there twice`, async () => {
         return (await conversation(page).getByText(text, { exact: true }).count()) === 2;
@@ -239,7 +241,7 @@ describe('the page of a session', () => {
     await ended(session);
     const { page } = await stage.open(`/sessions/${session}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('too late');
-    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await page.getByText('Connection: Live').waitFor();
     await stage.api.send('DELETE', `/sessions/${session}`);
     await page.getByRole('alert').getByText('The session is deleted').waitFor();
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);

@@ -94,7 +94,7 @@ describe('sessions where people log in', () => {
     await page.getByRole('link', { name: 'Log in' }).click();
     await page.getByLabel('Account').fill('bob');
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('status', { name: 'Connection: Live' }).waitFor();
+    await page.getByText('Connection: Live').waitFor();
     // Nothing but the stream says so.
     await page.route('**/api/v1/sessions/*', (route) => route.abort());
     await context.setOffline(true);
