@@ -19,7 +19,7 @@ describe('pages of sessions that nobody sees', () => {
     return String(body.data.session_id);
   }
 
-  const live = (page: Page) => page.getByRole('status').getByText('Live', { exact: true }).waitFor();
+  const live = (page: Page) => page.getByText('Connection: Live').waitFor();
 
   /** As a browser does it with a tab behind another. */
   const turn = (page: Page, hidden: boolean) =>
