@@ -90,10 +90,16 @@ const AGENT = {
 
 async function start(env: Record<string, string>, api: Api): Promise<Program> {
   const program = runProgram(env);
-  await until(
-    `the program is ready; it says: ${program.output()}`,
-    async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok,
-    30_000,
-  );
+  const isReady = async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok;
+  try {
+    await Promise.race([until('the program is ready', isReady, 30_000), hasEnded(program)]);
+  } catch (error) {
+    program.kill('SIGKILL');
+    throw new Error(`the program did not start; it said:\n${program.output()}`, { cause: error });
+  }
   return program;
+}
+
+async function hasEnded({ exited }: Program): Promise<never> {
+  throw new Error(`it ended with ${await exited}`);
 }

@@ -237,7 +237,8 @@ describe('the files of a session', () => {
     await tree(page).and(page.locator(':focus')).waitFor();
 
     await press('F2');
-    await field.waitFor();
+    await until('its name is marked', async () => (await page.evaluate(MARKED)) === 'index');
+    await field.and(page.locator(':focus')).waitFor();
     await press('Control+A');
     await keyboard.type('b.txt');
     await press('Enter');
