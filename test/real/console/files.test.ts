@@ -267,7 +267,7 @@ describe('the files of a session', () => {
 
     await tabTo(page, button(page, 'New folder'));
     await press('Enter');
-    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor();
     await keyboard.type('docs/images');
     await press('Enter');
     await item(page, 'images').waitFor();

@@ -373,7 +373,11 @@ describe('the page of a session', () => {
     await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Triggers').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+k');
-    await page.getByRole('dialog', { name: 'Search' }).waitFor();
+    await page
+      .getByRole('dialog', { name: 'Search' })
+      .getByRole('combobox')
+      .and(page.locator(':focus'))
+      .waitFor();
     await page.keyboard.type('keyboard only');
     await page.getByRole('option', { name: /keyboard only/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);

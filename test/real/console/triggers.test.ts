@@ -57,6 +57,8 @@ describe('triggers', () => {
       const agent = page.getByRole('combobox', { name: 'Agent' });
       await tabTo(page, agent);
       await page.keyboard.press('Enter');
+      const name = page.getByRole('combobox', { name: 'Find an agent by name' });
+      await name.and(page.locator(':focus')).waitFor();
       await page.keyboard.type('whose name');
       await page.getByRole('option', { name: NAME }).waitFor();
       await page.keyboard.press('ArrowDown');
