@@ -92,7 +92,7 @@ async function start(env: Record<string, string>, api: Api): Promise<Program> {
   const program = runProgram(env);
   const isReady = async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok;
   try {
-    await Promise.race([until('the program is ready', isReady, 60_000), hasEnded(program)]);
+    await Promise.race([until('the program is ready', isReady, 30_000), hasEnded(program)]);
   } catch (error) {
     program.kill('SIGKILL');
     throw new Error(`the program did not start; it said:\n${program.output()}`, { cause: error });
