@@ -1,9 +1,9 @@
 /**
- * Who may import whom. Each rule reads as the sentence it enforces, and test/rules/imports.test.ts plants one
- * fault for each. `import type` counts like any other import.
+ * The import rules. The name of each rule states what it enforces, and test/rules/imports.test.ts plants a violation of
+ * each. `import type` counts as an import.
  */
 
-/** A file `name.ts`, or a folder `name/` that it grew into. */
+/** Matches a file `name.ts` or a folder `name/`. */
 const noun = (name) => `${name}(\\.ts$|/)`;
 const npm = (...names) => `^(node_modules/)?(@types/)?(${names.join('|')})(/|$)`;
 
@@ -12,46 +12,46 @@ const ANY_SERVICE = '^services/([^/]+)/';
 const DOMAIN = `^services/([^/]+)/${noun('domain')}`;
 const STORE = `^services/([^/]+)/${noun('store')}`;
 const HANDLERS = `^services/([^/]+)/${noun('handlers')}`;
-/** The composition root: assembles the services, and is known to none of them. */
-const HOUSE = '^services/(main\\.ts$|house/)';
-/** Where the SQL of a service is put to use: the store, and the file that opens the pool. */
+/** The composition root: it assembles the services, and no service imports it. */
+const BOOTSTRAP = '^services/(main\\.ts$|bootstrap/)';
+/** The code that uses lib/db: the store of a service, and the file that opens its pool. */
 const DATABASE_USERS = `^services/[^/]+/(${noun('store')}|${noun('service')})`;
 
-/** What of the console a part of it may know, besides packages: those that are listed, and itself. */
+/** The folders of the console. `consoleBut` matches all of them except the listed ones. */
 const CONSOLE = ['gen', 'api', 'journal', 'ui', 'parts', 'pages', 'app'];
-const consoleBut = (...rooms) =>
-  `^console/(${CONSOLE.filter((room) => !rooms.includes(room)).join('|')})(/|$)`;
+const consoleBut = (...allowed) =>
+  `^console/(${CONSOLE.filter((folder) => !allowed.includes(folder)).join('|')})(/|$)`;
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 const lib = [
   forbid(
     'lib-is-acyclic',
-    'What everything stands on is read from the bottom up: move the shared part below both.',
+    'lib/ has no import cycles. Move the shared part into a third file.',
     { path: '^lib/' },
     { circular: true },
   ),
   forbid(
-    'lib-knows-no-service',
-    'lib/ serves services that it does not know: take a parameter instead.',
+    'lib-imports-no-service',
+    'lib/ is independent of services. Take a parameter instead.',
     { path: '^lib/' },
     { path: '^(services|edge)/' },
   ),
   forbid(
-    'lib-knows-no-contract',
-    'A contract belongs to a service; only the error trailer that all of them share is known to lib/grpc.',
+    'lib-imports-no-service-contract',
+    'A contract belongs to its service. Only the shared error trailer and the contracts of calls and health are used in lib/grpc.',
     { path: '^lib/' },
-    { path: '^proto/', pathNot: '^proto/gen/ahs/common/' },
+    { path: '^proto/', pathNot: '^proto/gen/(ahs/(common|calls)|grpc/health)/' },
   ),
   forbid(
-    'only-the-transport-knows-the-error-trailer',
-    'The rest of lib/ speaks of errors by lib/errors.ts.',
+    'only-lib-grpc-imports-shared-contracts',
+    'The rest of lib/ uses lib/errors.ts for errors.',
     { path: '^lib/', pathNot: '^lib/grpc/' },
-    { path: '^proto/gen/ahs/common/' },
+    { path: '^proto/gen/(ahs/(common|calls)|grpc/health)/' },
   ),
   forbid(
-    'contracts-know-nobody',
-    'Generated code stands alone.',
+    'contracts-import-no-product-code',
+    'Generated code imports no product code.',
     { path: '^proto/' },
     { path: '^(lib|services|edge)/' },
   ),
@@ -60,46 +60,46 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'What is true and what may happen: no I/O, no clock, no package. It may know lib/errors, lib/ids, lib/text, lib/events, lib/paths and the tables lib/tools, lib/sandboxes, lib/hosts and lib/acts.',
+    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/paths, lib/backoff, lib/digest and the tables lib/tools, lib/model-options, lib/sandboxes, lib/hosts and lib/audit-actions.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|ids|text|events|tools|sandboxes|hosts|acts|paths)(\\.ts$|/)',
+        '^lib/(errors|ids|text|events|tools|model-options|sandboxes|hosts|audit-actions|paths|backoff|digest)(\\.ts$|/)',
         `^services/$1/${noun('domain')}`,
       ],
     },
   ),
   forbid(
-    'store-holds-the-sql',
-    'SQL is visible in one place: ask the store of the service.',
-    { path: ANY_SERVICE, pathNot: [DATABASE_USERS, HOUSE] },
+    'only-stores-import-lib-db',
+    'All SQL is in the store. Add a function to the store of the service.',
+    { path: ANY_SERVICE, pathNot: [DATABASE_USERS, BOOTSTRAP] },
     { path: '^lib/db/' },
   ),
   forbid(
-    'store-knows-only-the-database',
-    'A store keeps what its domain decided, then hints. It may know lib/db, the bus, lib/errors, lib/ids, lib/clock ' +
-      'and its own folder below the handlers.',
+    'store-imports-only-database-code',
+    'A store saves decisions of its domain and then publishes hints. It may import lib/db, the bus, lib/errors, lib/ids, ' +
+      'lib/clock, lib/lru, lib/semaphore and its own service except handlers, service and config.',
     { path: STORE },
     {
       pathNot: [
         '^lib/db/',
         '^lib/bus/bus\\.ts$',
-        '^lib/(errors|ids|clock)\\.ts$',
+        '^lib/(errors|ids|clock|lru|semaphore)\\.ts$',
         '^services/$1/(?!(handlers|service|config)(\\.ts$|/))',
       ],
     },
   ),
   forbid(
-    'handlers-answer-calls',
-    'A handler turns a call into domain and store: contracts, lib/grpc, values and what it is handed, its own folder.',
+    'handlers-import-only-allowed-modules',
+    'A handler connects a call with domain and store. It may import contracts, lib/grpc, value modules of lib/ and its own service.',
     { path: HANDLERS },
     {
       pathNot: [
         '^proto/gen/',
         '^lib/grpc/',
-        // store-holds-the-sql speaks about this one.
+        // The rule only-stores-import-lib-db covers these imports.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|acts|trace|digest)\\.ts$',
+        '^lib/(errors|ids|text|events|audit-actions|trace|digest)\\.ts$',
         '^lib/(clock|cache|sealing)\\.ts$',
         '^services/$1/',
       ],
@@ -107,40 +107,74 @@ const services = [
   ),
   forbid(
     'no-service-imports-another',
-    'Ask its contract: the client is handed in.',
-    { path: ANY_SERVICE, pathNot: HOUSE },
+    'Call the other service through its contract. The client is passed in.',
+    { path: ANY_SERVICE, pathNot: BOOTSTRAP },
     { path: '^services/', pathNot: '^services/$1/' },
   ),
   forbid(
-    'no-service-knows-the-edge',
-    'Services answer gRPC; HTTP is in front of them.',
-    { path: ANY_SERVICE, pathNot: HOUSE },
+    'no-service-imports-the-edge',
+    'Services serve gRPC only. The edge serves HTTP.',
+    { path: ANY_SERVICE, pathNot: BOOTSTRAP },
     { path: '^edge/' },
   ),
   forbid(
-    'nothing-goes-in-circles',
-    'Two files that need each other are one, or hide a third.',
+    'no-circular-imports',
+    'Merge files that import each other, or extract the shared part.',
     { path: '^(services|edge|scripts|console)/', pathNot: '^console/gen/' },
     { circular: true },
   ),
 ];
 
+/** The components of the runner from top to bottom. Each may import only components behind it. */
+const RUNNER = [
+  'service.ts',
+  'config.ts',
+  'loop',
+  'queue',
+  'tools',
+  'sandbox-pool',
+  'workspace',
+  'models',
+  'sandbox-providers',
+  'sandbox',
+  'kernel',
+  'tool-calls',
+];
+const runnerPart = (...parts) => `^services/runner/(${parts.join('|').replaceAll('.', '\\.')})(/|$)`;
+
+const runner = [
+  forbid(
+    'runner-has-only-its-listed-components',
+    'Put the file into a component of services/runner, or add a component to RUNNER in .dependency-cruiser.mjs.',
+    { path: '^services/runner/', pathNot: runnerPart(...RUNNER) },
+    {},
+  ),
+  ...RUNNER.slice(1).map((part, index) =>
+    forbid(
+      `runner-${part.replace('.ts', '')}-imports-only-lower-components`,
+      'The components of the runner form layers: move the shared part down, or pass it in as a parameter.',
+      { path: runnerPart(part) },
+      { path: runnerPart(...RUNNER.slice(0, index + 1)) },
+    ),
+  ),
+];
+
 const edge = [
   forbid(
-    'edge-has-no-database',
-    'The edge holds no rule, no table and no bytes: ask the service that does.',
+    'edge-imports-no-database',
+    'The edge has no business rules, tables or stored bytes. Call the service that has them.',
     { path: '^edge/' },
     { path: '^lib/(db|blobs)/' },
   ),
   forbid(
     'edge-imports-no-service',
-    'The edge speaks to generated clients, which it is handed.',
+    'The edge calls services through generated clients that are passed in.',
     { path: '^edge/' },
     { path: '^services/' },
   ),
   forbid(
-    'only-edge-knows-fastify',
-    'HTTP ends at the edge.',
+    'only-edge-imports-fastify',
+    'Only the edge serves HTTP.',
     { path: '^(lib|services|scripts|proto)/' },
     { path: npm('fastify', 'fastify-[^/]+', '@fastify/[^/]+', '@scalar/[^/]+') },
   ),
@@ -148,50 +182,51 @@ const edge = [
 
 const consoles = [
   forbid(
-    'console-knows-the-api-alone',
-    'The console speaks /api/v1, by what is generated from its description: what is shared goes through there.',
+    'console-imports-only-the-generated-client',
+    'The console uses only the client that is generated from the description of /api/v1.',
     { path: '^console/' },
     { path: '^(lib|services|edge|proto|scripts)/' },
   ),
   forbid(
-    'nobody-knows-the-console',
-    'It is built, and served as files.',
+    'only-console-imports-console',
+    'The console is built and served as static files.',
     { path: '^(lib|services|edge|scripts|proto)/' },
     { path: '^console/' },
   ),
   forbid(
-    'console-runs-in-browsers',
-    'There is no Node there.',
+    'console-imports-no-node-modules',
+    'Browsers have no Node modules.',
     { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
     { dependencyTypes: ['core'] },
   ),
   forbid(
-    'console-gen-stands-alone',
-    'Generated code stands alone.',
+    'console-gen-imports-nothing',
+    'Generated code imports no product code.',
     { path: '^console/gen/' },
     { path: consoleBut('gen') },
   ),
   forbid(
-    'console-api-knows-the-client',
-    'api/ is the generated client with names for what is asked: it knows neither components nor pages.',
+    'console-api-imports-only-the-client',
+    'api/ wraps the generated client and imports neither components nor pages.',
     { path: '^console/api/' },
     { path: consoleBut('gen', 'api') },
   ),
   forbid(
-    'console-journal-knows-no-page',
-    'journal/ makes something to show from events: it knows neither components nor pages.',
+    'console-journal-imports-no-component',
+    'journal/ derives view models from events and imports neither components nor pages.',
     { path: '^console/journal/' },
-    { path: consoleBut('gen', 'api', 'journal') },
+    // The text of a retry contains a duration.
+    { path: consoleBut('gen', 'api', 'journal'), pathNot: '^console/parts/text/duration\\.ts$' },
   ),
   forbid(
-    'console-ui-knows-neither-api-nor-pages',
-    'ui/ is what pages are made of, whatever they are about: hand over what it shows.',
+    'console-ui-imports-no-data-or-pages',
+    'ui/ holds generic components. Pass data as properties.',
     { path: '^console/ui/' },
     { path: consoleBut('ui') },
   ),
   forbid(
-    'console-ui-is-made-of-three-packages',
-    'Components are made with react, @base-ui/react and lucide-react, and know no data.',
+    'console-ui-imports-three-packages',
+    'Components use only react, @base-ui/react and lucide-react, and load no data.',
     { path: '^console/ui/' },
     {
       path: '(^|/)node_modules/',
@@ -199,47 +234,51 @@ const consoles = [
     },
   ),
   forbid(
-    'console-parts-know-no-page',
-    'parts/ is what several pages need: it knows none of them.',
+    'console-parts-import-no-page',
+    'parts/ is shared by several pages and imports none of them.',
     { path: '^console/parts/' },
     { path: consoleBut('gen', 'api', 'journal', 'ui', 'parts') },
   ),
   forbid(
-    'console-pages-know-not-the-app',
-    'The app knows its pages: what it has for them comes through the router.',
+    'console-pages-import-no-app-code',
+    'The app imports its pages. Pages get values of the app through the router.',
     { path: '^console/pages/' },
     { path: '^console/app/' },
   ),
   forbid(
-    'console-pages-know-not-each-other',
-    'What two pages need goes to ui/, api/ or parts/.',
+    'console-pages-import-no-other-page',
+    'Code that two pages share belongs in ui/, api/ or parts/.',
     { path: '^console/pages/([^/]+)/' },
     { path: '^console/pages/', pathNot: '^console/pages/$1/' },
   ),
 ];
 
-/** One home for each driver; tests may speak to the backends themselves. */
-const driver = (name, home, ...packages) =>
+/** Each driver is imported in one folder. Tests may use the drivers directly. */
+const driver = (name, folder, ...packages) =>
   forbid(
     name,
-    `This driver is imported in ${home} only: use what that folder offers.`,
-    { path: '^(lib|services|edge|scripts|proto)/', pathNot: `^${noun(home)}` },
+    `Only ${folder} imports this driver. Use the functions of that folder.`,
+    { path: '^(lib|services|edge|scripts|proto)/', pathNot: `^${noun(folder)}` },
     { path: npm(...packages) },
   );
 
 const drivers = [
-  driver('only-lib-db-speaks-postgres', 'lib/db', 'pg', 'pg-[^/]+'),
-  driver('only-lib-bus-speaks-redis', 'lib/bus', 'redis', '@redis/[^/]+', 'ioredis'),
-  driver('only-lib-blobs-speaks-s3', 'lib/blobs', 'minio', '@aws-sdk/[^/]+'),
-  driver('only-lib-grpc-speaks-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
-  driver('only-lib-telemetry-speaks-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
-  driver('only-lib-metrics-speaks-prometheus', 'lib/metrics', 'prom-client'),
-  driver('only-the-simulated-shell-knows-its-library', 'services/runner/sandbox/simulated', 'just-bash'),
-  driver('only-auth-speaks-to-identity-providers', 'services/auth', 'openid-client', 'jose'),
-  driver('only-the-runner-speaks-to-models', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
+  driver('only-lib-db-imports-postgres', 'lib/db', 'pg', 'pg-[^/]+'),
+  driver('only-lib-bus-imports-redis', 'lib/bus', 'redis', '@redis/[^/]+', 'ioredis'),
+  driver('only-lib-blobs-imports-s3', 'lib/blobs', 'minio', '@aws-sdk/[^/]+'),
+  driver('only-lib-grpc-imports-grpc', 'lib/grpc', '@grpc/[^/]+', 'nice-grpc', 'nice-grpc-[^/]+'),
+  driver('only-lib-telemetry-imports-opentelemetry', 'lib/telemetry', '@opentelemetry/[^/]+'),
+  driver('only-lib-metrics-imports-prometheus', 'lib/metrics', 'prom-client'),
+  driver(
+    'only-the-simulated-shell-imports-just-bash',
+    'services/runner/sandbox-providers/simulated',
+    'just-bash',
+  ),
+  driver('only-auth-imports-identity-libraries', 'services/auth', 'openid-client', 'jose'),
+  driver('only-the-runner-imports-model-libraries', 'services/runner', 'ai', '@ai-sdk/[^/]+'),
   forbid(
-    'providers-are-loaded-when-needed',
-    'A start does not wait for the packages of providers that nobody may ever ask: import() them at their first use.',
+    'model-providers-are-loaded-on-demand',
+    'Start-up must not wait for packages of providers that are possibly never used. Load them with import() at their first use.',
     { path: PRODUCT },
     {
       path: npm('@ai-sdk/(anthropic|openai|openai-compatible)'),
@@ -247,8 +286,8 @@ const drivers = [
     },
   ),
   forbid(
-    'exporting-is-loaded-when-needed',
-    'Without a collector, a start does not wait for the libraries that speak to one: use lib/telemetry/open.ts.',
+    'trace-export-is-loaded-on-demand',
+    'Without a collector, start-up must not wait for the export libraries. Use lib/telemetry/open.ts.',
     { path: PRODUCT },
     { path: '^lib/telemetry/otlp\\.ts$', dependencyTypesNot: ['dynamic-import', 'type-only'] },
   ),
@@ -256,34 +295,34 @@ const drivers = [
 
 const product = [
   forbid(
-    'tests-do-not-leak-into-the-product',
-    'Fakes that the product needs are product features and live with it.',
+    'product-imports-no-tests',
+    'A fake that the product needs is a product feature and belongs to the product folders.',
     { path: '^(lib|services|edge|scripts|proto)/' },
     { path: '^test/' },
   ),
   forbid(
-    'the-product-runs-without-scripts',
-    'Scripts serve developers.',
+    'product-imports-no-scripts',
+    'Scripts are tools for developers.',
     { path: PRODUCT },
     { path: '^scripts/' },
   ),
   forbid(
-    'the-product-needs-no-dev-package',
-    'Declare it under dependencies: an installation for production leaves the others out.',
+    'product-imports-no-dev-package',
+    'Declare the package under dependencies. A production installation omits development packages.',
     { path: '^(lib|services|edge|proto)/' },
     { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
   ),
   forbid(
     'every-package-is-declared',
-    'A package that only another package brought along may leave with it.',
+    'A transitive package can disappear with the package that requires it. Declare it in package.json.',
     {},
     { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
   ),
-  forbid('every-import-is-found', 'There is no such file or package.', {}, { couldNotResolve: true }),
+  forbid('every-import-resolves', 'The file or package does not exist.', {}, { couldNotResolve: true }),
 ];
 
 export default {
-  forbidden: [...lib, ...services, ...edge, ...consoles, ...drivers, ...product],
+  forbidden: [...lib, ...services, ...runner, ...edge, ...consoles, ...drivers, ...product],
   options: {
     doNotFollow: { path: '(^|/)node_modules/' },
     exclude: { path: '^console/(dist|\\.dist-[^/]+)/' },

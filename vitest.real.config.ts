@@ -1,26 +1,33 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import embedded from './vitest.config.ts';
+import embedded, { CRASHES } from './vitest.config.ts';
 
-/** The end-to-end cases, which both shapes of the product have to pass. */
+/** End-to-end cases that run in both process shapes. */
 const JOURNEYS = [
   'test/e2e/{journey,webhook,restart,trace,workspace,workspace-crash}.test.ts',
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',
 ];
-/** What only separate processes have to show. */
-const APART = ['test/real/{targets,replicas,environments,limits}.test.ts'];
+/** Cases for separate processes only. */
+const SEPARATE_PROCESSES = ['test/real/{targets,replicas,instances,environments,limits}.test.ts'];
+/** Contract suites, which lane 1 runs in process and over call streams. */
+const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
+  readFileSync(file, 'utf8').includes('TRANSPORTS'),
+);
 const ON_REAL_BACKENDS = { SERVICE_TEST_LANE: 'real' };
-const { include: _, exclude: __, env: ___, ...common } = embedded.test ?? {};
+const { include: _, exclude: __, env: ___, isolate: ____, ...common } = embedded.test ?? {};
 
 /**
- * Lane 2: the same contract suites, on the backends that an operator brings along (Redis, an S3
- * server, a separate PostgreSQL, processes apart), and what only they can show. The journeys run once in each shape.
+ * Lane 2: the contract suites on real backends (Redis, an S3 server, separate processes) and the tests that need them. The
+ * end-to-end cases run once in each process shape.
  */
 export default defineConfig({
   test: {
     ...common,
     globalSetup: [...(common.globalSetup ?? []), 'test/support/object-store.ts'],
+    // These tests use more CPU time than those of lane 1, and more of them measure times.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
@@ -28,8 +35,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'one process',
-          include: [...JOURNEYS, 'test/edge/stream.test.ts', 'test/real/{,console/}*.test.ts'],
-          exclude: APART,
+          include: [...JOURNEYS, ...CRASHES, 'test/edge/stream.test.ts', 'test/real/{,console/}*.test.ts'],
+          exclude: SEPARATE_PROCESSES,
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'one process' },
         },
       },
@@ -37,8 +44,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'a process per target',
-          include: [...JOURNEYS, ...APART],
+          include: [...JOURNEYS, ...SEPARATE_PROCESSES],
           env: { ...ON_REAL_BACKENDS, SERVICE_TEST_SHAPE: 'a process per target' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'plain gRPC',
+          include: CONTRACTS,
+          env: { ...embedded.test?.env, SERVICE_TEST_TRANSPORT: 'gRPC' },
         },
       },
     ],

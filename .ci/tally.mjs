@@ -1,9 +1,10 @@
 /**
- * Sums the JSON reports of vitest. A run counts only when it ran something and left nothing out.
+ * Sums the JSON reports of vitest. Fails if a lane ran no test or skipped one.
  *
  *   node .ci/tally.mjs <report> …
  *
- * The last line reads `N passed, N failed`. Plain JavaScript, for the Node of the host.
+ * Names each failed test, because the reports of long runs may be cut. The last line reads `N passed, N failed`. Plain
+ * JavaScript, for the Node of the host.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -16,7 +17,7 @@ for (const path of process.argv.slice(2)) {
   const lane = basename(path, '.json');
   const report = read(path);
   if (!report) {
-    problems.push(`${lane}: there is no report, the run did not end by itself`);
+    problems.push(`${lane}: the report is missing; the run did not finish`);
     continue;
   }
   const tests = report.testResults.flatMap((file) => file.assertionResults);
@@ -27,13 +28,15 @@ for (const path of process.argv.slice(2)) {
   const count = (status) => tests.filter((test) => test.status === status).length;
   passed += count('passed');
   failed += count('failed') + broken.length;
-  for (const file of broken) problems.push(`${lane}: ${file.name} could not be run: ${file.message}`);
-  for (const test of leftOut) problems.push(`${lane}: left out (${test.status}): ${test.fullName}`);
+  for (const test of tests.filter(({ status }) => status === 'failed'))
+    problems.push(`${lane}: failed: ${test.fullName}: ${firstLine(test.failureMessages)}`);
+  for (const file of broken) problems.push(`${lane}: ${file.name} could not be loaded: ${file.message}`);
+  for (const test of leftOut) problems.push(`${lane}: skipped (${test.status}): ${test.fullName}`);
   if (tests.length === 0) problems.push(`${lane}: no test ran`);
   if (!report.success) problems.push(`${lane}: vitest reports a failure`);
 }
 
-if (process.argv.length < 3) problems.push('no report was named');
+if (process.argv.length < 3) problems.push('no report was given');
 for (const problem of problems) console.log(problem);
 if (problems.length > 0 || failed > 0) process.exitCode = 1;
 console.log(`${passed} passed, ${failed} failed`);
@@ -44,4 +47,9 @@ function read(path) {
   } catch {
     return undefined;
   }
+}
+
+/** The first line of the first message of a failed test. */
+function firstLine([message = ''] = []) {
+  return message.split('\n', 1)[0];
 }

@@ -5,21 +5,21 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client.ts';
-import { noticeLogout } from './api/login.ts';
+import { recheckLoginOn401 } from './api/login.ts';
 import { openRouter } from './app/router.tsx';
 import { Toasts } from './ui/toast.tsx';
 import { TooltipProvider } from './ui/tooltip.tsx';
 
 const RETRIES = 2;
-/** Nobody waits longer without a word of what they are waiting for. */
-const LONGEST_WAIT_MS = 5_000;
+/** A longer delay before a retry is shown as an error instead. */
+const MAX_RETRY_DELAY_MS = 5_000;
 
-const waitMs = (failures: number, error: Error): number =>
+const retryDelayMs = (failures: number, error: Error): number =>
   (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 1_000 * 2 ** failures;
-const isWorthIt = (failures: number, error: Error): boolean =>
-  error instanceof ApiError && error.retryable && waitMs(failures, error) <= LONGEST_WAIT_MS;
+const isWorthRetrying = (failures: number, error: Error): boolean =>
+  error instanceof ApiError && error.retryable && retryDelayMs(failures, error) <= MAX_RETRY_DELAY_MS;
 
-const onError = (error: unknown) => noticeLogout(queries, error);
+const onError = (error: unknown) => recheckLoginOn401(queries, error);
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
@@ -27,15 +27,17 @@ const queries: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      retry: (failures, error) => failures < RETRIES && isWorthIt(failures, error),
-      retryDelay: waitMs,
+      retry: (failures, error) => failures < RETRIES && isWorthRetrying(failures, error),
+      retryDelay: retryDelayMs,
     },
+    // Without a network, an action fails at once. It is not sent later, when the user may no longer want it.
+    mutations: { networkMode: 'always' },
   },
 });
 
-const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the console');
-createRoot(place).render(
+const rootElement = document.getElementById('root');
+if (!rootElement) throw new Error('The page has no #root element.');
+createRoot(rootElement).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>

@@ -1,22 +1,22 @@
 /**
- * Asks a target whether it can do its work, by the standard gRPC health service:
- * `node deploy/health.ts [port]`. Ends with 0 when it says so, otherwise with 1.
+ * Checks a target with the standard gRPC health service: `node deploy/health.ts [port]`. Exits with 0 when the target is
+ * SERVING and with 1 otherwise.
  *
- * A container runs this every few seconds, so it speaks HTTP/2 itself: loading a gRPC library takes
- * five times as long as all of this.
+ * A container runs this every few seconds, so it uses HTTP/2 directly: loading a gRPC library takes five times as long as
+ * the whole check.
  */
 import { connect } from 'node:http2';
 
 const [port = '50051'] = process.argv.slice(2);
-const ANSWER_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
-// A message of gRPC is one byte of flags, four bytes of length and the message.
-const ABOUT_THE_PROCESS = Buffer.from([0, 0, 0, 0, 0]);
-const SERVING = Buffer.from([0, 0, 0, 0, 2, 0x08, 0x01]);
+// A gRPC message has one byte of flags, four bytes of length and the content.
+const CHECK_PROCESS_REQUEST = Buffer.from([0, 0, 0, 0, 0]);
+const SERVING_RESPONSE = Buffer.from([0, 0, 0, 0, 2, 0x08, 0x01]);
 
 const session = connect(`http://127.0.0.1:${port}`);
 session.on('error', (error) => end(error.message));
-session.setTimeout(ANSWER_MS, () => end('no answer'));
+session.setTimeout(TIMEOUT_MS, () => end('no response within 3 seconds'));
 const call = session.request({
   ':method': 'POST',
   ':path': '/grpc.health.v1.Health/Check',
@@ -26,8 +26,8 @@ const call = session.request({
 const chunks: Buffer[] = [];
 call.on('error', (error) => end(error.message));
 call.on('data', (chunk: Buffer) => chunks.push(chunk));
-call.on('end', () => end(Buffer.concat(chunks).equals(SERVING) ? undefined : 'not serving'));
-call.end(ABOUT_THE_PROCESS);
+call.on('end', () => end(Buffer.concat(chunks).equals(SERVING_RESPONSE) ? undefined : 'not serving'));
+call.end(CHECK_PROCESS_REQUEST);
 
 function end(problem: string | undefined): never {
   if (problem) console.error(problem);

@@ -1,44 +1,46 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 
 /**
- * Who may come in: anybody, or who shows a credential with this scope; `write` includes `read`. Whether somebody is an
- * administrator, or the owner of what is asked for, is for the services to say.
+ * The access that a route requires: none (`open`), or a credential with this scope. `write` includes `read`. The services
+ * check roles and ownership.
  */
-export type Access = 'open' | 'read' | 'write' | 'admin';
+export type RouteAccess = 'open' | 'read' | 'write' | 'admin';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Closed when absent: see `closedDefault`. */
-    access?: Access;
+    /** Default: see `defaultAccess`. */
+    access?: RouteAccess;
   }
 }
 
-/** A route as it is served. */
-export interface ServedRoute {
+/** A registered route. */
+export interface RegisteredRoute {
   method: string;
-  /** From the root, with parameters in braces. */
+  /** The complete path, with parameters in braces. */
   path: string;
-  access: Access;
+  access: RouteAccess;
+  /** Undefined for routes that are not declared as operations of the API. */
+  operationId: string | undefined;
 }
 
-const READING = ['GET', 'HEAD'];
+const READ_METHODS = ['GET', 'HEAD'];
 
-/** What a route asks for that does not say it: reading what is read, writing anything else, administration all of it. */
-export function closedDefault(method: string, path: string): Access {
+/** The required scope of a route that declares none: `admin` below /admin, else `read` or `write` by its method. */
+export function defaultAccess(method: string, path: string): RouteAccess {
   if (path.startsWith('/api/v1/admin/')) return 'admin';
-  return READING.includes(method) ? 'read' : 'write';
+  return READ_METHODS.includes(method) ? 'read' : 'write';
 }
 
-/** Gives every route that is registered from here on what it asks for, so that none is open that does not say so. */
-export function closeRoutes(app: FastifyInstance): readonly ServedRoute[] {
-  const served: ServedRoute[] = [];
+/** Sets the access of every route that is registered after this call, so that only declared routes are open. */
+export function applyRouteAccess(app: FastifyInstance): readonly RegisteredRoute[] {
+  const routes: RegisteredRoute[] = [];
   app.addHook('onRoute', (options: RouteOptions) => {
     for (const method of [options.method].flat()) {
       const path = options.url.replace(/:(\w+)/g, '{$1}');
-      const access = options.config?.access ?? closedDefault(method, path);
+      const access = options.config?.access ?? defaultAccess(method, path);
       options.config = { ...options.config, access };
-      served.push({ method, path, access });
+      routes.push({ method, path, access, operationId: options.config.operationId });
     }
   });
-  return served;
+  return routes;
 }

@@ -1,58 +1,62 @@
 import cookies from '@fastify/cookie';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuse } from '../lib/errors.ts';
+import { maxOpenFiles } from '../lib/open-files.ts';
 import { traceparent } from '../lib/trace.ts';
-import { closeRoutes, type ServedRoute } from './access.ts';
-import { serveAiStream } from './ai-stream/route.ts';
+import { applyRouteAccess, type RegisteredRoute } from './access.ts';
+import { createAddressReader } from './authentication/address.ts';
+import { Authenticator } from './authentication/authenticator.ts';
+import {
+  type BrowserRules,
+  browserRules,
+  checkBrowserRequest,
+  originForm,
+} from './authentication/browser.ts';
+import { createCookies } from './authentication/cookies.ts';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeContext } from './context.ts';
-import { sourceAddresses } from './door/address.ts';
-import { type BrowserRules, browserFault, browserRules, originForm } from './door/browser.ts';
-import { createCookies } from './door/cookies.ts';
-import { Door } from './door/door.ts';
-import { asRefusal, errorHeaders, errorText, statusOf } from './errors.ts';
-import { awaitsInvitation, invite, watchExpectations } from './plugins/expectation.ts';
-import { answerEarly } from './plugins/farewell.ts';
-import { answerMalformed, type Exchanges } from './plugins/malformed.ts';
-import { looksForPage } from './plugins/navigation.ts';
-import { openRefusals } from './plugins/refusals.ts';
-import { factsOf, watchRequests } from './plugins/requests.ts';
+import { errorHeaders, errorText, statusOf, toRefusal } from './errors.ts';
+import { allowCompression } from './plugins/compression.ts';
+import { ConnectionLimit } from './plugins/connection-limit.ts';
+import { sendEarlyResponse } from './plugins/early-response.ts';
+import { awaitsContinue, handleExpectations, sendContinue } from './plugins/expectation.ts';
+import { checkProtocol } from './plugins/http-protocol.ts';
+import { type Exchanges, isClosing, refuseConnect, respondToMalformed } from './plugins/malformed-request.ts';
+import { isPageNavigation } from './plugins/navigation.ts';
+import { handleNotFound } from './plugins/not-found.ts';
+import { startRefusalAudit } from './plugins/refusal-audit.ts';
+import { createRequestTelemetry, logFields } from './plugins/request-telemetry.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
-import { isUnhurried } from './plugins/unhurried.ts';
-import { refuseUnknown } from './plugins/unknown.ts';
-import { serveLogin } from './routes/auth/login.ts';
+import { allowsSlowBody } from './plugins/slow-body.ts';
+import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
 import { BUILT, serveConsole } from './routes/console.ts';
 import { serveDocs } from './routes/docs.ts';
-import { serveExport } from './routes/export.ts';
-import { serveFiles } from './routes/files.ts';
-import { serveOperations } from './routes/operations.ts';
-import { serveStream } from './routes/stream.ts';
-import { serveTrigger } from './routes/trigger.ts';
+import { TRIGGER_PATH } from './routes/trigger.ts';
 import { ROUTES } from './routes.ts';
-import { API, serve } from './serve.ts';
-import { LiveStreams } from './streaming/live.ts';
+import { LiveStreams } from './streaming/live-streams.ts';
+import { StallMonitor } from './streaming/stall-monitor.ts';
 
-export interface EdgeApp {
+interface EdgeApp {
   app: FastifyInstance;
-  /** Everything that is served, in the order in which it was registered. */
-  routes: readonly ServedRoute[];
-  /** Until then everything is refused. Gives the origin under which clients reach it. */
-  begin(listening: URL): string;
-  /** Sends those away whose answers go on. */
+  /** All registered routes, in the order of their registration. */
+  routes: readonly RegisteredRoute[];
+  /** Starts to accept requests; until then all are refused. Returns the origin under which clients reach the service. */
+  setListeningUrl(listening: URL): string;
+  /** Asks the clients of open streams to reconnect to another process. */
   drain(): void;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
-const SWEEP_MS = 1_000;
+const TIMEOUT_CHECK_MS = 1_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_PARAM_CHARS = 200;
-const TRIGGER_URL = `${API}/deployments/:deployment_id/trigger`;
+const TRIGGER_URL = routeUrl(TRIGGER_PATH);
 
-/** The HTTP side of the service, which does not listen yet. The console comes from a folder where it was built. */
+/** Creates the HTTP server of the service without listening. `consoleFolder` contains the build of the console. */
 export async function createApp(
   context: EdgeContext,
   config: EdgeConfig,
-  folder: string = BUILT,
+  consoleFolder: string = BUILT,
 ): Promise<EdgeApp> {
   const requestTimeout = config.requestTimeoutSeconds * 1_000;
   const exchanges: Exchanges = new WeakMap();
@@ -62,28 +66,30 @@ export async function createApp(
     requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      // A request without Host is refused by our rules, in our words.
+      // `checkProtocol` refuses a request without Host with our error envelope.
       requireHostHeader: false,
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
-      connectionsCheckingInterval: SWEEP_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
     routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     rewriteUrl: originForm,
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, exchanges, context.ids('req')),
+    clientErrorHandler: (error: Error, socket) =>
+      respondToMalformed(error, socket, exchanges, context.ids('req')),
     frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     return503OnClosing: false,
   });
-  const watch = watchRequests(context);
-  const addressOf = sourceAddresses(app, config.trustedProxies);
-  const refusals = openRefusals(context);
+  const startTelemetry = createRequestTelemetry(context);
+  const addressOf = createAddressReader(app, config.trustedProxies);
+  const refusalAudit = startRefusalAudit(context);
+  const connectionLimit = new ConnectionLimit(app.server, maxOpenFiles());
   let rules: BrowserRules | undefined;
 
-  /** What stands on every answer, errors included. */
-  function begin(request: FastifyRequest, reply: FastifyReply): void {
+  /** Starts the telemetry of a request and sets the headers of every response, errors included. */
+  function beginRequest(request: FastifyRequest, reply: FastifyReply): void {
     request.address = addressOf(request);
-    // A sender of webhooks traces its own work, not ours.
-    watch(request, reply, request.routeOptions?.url === TRIGGER_URL);
+    // A webhook sender traces its own work, so its trace is linked and not continued.
+    startTelemetry(request, reply, request.routeOptions?.url === TRIGGER_URL);
     reply.headers(SECURITY_HEADERS);
     reply.header('cache-control', 'no-store');
     reply.header('traceparent', traceparent(request.span.trace));
@@ -91,84 +97,111 @@ export async function createApp(
   }
 
   function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    if (request.span === undefined) begin(request, reply);
-    const refusal = asRefusal(error);
+    if (request.span === undefined) beginRequest(request, reply);
+    const refusal = toRefusal(error);
     if (refusal.code === 'INTERNAL') {
-      const facts = { ...factsOf(request), err: refusal.cause ?? error };
-      context.log.error(facts, 'a request failed unexpectedly');
+      const fields = { ...logFields(request), err: refusal.cause ?? error };
+      context.log.error(fields, 'request failed with an unexpected error');
     }
-    request.outcome.refused = refusal.code;
-    refusals.note(request, refusal.code);
+    request.outcome.errorCode = refusal.code;
+    refusalAudit.record(request, refusal.code);
     const text = errorText(refusal, request.id);
     const challenge = reply.getHeader('www-authenticate');
     const headers = { ...errorHeaders(refusal), ...(challenge ? { 'www-authenticate': challenge } : {}) };
     reply.code(statusOf(refusal)).headers(headers).type('application/json; charset=utf-8');
-    if (request.raw.complete || !isUnhurried(request) || awaitsInvitation(request.raw)) {
+    const { raw } = request;
+    const endsConnection = allowsSlowBody(request) || !reply.raw.shouldKeepAlive;
+    if (raw.complete || awaitsContinue(raw) || !endsConnection) {
       void reply.send(text);
       return;
     }
     reply.hijack();
-    answerEarly(request.raw, reply.raw, statusOf(refusal), { ...reply.getHeaders() }, text);
+    sendEarlyResponse(raw, reply.raw, statusOf(refusal), { ...reply.getHeaders() }, text);
   }
 
   app.setErrorHandler(sendError);
   app.removeAllContentTypeParsers();
-  // Routes read their bodies themselves, after they have looked at who sends them.
+  // Routes read their bodies themselves, after the request is authorized.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request, reply) => {
     const { raw } = request;
-    const unhurried = isUnhurried(request);
-    exchanges.set(raw.socket, { request: raw, response: reply.raw, unhurried });
-    if (!unhurried) invite(raw);
-    begin(request, reply);
-    // A Content-Type that the framework cannot parse is for the route to judge, or to ignore.
+    if (isClosing(raw.socket))
+      throw refuse('REQUEST_TIMEOUT', 'The connection is closing. Send the request on another one.');
+    const slowBody = allowsSlowBody(request);
+    exchanges.set(raw.socket, { request: raw, response: reply.raw, slowBody });
+    const invalid = checkProtocol(raw);
+    if (invalid) {
+      reply.raw.shouldKeepAlive = false;
+      throw invalid;
+    }
+    if (!slowBody) sendContinue(raw);
+    beginRequest(request, reply);
+    connectionLimit.check(request, reply);
+    // The framework would refuse a Content-Type that it cannot parse. Routes check it from `rawHeaders`.
     raw.headers['content-type'] = 'application/octet-stream';
-    const { url, config: served } = request.routeOptions;
+    const { url, config: routeConfig } = request.routeOptions;
     if (url === TRIGGER_URL) return;
-    if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'the service is starting');
-    const isPage = url === undefined ? looksForPage(request) : !url.startsWith(API) || served.isPage === true;
+    if (!rules) throw refuse('DEPENDENCY_UNAVAILABLE', 'The service is starting.');
+    const isPage =
+      url === undefined
+        ? isPageNavigation(request)
+        : !url.startsWith(API_PREFIX) || routeConfig.isPage === true;
     const { method, headers } = request;
-    const credential = door.credentialOf(headers);
+    const credential = authenticator.credentialOf(headers);
     request.credential = credential;
-    const fault = browserFault(rules, { method, headers, isPage, credential });
-    if (fault) throw fault;
-    if (url !== undefined) await door.admit(request, reply);
+    const refusal = checkBrowserRequest(rules, { method, headers, isPage, credential });
+    if (refusal) throw refusal;
+    if (url !== undefined) await authenticator.authorize(request, reply);
   });
-  watchExpectations(app.server);
-  const routes = closeRoutes(app);
-  refuseUnknown(app, () => console);
+  handleExpectations(app.server);
+  refuseConnect(app.server, exchanges, () => context.ids('req'));
+  const routes = applyRouteAccess(app);
+  handleNotFound(app, () => console);
   await app.register(cookies, { hook: false });
   const isSecure = config.publicUrl?.startsWith('https:') ?? false;
-  const door = new Door(app, context, config.authMode, createCookies(app, isSecure));
-  for (const route of ROUTES) serve(app, route, { ...context, door });
-  serveLogin(app, context, door.cookies);
-  serveTrigger(app, context, config.maxWebhookBytes);
-  const live = new LiveStreams();
-  const stallMs = config.streamStallSeconds * 1_000;
-  serveStream(app, context, live, stallMs);
-  serveAiStream(app, context, live, stallMs);
-  serveExport(app, context, stallMs);
-  serveFiles(app, context, { uploadStallMs: requestTimeout, downloadStallMs: stallMs });
-  serveOperations(app, context, door);
+  const authenticator = new Authenticator(app, context, config.authMode, createCookies(app, isSecure));
+  const liveStreams = new LiveStreams();
+  const stalled = context.metrics
+    .counter({
+      name: 'ahs_stalled_responses_total',
+      help: 'Streams and downloads that were closed because their client had stopped reading.',
+    })
+    .labels();
+  const stallMonitor = new StallMonitor({
+    clock: context.clock,
+    stallMs: config.streamStallSeconds * 1_000,
+    onStall: () => stalled.inc(),
+  });
+  const routeContext = {
+    ...context,
+    authenticator,
+    liveStreams,
+    maxWebhookBytes: config.maxWebhookBytes,
+    uploadStallMs: requestTimeout,
+    stallMonitor,
+  };
+  await allowCompression(app);
+  for (const route of ROUTES) registerRoute(app, route, routeContext);
   const published = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).origin;
   let origin = published ?? '';
-  // Where a list of hosts is kept, the Host header is one of our names: others were refused before.
-  const isListed = config.authMode === 'local' && published === undefined;
-  serveDocs(app, ({ headers }) => (isListed ? `http://${headers.host}` : origin));
-  const console = await serveConsole(app, { folder, devServer: config.consoleDevServer });
+  // In local mode the Host header has been checked against the allowed hosts, so it can be trusted.
+  const hasCheckedHost = config.authMode === 'local' && published === undefined;
+  serveDocs(app, ({ headers }) => (hasCheckedHost ? `http://${headers.host}` : origin));
+  const console = await serveConsole(app, { folder: consoleFolder, devServer: config.consoleDevServer });
   app.addHook('onClose', async () => {
-    door.stop();
-    await refusals.stop();
+    authenticator.stop();
+    stallMonitor.stop();
+    await refusalAudit.stop();
   });
 
   return {
     app,
     routes,
-    begin(listening) {
+    setListeningUrl(listening) {
       rules = browserRules(listening, config);
       origin = published ?? listening.origin;
       return origin;
     },
-    drain: () => live.drain(),
+    drain: () => liveStreams.drain(),
   };
 }

@@ -5,7 +5,7 @@ import type { DeploymentsServiceDefinition } from '../proto/gen/ahs/deployments/
 import type { FilesServiceDefinition } from '../proto/gen/ahs/files/v1/files.ts';
 import type { SessionsServiceDefinition } from '../proto/gen/ahs/sessions/v1/sessions.ts';
 
-/** The services behind the edge. It knows nothing else of them. */
+/** The clients of the services. The edge has no other access to them. */
 export interface Clients {
   agents: Client<AgentsServiceDefinition>;
   auth: Client<AuthServiceDefinition>;

@@ -2,21 +2,21 @@ import { ERRORS, type ErrorCode, type FieldProblem, Refusal, refuse } from '../l
 
 /** The only writer of the error envelope. */
 
-const WITHHELD = 'An unexpected failure. The request id finds its log line.';
-/** Statuses whose envelope says when to come back. */
-const WAITING = new Set([429, 503]);
-const DEFAULT_WAIT_SECONDS = 1;
+const INTERNAL_MESSAGE = 'An unexpected error occurred. Search the log for the request id.';
+/** Statuses whose envelope and headers say when to retry. */
+const RETRY_AFTER_STATUSES = new Set([429, 503]);
+const DEFAULT_RETRY_SECONDS = 1;
 const MAX_DETAILS = 50;
 const MAX_TEXT = 500;
 
 export function errorText(refusal: Refusal, requestId: string): string {
   const { status, category, retryable, owner } = ERRORS[refusal.code];
-  const message = refusal.code === 'INTERNAL' ? WITHHELD : clip(refusal.message);
+  const message = refusal.code === 'INTERNAL' ? INTERNAL_MESSAGE : clip(refusal.message);
   const details = refusal.details.slice(0, MAX_DETAILS).map(clipDetail);
   return JSON.stringify({
     code: refusal.code,
     message,
-    data: WAITING.has(status) ? { retry_after_seconds: waitOf(refusal) } : null,
+    data: RETRY_AFTER_STATUSES.has(status) ? { retry_after_seconds: retryAfterSeconds(refusal) } : null,
     error: {
       code: refusal.code,
       status_code: status,
@@ -30,7 +30,7 @@ export function errorText(refusal: Refusal, requestId: string): string {
   });
 }
 
-/** A refusal may quote what the client sent; the answer stays small however large that was. */
+/** Limits the length of a message, which may quote the request. */
 function clip(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()}…` : text;
 }
@@ -43,9 +43,10 @@ export function statusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
-/** Headers that go with a refusal because HTTP asks for them. */
+/** The headers that HTTP requires for an error. */
 export function errorHeaders(refusal: Refusal): Record<string, string> {
-  if (WAITING.has(statusOf(refusal))) return { 'retry-after': String(waitOf(refusal)) };
+  if (RETRY_AFTER_STATUSES.has(statusOf(refusal)))
+    return { 'retry-after': String(retryAfterSeconds(refusal)) };
   const scheme = CHALLENGES[refusal.code];
   return scheme ? { 'www-authenticate': scheme } : {};
 }
@@ -59,25 +60,26 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   DEPLOYMENT_UNAUTHORIZED: 'HMAC-SHA256',
 };
 
-function waitOf(refusal: Refusal): number {
-  return refusal.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
+function retryAfterSeconds(refusal: Refusal): number {
+  return refusal.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS;
 }
 
-/** What the HTTP framework refuses by itself, in our words. Whatever nobody expected is INTERNAL. */
-export function asRefusal(error: unknown): Refusal {
+/** Converts an error of the HTTP framework. Unknown errors become INTERNAL. */
+export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
-  const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
-  if (known) return refuse(...known);
-  if (statusCode === 416) return refuse('RANGE_NOT_SATISFIABLE', 'the file has no byte in that range');
+  const mapped = typeof code === 'string' ? FRAMEWORK[code] : undefined;
+  if (mapped) return refuse(...mapped);
+  if (statusCode === 416)
+    return refuse('RANGE_NOT_SATISFIABLE', 'The requested range is outside of the file.');
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return refuse('INVALID_REQUEST', 'the request is not valid HTTP', { cause: error });
+    return refuse('INVALID_REQUEST', 'The request is not valid HTTP.', { cause: error });
   }
-  return refuse('INTERNAL', WITHHELD, { cause: error });
+  return refuse('INTERNAL', INTERNAL_MESSAGE, { cause: error });
 }
 
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'the Content-Type must be application/json'],
-  FST_ERR_BAD_URL: ['INVALID_REQUEST', 'the path is not valid percent-encoding'],
-  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'a part of the path is too long'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be application/json.'],
+  FST_ERR_BAD_URL: ['INVALID_REQUEST', 'The path is not valid percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['URI_TOO_LONG', 'A segment of the path is too long.'],
 };

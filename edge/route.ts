@@ -1,70 +1,83 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
-import type { Access } from './access.ts';
+import type { RouteAccess } from './access.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
 import type { Clients } from './clients.ts';
 import type { EdgeContext } from './context.ts';
-import type { Door } from './door/door.ts';
-import type { Answer } from './envelope.ts';
+import type { RouteResponse } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
+import type { RawQuery } from './input/query.ts';
+import type { LiveStreams } from './streaming/live-streams.ts';
+import type { StallMonitor } from './streaming/stall-monitor.ts';
 
-export type Tag =
-  | 'Agents'
-  | 'Assistants'
-  | 'Conversations'
-  | 'Sessions'
-  | 'Approvals'
-  | 'Events'
-  | 'Files'
-  | 'Deployments'
-  | 'Environments'
-  | 'Sandboxes'
-  | 'Authentication'
-  | 'Users'
-  | 'Audit'
-  | 'Configuration'
-  | 'Webhook trigger';
+/** The tags of the OpenAPI document, in the order of the reference. */
+export const TAGS = [
+  'Agents',
+  'Assistants',
+  'Conversations',
+  'Sessions',
+  'Approvals',
+  'Events',
+  'Files',
+  'Deployments',
+  'Environments',
+  'Sandboxes',
+  'Authentication',
+  'Users',
+  'Audit',
+  'Configuration',
+  'Webhook trigger',
+  'Operations',
+] as const;
 
-/** One operation of the API: all that is to be known about it, for the server and for the OpenAPI document. */
-export interface Route<Query extends TObject = TObject, Body extends TSchema = TSchema> {
+/** One operation of the API. The server and the OpenAPI document are both made from it. */
+interface Operation<Query extends TObject> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /api/v1, with parameters in braces. */
   path: string;
-  /** Who may come in. When absent: read for GET, write for anything else, admin for all below /admin. */
-  access?: Access;
+  /** The required scope. Default: `read` for GET, `write` for other methods, `admin` below /admin. */
+  access?: RouteAccess;
   operationId: string;
-  tag: Tag;
+  tag: (typeof TAGS)[number];
   summary: string;
   description?: string;
   query?: Query;
-  body?: Body;
-  /** The longest body, in bytes. 1 MiB when absent. */
-  bodyLimit?: number;
-  /** A body may be left out. */
-  bodyOptional?: boolean;
-  /** Request headers that mean something here. */
+  /** The request headers that the operation reads. */
   headers?: readonly RequestHeader[];
+  /** Error codes besides those that every operation can return. */
+  errors: readonly ErrorCode[];
+  /** An example of the JSON request body. */
+  example?: unknown;
+}
+
+/** An operation with a JSON request and a JSON response in the success envelope. */
+export interface JsonRoute<Query extends TObject = TObject, Body extends TSchema = TSchema>
+  extends Operation<Query> {
+  body?: Body;
+  /** The longest request body in bytes. Default: 1 MiB. */
+  bodyLimit?: number;
+  /** The request body may be omitted. */
+  bodyOptional?: boolean;
   success: {
     status: 200 | 201 | 202;
     description: string;
-    /** Of `data`; for a list, of one item. */
+    /** The schema of `data`; for a list, of one item. */
     data: TSchema;
     list?: boolean;
+    /** The response contains a secret that is shown only once. It is never compressed. */
+    secret?: true;
   };
-  /** Besides those that every operation may answer with. */
-  errors: readonly ErrorCode[];
-  /** Of the request body. */
-  example?: unknown;
-  answer(exchange: Exchange<Static<Query>, Static<Body>>): Promise<Answer>;
+  answer(exchange: Exchange<Static<Query>, Static<Body>>): Promise<RouteResponse>;
 }
 
-/** A request that has passed all checks of form. */
+/** A validated request. */
 export interface Exchange<Query = unknown, Body = unknown> {
   clients: Clients;
-  door: Door;
+  authenticator: Authenticator;
   configuration: EdgeContext['configuration'];
-  /** Caller, signal and trace for every call made on behalf of this request. Where anybody may come in: no caller. */
+  /** Caller, signal and trace for calls on behalf of this request. Without a caller on routes with access `open`. */
   call: CallOptions;
   /** A parameter of the path. */
   param(name: string): string;
@@ -74,9 +87,63 @@ export interface Exchange<Query = unknown, Body = unknown> {
   reply: FastifyReply;
 }
 
-/** Declares a route, so that its handler sees the types of its schemas. */
-export function route<Query extends TObject = TObject<Record<never, never>>, Body extends TSchema = TSchema>(
-  declared: Route<Query, Body>,
-): Route {
-  return declared;
+/** A documented response: JSON data in the success envelope, or any other content. */
+export type RawResponse =
+  | { description: string; data: TSchema }
+  | {
+      description: string;
+      headers?: object;
+      content?: Record<string, { schema: object; example?: unknown }>;
+    };
+
+/** An operation that reads its request or writes its response itself: raw bodies, downloads, streams and redirects. */
+export interface RawRoute<Query extends TObject = TObject> extends Operation<Query> {
+  /** The schema of a JSON request body. */
+  body?: TSchema;
+  /** The OpenAPI request body object of any other request body. */
+  requestBody?: object;
+  /** OpenAPI parameter objects that `query` and `headers` do not cover. */
+  parameters?: readonly object[];
+  responses: Readonly<Record<number, RawResponse>>;
+  /** OpenAPI security requirements, if they differ from those that `access` implies. */
+  security?: readonly object[];
+  /** The error codes that are documented besides `errors`. Default: `all` that the inputs imply. */
+  impliedErrors?: 'all' | 'request' | 'none';
+  /** The path begins at the root of the origin and not below /api/v1. */
+  atRoot?: true;
+  /** False: HEAD requests are not served. */
+  head?: false;
+  /** The response is compressed like that of other routes. Streams and downloads are not. */
+  compressed?: true;
+  /** The access in local mode, if it differs. */
+  localAccess?: RouteAccess;
+  config?: Pick<FastifyContextConfig, 'longLived' | 'slowBody' | 'isPage'>;
+  /** Called once, when the route is registered. */
+  createHandler(context: RouteContext, readQuery: (raw: RawQuery) => Static<Query>): RawHandler;
 }
+
+export type Route = JsonRoute | RawRoute;
+export type RawHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Everything that routes use. */
+export interface RouteContext extends EdgeContext {
+  authenticator: Authenticator;
+  liveStreams: LiveStreams;
+  maxWebhookBytes: number;
+  /** An upload fails after this many milliseconds without progress. */
+  uploadStallMs: number;
+  /** Closes downloads and streams whose clients have stopped reading. */
+  stallMonitor: StallMonitor;
+}
+
+/** Declares an operation, with the types of its schemas in its handler. `route.raw` declares a raw one. */
+export function route<Query extends TObject = TObject<Record<never, never>>, Body extends TSchema = TSchema>(
+  declared: JsonRoute<Query, Body>,
+): Route {
+  return declared as unknown as JsonRoute;
+}
+
+route.raw = <Query extends TObject = TObject<Record<never, never>>>(declared: RawRoute<Query>): Route =>
+  declared as unknown as RawRoute;
+
+export const isRaw = (declared: Route): declared is RawRoute => 'createHandler' in declared;

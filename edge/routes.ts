@@ -1,25 +1,34 @@
+import { aiStreamRoutes } from './ai-stream/route.ts';
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { auditRoutes } from './routes/audit.ts';
-import { loginRoutes } from './routes/auth/session.ts';
+import { loginRoutes } from './routes/auth/login.ts';
+import { loginSessionRoutes } from './routes/auth/session.ts';
 import { tokenRoutes } from './routes/auth/tokens.ts';
 import { configurationRoutes } from './routes/configuration.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventRoutes } from './routes/events.ts';
+import { exportRoutes } from './routes/export.ts';
+import { archiveRoutes } from './routes/files/archive.ts';
+import { contentRoutes } from './routes/files/content.ts';
 import { fileRoutes } from './routes/files/tree.ts';
+import { uploadRoutes } from './routes/files/upload.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { messageRoutes } from './routes/messages.ts';
+import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { streamRoutes } from './routes/stream.ts';
+import { triggerRoutes } from './routes/trigger.ts';
 import { turnRoutes } from './routes/turns.ts';
 import { userRoutes } from './routes/users.ts';
 
-/** Every operation that answers with JSON, in the order of the reference. The trigger and the stream stand beside them. */
+/** Every operation of the API, in the order of the reference. */
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
   ...accessRoutes,
@@ -35,9 +44,18 @@ export const ROUTES: readonly Route[] = [
   ...deploymentRoutes,
   ...environmentRoutes,
   ...sandboxRoutes,
-  ...loginRoutes,
+  ...loginSessionRoutes,
   ...tokenRoutes,
   ...userRoutes,
   ...auditRoutes,
   ...configurationRoutes,
+  ...streamRoutes,
+  ...exportRoutes,
+  ...aiStreamRoutes,
+  ...uploadRoutes,
+  ...contentRoutes,
+  ...archiveRoutes,
+  ...loginRoutes,
+  ...triggerRoutes,
+  ...probeRoutes,
 ];

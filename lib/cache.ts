@@ -1,10 +1,11 @@
 import type { Clock } from './clock.ts';
+import { LruCache } from './lru.ts';
 
 /**
- * Reads kept for a short while. An entry counts its age from the moment its load began, so it is
- * never older than `maxAgeMs`; a load that began before a `drop` is not kept.
+ * A cache of reads with a maximum age. The age of an entry counts from the start of its load, so a value is never
+ * older than `maxAgeMs`. When the cache is full, the least recently used entry is evicted. `drop` also discards a load that is in progress.
  */
-export interface Cache<Value> {
+interface Cache<Value> {
   get(key: string, load: () => Promise<Value>): Promise<Value>;
   drop(key: string): void;
   clear(): void;
@@ -12,24 +13,23 @@ export interface Cache<Value> {
 
 interface Entry<Value> {
   value: Promise<Value>;
-  bornAt: number;
+  loadStartedAt: number;
 }
 
 export function createCache<Value>(clock: Clock, maxAgeMs: number, maxEntries = 10_000): Cache<Value> {
-  const entries = new Map<string, Entry<Value>>();
+  const entries = new LruCache<string, Entry<Value>>(maxEntries);
 
   return {
     get(key, load) {
       const now = clock.now().getTime();
-      const known = entries.get(key);
-      // Of a clock that was set back nobody knows how long ago the load was.
-      const age = known ? now - known.bornAt : maxAgeMs;
-      if (known && age >= 0 && age < maxAgeMs) return known.value;
-      const entry: Entry<Value> = { value: load(), bornAt: now };
-      if (entries.size >= maxEntries) entries.clear();
+      const cached = entries.get(key);
+      // When the clock was set back, the age of the entry is unknown and it is loaded again.
+      const age = cached ? now - cached.loadStartedAt : maxAgeMs;
+      if (cached && age >= 0 && age < maxAgeMs) return cached.value;
+      const entry: Entry<Value> = { value: load(), loadStartedAt: now };
       entries.set(key, entry);
       entry.value.catch(() => {
-        if (entries.get(key) === entry) entries.delete(key);
+        if (entries.peek(key) === entry) entries.delete(key);
       });
       return entry.value;
     },

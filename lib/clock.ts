@@ -1,7 +1,7 @@
-/** Time, handed to whoever needs it. Tests hand over one that stands still until told to move. */
+/** The source of time. Tests pass a clock that only advances on request. */
 export interface Clock {
   now(): Date;
-  /** Calls back once after `ms`; the returned function takes it back. The timer keeps no process alive. */
+  /** Calls back once after `ms`. The returned function cancels the timer. The timer does not keep the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms` by the given clock, or as soon as the signal aborts. */
+/** Resolves after `ms` of the given clock or when the signal aborts, whichever comes first. */
 export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -4,13 +4,13 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** A directory or a file in it cannot be used as it is; the start screen lists it with its way out. */
+/** A directory, or a file in it, cannot be used as it is. The start-up error screen shows the message and the fix. */
 export class DirectoryProblem extends Error {
   override readonly name = 'DirectoryProblem';
   readonly path: string;
-  /** The state that was expected, for people. */
+  /** Describes the expected state to the operator. */
   readonly expected: string;
-  /** What the operator can do about it. */
+  /** How the operator can fix it. */
   readonly fix: string;
 
   constructor(path: string, problem: string, expected: string, fix: string, cause?: unknown) {
@@ -21,7 +21,7 @@ export class DirectoryProblem extends Error {
   }
 }
 
-export interface HeldDirectory extends AsyncDisposable {
+export interface LockedDirectory extends AsyncDisposable {
   /** Absolute and without symbolic links. */
   readonly path: string;
   release(): Promise<void>;
@@ -32,20 +32,19 @@ const LOCK = 'lock';
 const HOLDER = 'lock.holder';
 const SQLITE_BUSY = 5;
 
-/** A lock ends with its handle, so nobody may lose the last reference to one that is still wanted. */
+/** Holds a reference to each locked handle: garbage collection of the handle would release the lock. */
 const handles = new Map<string, DatabaseSync>();
 
 /**
- * Makes this process the only one that uses the directory, which is created (0700) when it is missing.
- * Node offers no file locks, but the SQLite inside it does take one. The kernel drops that lock when the
- * process ends in whatever way, so a killed holder leaves nothing behind that must be judged by its pid,
- * and of many takers exactly one succeeds. Nothing else may open and close the file named `lock`:
- * that would drop the lock, too. The file is never deleted, for the same reason.
- * Throws DirectoryProblem when it is held by another, or cannot be used.
+ * Locks a directory for this process and creates it (mode 0700) when it is missing. Node has no file locks, so the lock
+ * is taken by its built-in SQLite. The kernel releases it when the process ends for any reason: a killed holder leaves
+ * no stale lock, and of several processes exactly one gets the lock. No other code may open and close the file `lock`,
+ * because closing it releases the lock. The file is never deleted for the same reason.
+ * Throws DirectoryProblem when another process holds the lock or the directory cannot be used.
  */
-export async function holdDirectory(wanted: string): Promise<HeldDirectory> {
-  const path = await usable(wanted);
-  const handle = await lock(path);
+export async function lockDirectory(requestedPath: string): Promise<LockedDirectory> {
+  const path = await prepareDirectory(requestedPath);
+  const handle = await acquireLock(path);
   try {
     await writeFile(join(path, HOLDER), JSON.stringify(thisProcess()), { mode: 0o600 });
   } catch (error) {
@@ -62,24 +61,24 @@ export async function holdDirectory(wanted: string): Promise<HeldDirectory> {
   return { path, release, [Symbol.asyncDispose]: release };
 }
 
-async function usable(given: string): Promise<string> {
-  const wanted = resolve(given);
+async function prepareDirectory(requestedPath: string): Promise<string> {
+  const absolutePath = resolve(requestedPath);
   try {
-    await create(wanted);
-    const path = await realpath(wanted);
+    await createDirectory(absolutePath);
+    const path = await realpath(absolutePath);
     if (!(await stat(path)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return path;
   } catch (error) {
-    throw unusable(wanted, error);
+    throw unusable(absolutePath, error);
   }
 }
 
-async function create(path: string): Promise<void> {
+async function createDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Of some failures, such as a read-only disk, the recursive form only says that the directory is not there.
+    // For some failures, such as a read-only disk, the recursive form only reports ENOENT. This call reports the cause.
     if (codeOf(error) === 'ENOENT') await mkdir(path, { mode: 0o700 });
     throw error;
   }
@@ -104,10 +103,10 @@ function explain(code: string): [problem: string, fix: string] {
   return [`cannot be used (${code})`, 'name another directory'];
 }
 
-async function lock(path: string): Promise<DatabaseSync> {
+async function acquireLock(path: string): Promise<DatabaseSync> {
   const file = join(path, LOCK);
   try {
-    // Only the owner may open it: who can open it could lock it.
+    // Mode 0600, because any user who can open the file could lock it.
     await (await open(file, 'wx', 0o600)).close();
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw unlockable(path, error);
@@ -144,7 +143,7 @@ function thisProcess(): { pid: number; host: string; since: string } {
   return { pid: process.pid, host: hostname(), since: new Date().toISOString() };
 }
 
-/** The note may be missing for a moment, or be that of an earlier holder: it only serves people. */
+/** Describes the holder for the error message. The note can be missing for a moment or name an earlier holder. */
 async function holderOf(path: string): Promise<string> {
   try {
     const note: unknown = JSON.parse(await readFile(join(path, HOLDER), 'utf8'));

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ADDRESS, parseAddress, parseAddresses } from './env/address.ts';
 import {
   BASE_URL,
   ENDPOINTS,
@@ -9,27 +10,28 @@ import {
   parseKey,
   parseKeys,
 } from './env/endpoints.ts';
+import { describeRange, type Range, wholeNumber } from './env/numbers.ts';
 import { PAIRS, parsePairs } from './env/pairs.ts';
 
 /**
- * Settings come from environment variables and are declared once per module. Reading them gives
- * either all values or all problems at once, each with the variable, what was expected and how to
- * mend it. Every secret also has a `_FILE` form that names a file holding it.
+ * Settings come from environment variables and are declared once per module. Reading them returns all values or
+ * reports all problems at once, each with the variable, the expected form and the fix. Every secret also has a
+ * `_FILE` form that names a file with the value.
  */
 export interface Setting<Value> {
   variable: string;
-  /** What it does, for the reference page. */
+  /** The description for the reference page. */
   about: string;
-  /** The form that is expected, for people. */
+  /** Describes the expected form to the operator. */
   expected: string;
-  /** How the default is shown; undefined when there is none. */
+  /** The default as text; undefined when there is none. */
   shownDefault: string | undefined;
   secret: boolean;
-  /** Throws an Error whose message says what is wrong with the text. */
+  /** Throws an Error whose message completes the sentence "<variable> …". */
   parse(text: string): Value;
   fallback: Value | undefined;
   optional: boolean;
-  /** How to mend a value that will not do. */
+  /** How the operator can fix an invalid value. */
   fix: string;
 }
 
@@ -37,7 +39,7 @@ export type Declaration = Record<string, Setting<unknown>>;
 export type Settings<D extends Declaration> = {
   [Name in keyof D]: D[Name] extends Setting<infer Value> ? Value : never;
 };
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface SettingProblem {
   variable: string;
@@ -46,7 +48,7 @@ export interface SettingProblem {
   fix: string;
 }
 
-interface Common<Value> {
+interface Description<Value> {
   about: string;
   fallback?: Value;
 }
@@ -54,7 +56,7 @@ interface Common<Value> {
 function make<Value>(
   variable: string,
   expected: string,
-  common: Common<Value>,
+  common: Description<Value>,
   parse: (text: string) => Value,
   more: { secret?: boolean; optional?: boolean; fix?: string } = {},
 ): Setting<Value> {
@@ -74,73 +76,73 @@ function make<Value>(
   };
 }
 
-function wholeNumber(text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (!/^-?\d+$/.test(text) || value < min || value > max) throw new Error('is not such a number');
-  return value;
-}
-
 function longEnough(secret: string, minLength: number): string {
   if (secret.length < minLength) throw new Error(`has a secret of only ${secret.length} characters`);
   return secret;
 }
 
-const ADDRESS = 'host:port';
-
-function parseAddress(text: string): string {
-  const [, port] = /^(?:\[[0-9a-f:.]+\]|[^\s:/@[\]]+):(\d{1,5})$/i.exec(text) ?? [];
-  if (port === undefined || Number(port) > 65_535) throw new Error('is not such an address');
-  return text;
-}
-
 export const setting = {
-  text: (variable: string, common: Common<string>) => make(variable, 'a text', common, (text) => text),
+  text: (variable: string, common: Description<string>) => make(variable, 'a text', common, (text) => text),
 
   optionalText: (variable: string, about: string): Setting<string | undefined> =>
     make<string | undefined>(variable, 'a text', { about }, (text) => text, { optional: true }),
 
-  /** A part of a whole, 0–1. */
-  fraction: (variable: string, common: Common<number>) =>
+  /** A number from 0 to 1. */
+  fraction: (variable: string, common: Description<number>) =>
     make(variable, 'a number from 0 to 1', common, (text) => {
       const value = Number(text);
-      if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new Error('is not such a number');
+      if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new Error('is not a number in this range');
       return value;
     }),
 
-  integer: (variable: string, range: { min: number; max: number; unit?: string }, common: Common<number>) =>
-    make(
+  integer: (variable: string, range: Range, common: Description<number>) =>
+    make(variable, describeRange(range), common, (text) => wholeNumber(text, range.min, range.max)),
+
+  optionalInteger: (variable: string, range: Range, about: string): Setting<number | undefined> =>
+    make<number | undefined>(
       variable,
-      `a whole number from ${range.min} to ${range.max}${range.unit ? ` (${range.unit})` : ''}`,
-      common,
+      describeRange(range),
+      { about },
       (text) => wholeNumber(text, range.min, range.max),
+      { optional: true },
     ),
 
   /** `host:port`; IPv6 in brackets. */
-  address: (variable: string, common: Common<string>) => make(variable, ADDRESS, common, parseAddress),
+  address: (variable: string, common: Description<string>) => make(variable, ADDRESS, common, parseAddress),
 
   optionalAddress: (variable: string, about: string): Setting<string | undefined> =>
     make<string | undefined>(variable, ADDRESS, { about }, parseAddress, { optional: true }),
 
-  port: (variable: string, common: Common<number>) =>
+  /** One or more addresses, separated by commas. */
+  optionalAddresses: (variable: string, about: string): Setting<string | undefined> =>
+    make<string | undefined>(
+      variable,
+      `${ADDRESS}, or several separated by commas`,
+      { about },
+      parseAddresses,
+      { optional: true },
+    ),
+
+  port: (variable: string, common: Description<number>) =>
     make(variable, 'a port number from 0 (any free one) to 65535', common, (text) =>
       wholeNumber(text, 0, 65535),
     ),
 
-  flag: (variable: string, common: Common<boolean>) =>
+  flag: (variable: string, common: Description<boolean>) =>
     make(variable, 'true or false', common, (text) => {
       if (text !== 'true' && text !== 'false') throw new Error('is neither true nor false');
       return text === 'true';
     }),
 
-  choice: <Value extends string>(variable: string, values: readonly Value[], common: Common<Value>) =>
+  choice: <Value extends string>(variable: string, values: readonly Value[], common: Description<Value>) =>
     make(variable, `one of ${values.join(', ')}`, common, (text) => {
       const value = values.find((one) => one === text);
-      if (value === undefined) throw new Error('is none of these');
+      if (value === undefined) throw new Error('is not one of these values');
       return value;
     }),
 
   /** A list separated by commas. */
-  list: (variable: string, expected: string, common: Common<string[]>) =>
+  list: (variable: string, expected: string, common: Description<string[]>) =>
     make(variable, expected, common, (text) =>
       text
         .split(',')
@@ -155,13 +157,13 @@ export const setting = {
       { about },
       (text) => {
         if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
-          throw new Error('is not such a URL');
+          throw new Error('is not a URL of this form');
         return text;
       },
       { optional: true },
     ),
 
-  /** A URL that holds a password is a secret, too. */
+  /** A URL that can contain a password, so it is a secret. */
   optionalSecretUrl: (
     variable: string,
     protocols: readonly string[],
@@ -174,16 +176,16 @@ export const setting = {
   optionalPairs: (variable: string, about: string): Setting<Record<string, string> | undefined> =>
     make<Record<string, string> | undefined>(variable, PAIRS, { about }, parsePairs, { optional: true }),
 
-  /** Pairs whose values are secret. */
+  /** Pairs with secret values. */
   optionalSecretPairs: (variable: string, about: string): Setting<Record<string, string> | undefined> => ({
     ...setting.optionalPairs(variable, about),
     secret: true,
   }),
 
-  /** Where paths are asked for, over HTTP; without a slash at its end. */
-  baseUrl: (variable: string, common: Common<string>) => make(variable, BASE_URL, common, parseBaseUrl),
+  /** An HTTP base URL without a trailing slash. */
+  baseUrl: (variable: string, common: Description<string>) => make(variable, BASE_URL, common, parseBaseUrl),
 
-  /** Base URLs by name, none of them `reserved`. */
+  /** Base URLs by name. The names in `reserved` are not allowed. */
   optionalEndpoints: (
     variable: string,
     reserved: readonly string[],
@@ -197,11 +199,11 @@ export const setting = {
       { optional: true },
     ),
 
-  /** A key that somebody else has made. */
+  /** A key that an external provider issued. */
   optionalKey: (variable: string, about: string): Setting<string | undefined> =>
     make<string | undefined>(variable, KEY, { about }, parseKey, { secret: true, optional: true }),
 
-  /** The same, by name. */
+  /** Optional keys by name. */
   optionalKeys: (variable: string, about: string): Setting<Record<string, string> | undefined> =>
     make<Record<string, string> | undefined>(variable, KEYS, { about }, parseKeys, {
       secret: true,
@@ -217,7 +219,7 @@ export const setting = {
       { secret: true, optional: true, fix: 'make one with: openssl rand -base64 32' },
     ),
 
-  /** Several secrets in one text, separated by commas. */
+  /** Several secrets separated by commas. */
   optionalSecrets: (variable: string, minLength: number, about: string): Setting<string | undefined> =>
     make<string | undefined>(
       variable,
@@ -231,20 +233,20 @@ export const setting = {
     ),
 };
 
-/** Reads one module's settings; what is wrong is added to `problems`, and the value is then unusable. */
+/** Reads the settings of one module. Adds each problem to `problems`; the value of that setting must not be used. */
 export function readSettings<D extends Declaration>(
   declaration: D,
-  env: Environment,
+  env: EnvironmentVariables,
   problems: SettingProblem[],
 ): Settings<D> {
   const entries = Object.entries(declaration).map(([name, one]) => [name, readOne(one, env, problems)]);
   return Object.fromEntries(entries) as Settings<D>;
 }
 
-/** A URL with a user, who may have a password. */
+/** Matches a URL with user information, which can include a password. */
 const PASSWORD = /:\/\/[^/?#\s]*@/;
 
-function readOne(one: Setting<unknown>, env: Environment, problems: SettingProblem[]): unknown {
+function readOne(one: Setting<unknown>, env: EnvironmentVariables, problems: SettingProblem[]): unknown {
   const { variable, expected } = one;
   const problem = (text: string, fix: string, name = variable) =>
     void problems.push({ variable: name, problem: text, expected, fix });
@@ -278,8 +280,8 @@ function readOne(one: Setting<unknown>, env: Environment, problems: SettingProbl
   }
 }
 
-/** Variables of ours that nobody declares: most often a slip of the pen. */
-export function unknownVariables(declarations: Declaration[], env: Environment): SettingProblem[] {
+/** Returns a problem for each SERVICE_ variable that no module declares. Most are misspelt. */
+export function unknownVariables(declarations: Declaration[], env: EnvironmentVariables): SettingProblem[] {
   const known = new Set<string>();
   for (const one of declarations.flatMap((declaration) => Object.values(declaration))) {
     known.add(one.variable);

@@ -1,20 +1,19 @@
 /**
- * Every way the service can refuse, in one table. Handlers throw `refuse(code, message)`; the value
- * travels through the gRPC trailer to the edge, which writes it into the envelope. The reference page
- * of errors is generated from this table.
+ * The table of all error codes. Handlers throw `refuse(code, message)`. The refusal travels through the gRPC trailer to
+ * the edge, which writes it into the response envelope. The reference page of errors is generated from this table.
  */
 
 export type Category = 'request' | 'auth' | 'state' | 'limit' | 'dependency' | 'internal';
-export type Owner = 'client' | 'operator' | 'platform' | 'provider';
+type ErrorOwner = 'client' | 'operator' | 'platform' | 'provider';
 
 interface ErrorKind {
   /** HTTP status. */
   status: number;
   category: Category;
-  /** Whether the same request can succeed later without anybody changing anything. */
+  /** Whether the same request can succeed later without a change by the client or operator. */
   retryable: boolean;
-  /** Who must act. */
-  owner: Owner;
+  /** The party that must act. */
+  owner: ErrorOwner;
   /** One sentence for the reference page. */
   about: string;
 }
@@ -22,7 +21,7 @@ interface ErrorKind {
 const kind = (
   status: number,
   category: Category,
-  owner: Owner,
+  owner: ErrorOwner,
   about: string,
   retryable = false,
 ): ErrorKind => ({
@@ -32,181 +31,230 @@ const kind = (
   owner,
   about,
 });
-const again = true;
+const RETRYABLE = true;
 
 export const ERRORS = {
   INVALID_REQUEST: kind(
     400,
     'request',
     'client',
-    'The request does not have the documented form; details name each member.',
+    'The request does not have the documented form. The details name each invalid member.',
   ),
-  INVALID_TEXT: kind(400, 'request', 'client', 'A text holds a NUL character or a lone surrogate.'),
+  INVALID_TEXT: kind(400, 'request', 'client', 'A text contains a NUL character or a lone surrogate.'),
   INVALID_CURSOR: kind(
     400,
     'request',
     'client',
     'The cursor belongs to another list, other filters or another caller, or lies beyond the end.',
   ),
-  UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request carries no valid identity.'),
-  TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token was valid, and is not any more: get a new one.'),
+  UNAUTHENTICATED: kind(401, 'auth', 'client', 'The request has no valid credentials.'),
+  TOKEN_EXPIRED: kind(401, 'auth', 'client', 'The token has expired. Get a new one.'),
   DEPLOYMENT_UNAUTHORIZED: kind(
     401,
     'auth',
     'client',
     'The webhook timestamp or signature is missing, stale or invalid.',
   ),
-  FORBIDDEN: kind(403, 'auth', 'client', 'The caller may see this, but not do it.'),
-  SCOPE_INSUFFICIENT: kind(403, 'auth', 'client', 'The token was not made for this; a scope is missing.'),
-  LOGIN_FAILED: kind(403, 'auth', 'client', 'The login could not be finished; begin again.'),
+  FORBIDDEN: kind(403, 'auth', 'client', 'The caller may see the resource but not perform this operation.'),
+  SCOPE_INSUFFICIENT: kind(403, 'auth', 'client', 'The token lacks the scope that this operation requires.'),
+  LOGIN_FAILED: kind(403, 'auth', 'client', 'The login failed. Start it again.'),
   CSRF_REJECTED: kind(403, 'auth', 'client', 'The request comes from another web site.'),
   HOST_NOT_ALLOWED: kind(
     403,
     'auth',
     'client',
-    'The Host header names a host this service does not answer for.',
+    'The Host header names a host that this service does not serve.',
   ),
-  ROUTE_NOT_FOUND: kind(404, 'request', 'client', 'There is no such path.'),
-  AGENT_NOT_FOUND: kind(404, 'request', 'client', 'There is no such agent, or it is not yours.'),
+  ROUTE_NOT_FOUND: kind(404, 'request', 'client', 'The path does not exist.'),
+  AGENT_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The agent does not exist or the caller has no access to it.',
+  ),
   AGENT_VERSION_NOT_FOUND: kind(404, 'request', 'client', 'The agent has no such version.'),
-  SESSION_NOT_FOUND: kind(404, 'request', 'client', 'There is no such session, or it is not yours.'),
+  SESSION_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The session does not exist or the caller has no access to it.',
+  ),
   TURN_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such turn.'),
   APPROVAL_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such approval.'),
-  ASSISTANT_NOT_FOUND: kind(404, 'request', 'client', 'There is no such assistant, or it is not yours.'),
-  ENVIRONMENT_NOT_FOUND: kind(404, 'request', 'client', 'There is no such environment.'),
-  SANDBOX_NOT_FOUND: kind(404, 'request', 'client', 'There is no such sandbox.'),
-  FILE_NOT_FOUND: kind(404, 'request', 'client', 'There is no such file or directory in the workspace.'),
+  ASSISTANT_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The assistant does not exist or the caller has no access to it.',
+  ),
+  ENVIRONMENT_NOT_FOUND: kind(404, 'request', 'client', 'The environment does not exist.'),
+  SANDBOX_NOT_FOUND: kind(404, 'request', 'client', 'The sandbox does not exist.'),
+  FILE_NOT_FOUND: kind(404, 'request', 'client', 'The workspace has no such file or directory.'),
   DEPLOYMENT_NOT_FOUND: kind(
     404,
     'request',
     'client',
-    'There is no such deployment, it is not yours, or it is disabled.',
+    'The deployment does not exist, is disabled, or the caller has no access to it.',
   ),
-  TOKEN_NOT_FOUND: kind(404, 'request', 'client', 'There is no such token, or it is not yours.'),
-  USER_NOT_FOUND: kind(404, 'request', 'client', 'There is no such user.'),
+  TOKEN_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The token does not exist or the caller has no access to it.',
+  ),
+  USER_NOT_FOUND: kind(404, 'request', 'client', 'The user does not exist.'),
   METHOD_NOT_ALLOWED: kind(
     405,
     'request',
     'client',
-    'The path exists, but not with this method; Allow lists those it has.',
+    'The path does not support this method. The Allow header lists the supported methods.',
   ),
-  REQUEST_TIMEOUT: kind(408, 'request', 'client', 'The request did not arrive in time.', again),
+  REQUEST_TIMEOUT: kind(408, 'request', 'client', 'The request did not arrive in time.', RETRYABLE),
   SESSION_BUSY: kind(
     409,
     'state',
     'client',
-    'The session is working and the message asked not to wait.',
-    again,
+    'The session has a running turn and the request refuses to wait for it.',
+    RETRYABLE,
   ),
-  SESSION_TERMINATED: kind(409, 'state', 'client', 'The session has ended for good.'),
-  SESSION_ARCHIVED: kind(409, 'state', 'client', 'The session is archived and can only be read.'),
+  SESSION_TERMINATED: kind(409, 'state', 'client', 'The session is terminated and accepts no more work.'),
+  SESSION_ARCHIVED: kind(409, 'state', 'client', 'The session is archived and read-only.'),
   APPROVAL_ALREADY_DECIDED: kind(
     409,
     'state',
     'client',
-    'The approval was decided otherwise, has expired, or its turn has ended.',
+    'The approval already has another decision, has expired, or its turn has ended.',
   ),
-  LOGIN_NOT_AVAILABLE: kind(409, 'state', 'operator', 'In local mode nobody logs in.'),
-  NAME_TAKEN: kind(409, 'state', 'client', 'Something of that name is there already.'),
-  RESOURCE_IN_USE: kind(409, 'state', 'client', 'Something else still needs this.'),
+  TURN_NOT_QUEUED: kind(
+    409,
+    'state',
+    'client',
+    'The turn has started or ended, so it cannot be removed from the queue.',
+  ),
+  LOGIN_NOT_AVAILABLE: kind(409, 'state', 'operator', 'Local mode has no login.'),
+  NAME_TAKEN: kind(409, 'state', 'client', 'Another resource already has this name.'),
+  RESOURCE_IN_USE: kind(409, 'state', 'client', 'Another resource still uses this one.'),
   ENVIRONMENT_DISABLED: kind(409, 'state', 'operator', 'The environment is disabled.'),
   AGENT_NOT_RUNNABLE: kind(409, 'state', 'operator', 'The agent or assistant is disabled.'),
   DEPLOYMENT_CANNOT_START: kind(
     409,
     'state',
     'operator',
-    "The trigger's agent, its environment or the owner is deleted or disabled.",
+    "The trigger's agent, its environment or its owner is deleted or disabled.",
   ),
-  DEPLOYMENT_IMMUTABLE: kind(409, 'state', 'client', 'A webhook cannot be changed; create a replacement.'),
-  IDEMPOTENCY_KEY_CONFLICT: kind(409, 'state', 'client', 'The Idempotency-Key was used for another request.'),
+  DEPLOYMENT_IMMUTABLE: kind(409, 'state', 'client', 'A webhook cannot be changed. Create a replacement.'),
+  IDEMPOTENCY_KEY_CONFLICT: kind(
+    409,
+    'state',
+    'client',
+    'The Idempotency-Key was already used for a different request.',
+  ),
   IDEMPOTENCY_KEY_IN_USE: kind(
     409,
     'state',
     'client',
-    'A request with this Idempotency-Key is still under way.',
-    again,
+    'A request with this Idempotency-Key is still in progress.',
+    RETRYABLE,
   ),
-  LEASE_LOST: kind(409, 'state', 'platform', 'Another runner holds this turn now.'),
-  CURSOR_EXPIRED: kind(410, 'state', 'client', 'What lies at that place is not kept any more; begin again.'),
-  VERSION_CONFLICT: kind(412, 'state', 'client', 'The resource has changed since the version in If-Match.'),
-  PAYLOAD_TOO_LARGE: kind(413, 'limit', 'client', 'The request body is larger than this route takes.'),
-  FILE_TOO_LARGE: kind(
-    413,
-    'limit',
+  LEASE_LOST: kind(409, 'state', 'platform', 'Another runner holds the lease of this turn.'),
+  CURSOR_EXPIRED: kind(
+    410,
+    'state',
     'client',
-    'The file, or the archive, is larger than this route takes or gives.',
+    'The items at this cursor are deleted. Start again from the first page.',
   ),
-  RANGE_NOT_SATISFIABLE: kind(416, 'request', 'client', 'The file has no byte in that range.'),
+  VERSION_CONFLICT: kind(412, 'state', 'client', 'The resource has changed since the version in If-Match.'),
+  PAYLOAD_TOO_LARGE: kind(413, 'limit', 'client', 'The request body exceeds the limit of this route.'),
+  FILE_TOO_LARGE: kind(413, 'limit', 'client', 'The file or archive exceeds the size limit of this route.'),
+  RANGE_NOT_SATISFIABLE: kind(416, 'request', 'client', 'The file has no byte in the requested range.'),
   URI_TOO_LONG: kind(414, 'limit', 'client', 'The request target or a part of it is too long.'),
-  UNSUPPORTED_MEDIA_TYPE: kind(415, 'request', 'client', 'The Content-Type is not one this route takes.'),
+  UNSUPPORTED_MEDIA_TYPE: kind(415, 'request', 'client', 'The route does not accept this Content-Type.'),
+  NOT_IMPLEMENTED: kind(
+    501,
+    'request',
+    'client',
+    'The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.',
+  ),
+  HTTP_VERSION_NOT_SUPPORTED: kind(
+    505,
+    'request',
+    'client',
+    'The version in the request line is neither HTTP/1.0 nor HTTP/1.1.',
+  ),
   HEADERS_TOO_LARGE: kind(431, 'limit', 'client', 'The request headers are too large.'),
-  CANCELLED: kind(499, 'request', 'client', 'The caller left before the answer.'),
+  CANCELLED: kind(499, 'request', 'client', 'The client disconnected before the response.'),
   INTERNAL: kind(
     500,
     'internal',
     'platform',
-    'An unexpected failure; the request id finds its log line and trace.',
+    'An unexpected failure. Use the request id to find its log line and trace.',
   ),
   CONTENT_DAMAGED: kind(
     500,
     'internal',
     'operator',
-    'The stored bytes of a file are missing, or not those that were written.',
+    'The stored bytes of a file are missing or differ from the bytes that were written.',
   ),
   QUOTA_EXCEEDED: kind(
     429,
     'limit',
     'client',
-    'The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.',
-    again,
+    "The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.",
+    RETRYABLE,
   ),
-  RATE_LIMITED: kind(429, 'limit', 'client', 'Too many requests; wait as long as Retry-After says.', again),
+  RATE_LIMITED: kind(
+    429,
+    'limit',
+    'client',
+    'Too many requests. Wait for the time in Retry-After.',
+    RETRYABLE,
+  ),
   DEPENDENCY_UNAVAILABLE: kind(
     503,
     'dependency',
     'platform',
-    'A part of the service cannot be reached at the moment.',
-    again,
+    'A part of the service is temporarily unavailable.',
+    RETRYABLE,
   ),
   SANDBOX_UNAVAILABLE: kind(
     503,
     'dependency',
     'platform',
-    'No sandbox can be had for this environment at the moment.',
-    again,
+    'No sandbox is available for this environment now.',
+    RETRYABLE,
   ),
   PEER_REJECTED: kind(
     503,
     'dependency',
     'operator',
-    'One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.',
-    again,
+    'One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.',
+    RETRYABLE,
   ),
   DEADLINE_EXCEEDED: kind(
     504,
     'dependency',
     'platform',
-    'The answer took too long; the work may still have been done.',
-    again,
+    'The response took too long. The operation may still have been performed.',
+    RETRYABLE,
   ),
-  STORAGE_FULL: kind(507, 'dependency', 'operator', 'There is no space left to store this.', again),
+  STORAGE_FULL: kind(507, 'dependency', 'operator', 'The storage has no space left.', RETRYABLE),
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Which member of a request body was refused (JSON Pointer) and why. */
+/** An invalid member of a request body (as a JSON Pointer) and the reason. */
 export interface FieldProblem {
   pointer: string;
   message: string;
 }
 
-export interface RefusalOptions {
+interface RefusalOptions {
   details?: FieldProblem[];
   retryAfterSeconds?: number;
   cause?: unknown;
 }
 
-/** A refusal with a name. Its message is shown to the client, so it never holds a secret. */
+/** An error with a code of the table. The client sees its message, so the message never contains a secret. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: FieldProblem[];
@@ -225,11 +273,17 @@ export function refuse(code: ErrorCode, message: string, options?: RefusalOption
   return new Refusal(code, message, options);
 }
 
-/** A 400 that names one member of the request body. */
+/** Returns an INVALID_REQUEST refusal for one member of the request body. */
 export function refuseField(pointer: string, message: string): Refusal {
   return refuse('INVALID_REQUEST', `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
+}
+
+/** Whether an error is, or was caused by, a refusal for lack of space. */
+export function isStorageFull(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  return error.code === 'STORAGE_FULL' || isStorageFull(error.cause);
 }

@@ -1,19 +1,20 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
 /**
- * The event table: every type an event of a session's journal can have, and the shape of its `data`.
- * The edge describes its answers with it, sessions writes by it, followers read by it. A type is
- * never taken out and a member of `data` never changes its meaning; new optional members may come.
+ * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
+ * responses with it, sessions writes events by it, and followers read by it. A type is never removed and a member of
+ * `data` never changes its meaning. New optional members may be added. The type `credential.used`, some sources and actors
+ * and the approval kind `input` were removed once: the service has never written them.
  */
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
 const time = Type.String({ format: 'date-time' });
-const json = Type.Unknown({ description: 'Any JSON value, kept as it came.' });
+const json = Type.Unknown({ description: 'Any JSON value, stored unchanged.' });
 const optional = Type.Optional;
 const data = <Members extends Record<string, TSchema>>(members: Members) => Type.Object(members);
 
-/** One part of a message: text, or another kind of the model library. */
+/** One part of a message: text or another part type of the model library. */
 const Part = Type.Object({ type: text, text: optional(text) }, { additionalProperties: true });
 const Content = Type.Array(Part);
 
@@ -26,20 +27,21 @@ const Usage = Type.Object({
   active_seconds: Type.Number({ minimum: 0 }),
 });
 
-/** Why a session is idle, or what it waits for. */
+/** Why a session is idle. */
 export const StopReason = Type.Object({
   type: Type.Enum([
     'end_turn',
     'requires_action',
     'interrupted',
+    'failed',
     'retries_exhausted',
     'budget_reached',
     'max_steps_reached',
     'refused',
   ]),
-  /** Of requires_action: what is being waited for. */
-  kind: optional(Type.Enum(['tool_approval', 'outcome_unknown', 'input'])),
-  /** Of requires_action: the ids of the events that ask. */
+  /** For requires_action: the kind of action. */
+  kind: optional(Type.Enum(['tool_approval', 'outcome_unknown'])),
+  /** For requires_action: the ids of the events that request the action. */
   blocking: optional(Type.Array(text)),
 });
 export type StopReason = Static<typeof StopReason>;
@@ -48,7 +50,7 @@ const Attempt = { turn_id: text, attempt: count, fence: count };
 
 export const EVENT_DATA = {
   'session.created': data({
-    source: Type.Enum(['conversation', 'webhook', 'schedule', 'channel', 'mcp', 'fork']),
+    source: Type.Enum(['conversation', 'webhook', 'fork']),
     agent_id: optional(text),
     agent_version: optional(count),
     assistant_id: optional(text),
@@ -56,7 +58,7 @@ export const EVENT_DATA = {
     invocation_id: optional(text),
   }),
   'session.updated': data({
-    changed: Type.Array(text, { description: 'title, metadata, archived_at or agent_version.' }),
+    changed: Type.Array(text, { description: 'title, metadata, archived_at, agent_version or queue_held.' }),
   }),
   'session.forked': data({ from_session_id: text, from_seq: count }),
   'session.deleted': data({}),
@@ -97,25 +99,36 @@ export const EVENT_DATA = {
     output: json,
     is_error: Type.Boolean(),
     duration_ms: count,
-    /** What it was called with, where somebody has changed that. */
+    /** The input of the call, if the approver edited it. */
     edited_input: optional(json),
-    /** The version of the workspace that it left behind, where it may have changed it. */
+    /** The workspace version after the call, if the tool can change the workspace. */
     workspace_version: optional(count),
+    /** The exit code, if the call ran a command that ended by itself. */
+    exit_code: optional(Type.Integer()),
+    /** The parts of `output` that the command printed to stderr, in UTF-16 units, without overlap, in order. */
+    stderr_ranges: optional(Type.Array(data({ start: count, end: count }))),
   }),
   'approval.requested': data({
     approval_id: text,
-    kind: Type.Enum(['tool', 'outcome_unknown', 'input']),
+    kind: Type.Enum(['tool', 'outcome_unknown']),
     tool_use_id: optional(text),
     tool_name: optional(text),
     input_sha256: optional(text),
     expires_at: time,
   }),
   'approval.decided': data({ approval_id: text, decision: text, by: text, reason: optional(text) }),
+  'files.uploaded': data({
+    workspace_version: count,
+    file_count: count,
+    /** Of all files. */
+    bytes: count,
+    /** The first 100 files. */
+    files: Type.Array(data({ path: text, size: count, sha256: text })),
+  }),
   'file.created': data({ path: text, size: count, sha256: text, workspace_version: count }),
   'file.modified': data({ path: text, size: count, sha256: text, workspace_version: count }),
   'file.deleted': data({ path: text, workspace_version: count }),
   'environment.status_changed': data({ from: text, to: text, reason: text }),
-  'credential.used': data({ credential_id: text, host: text }),
   'model.request_started': data({ model: text }),
   'model.request_finished': data({
     model: text,
@@ -135,28 +148,28 @@ export function isEventType(type: string): type is EventType {
   return Object.hasOwn(EVENT_DATA, type);
 }
 
-/** Types a running turn may report; sessions writes all others itself. */
+/** Returns whether a runner may report the type. Sessions writes all other types itself. */
 export function isRunnerEvent(type: string): boolean {
   return isEventType(type) && (type.startsWith('agent.') || type.startsWith('model.'));
 }
 
-/** Who did it. */
+/** The originator of an event. */
 export const Actor = Type.Object({
-  type: Type.Enum(['user', 'agent', 'system', 'trigger', 'schedule', 'channel', 'mcp']),
+  type: Type.Enum(['user', 'agent', 'system', 'trigger']),
   id: text,
 });
 export type Actor = Static<typeof Actor>;
 
-/** An event as the API shows it, in lists and on the stream. */
+/** An event as the API returns it in lists and streams. */
 export const Event = Type.Object({
   event_id: Type.String({ description: 'evt_…' }),
   session_id: Type.String({ description: 'ses_…' }),
   seq: Type.Integer({ minimum: 1, description: '1, 2, 3 … within the session, without gaps.' }),
   type: Type.Enum(EVENT_TYPES),
-  turn_id: optional(Type.String({ description: 'trn_…: the turn it belongs to.' })),
+  turn_id: optional(Type.String({ description: 'trn_…: the turn that the event belongs to.' })),
   created_at: time,
   actor: Actor,
-  traceparent: optional(Type.String({ description: 'W3C trace context of what caused it.' })),
-  data: Type.Object({}, { additionalProperties: true, description: 'Its shape goes with the type.' }),
+  traceparent: optional(Type.String({ description: 'W3C trace context of the cause.' })),
+  data: Type.Object({}, { additionalProperties: true, description: 'The schema depends on `type`.' }),
 });
 export type Event = Static<typeof Event>;

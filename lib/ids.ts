@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** The prefixes of all ids. `<prefix>_` and 26 characters: a ULID (https://github.com/ulid/spec). */
+/** The prefixes of all ids. An id is `<prefix>_` and a ULID of 26 characters (https://github.com/ulid/spec). */
 export type IdPrefix =
   | 'agt'
   | 'ast'
@@ -22,14 +22,14 @@ export type IdPrefix =
   | 'req'
   | 'rnr';
 
-/** Makes an id. Ids of one process sort in the order they were made. */
+/** Generates an id. The ids of one process sort in the order of their generation. */
 export type Ids = (prefix: IdPrefix) => string;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RANDOM_BYTES = 10;
 const POOL_BYTES = 4096;
 
-/** `fill` overwrites a buffer with random bytes; tests hand over a seeded one. */
+/** `fill` overwrites a buffer with random bytes. Tests pass a seeded function. */
 export function createIds(clock: Clock, fill: (buffer: Uint8Array) => void = randomFillSync): Ids {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -45,7 +45,7 @@ export function createIds(clock: Clock, fill: (buffer: Uint8Array) => void = ran
       used = 0;
     }
     random.set(pool.subarray(used, used + RANDOM_BYTES));
-    // The top bit stays free, so that counting up within a millisecond does not overflow.
+    // The top bit stays zero, so that increments within a millisecond do not overflow.
     random[0] = (random[0] ?? 0) & 0x7f;
     used += RANDOM_BYTES;
   }
@@ -58,14 +58,14 @@ export function createIds(clock: Clock, fill: (buffer: Uint8Array) => void = ran
   };
 }
 
-/** The same 26 characters under another prefix. */
+/** Returns the same ULID with another prefix. */
 export function withPrefix(prefix: IdPrefix, id: string): string {
   return `${prefix}_${id.slice(id.indexOf('_') + 1)}`;
 }
 
 const SHAPE = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Whether a text from outside could be an id with this prefix. */
+/** Returns whether an untrusted text has the form of an id with this prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SHAPE.test(text);
 }

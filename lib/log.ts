@@ -2,9 +2,9 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
 export type Log = Logger;
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Members that may hold a secret, wherever they stand in a logged object. */
+/** Members that can hold a secret, up to two levels deep in a logged object. */
 const SECRET = [
   'authorization',
   'cookie',
@@ -14,10 +14,12 @@ const SECRET = [
   'token',
   'password',
   'passport',
+  'service_token',
+  'serviceToken',
   'api_key',
 ];
 
-/** JSON lines on standard output; readable ones when a person is watching. */
+/** Writes JSON lines to standard output, or formatted lines with `pretty`. */
 export function createLog(options: {
   level: LogLevel;
   pretty: boolean;
@@ -35,7 +37,7 @@ export function createLog(options: {
   return options.pretty ? pino(settings, pretty({ colorize: true, sync: true })) : pino(settings);
 }
 
-/** What of an error may be written down. Drivers hang connections, statements and values on theirs. */
+/** Returns the members of an error that may be logged. Drivers attach connections, statements and values to theirs. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

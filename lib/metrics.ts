@@ -1,48 +1,48 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * What a process counts and times, for Prometheus. A module asks for its metrics by name; whoever asks first
- * makes them. On hot paths `labels` is called once and its answer kept.
+ * The Prometheus metrics of a process. The first request for a name creates the metric; later requests return the same
+ * metric. Hot paths call `labels` once and keep the result.
  */
 export interface Metrics {
-  counter(about: About): Family<Counted>;
+  counter(definition: MetricDefinition): MetricFamily<CounterMetric>;
   /** `buckets` are upper bounds, ascending. */
-  histogram(about: About & { buckets: readonly number[] }): Family<Observed>;
-  /** A value that is read when somebody asks for it. */
-  gauge(about: About, read: Reader): void;
+  histogram(definition: MetricDefinition & { buckets: readonly number[] }): MetricFamily<HistogramMetric>;
+  /** A value that is read at each scrape. */
+  gauge(definition: MetricDefinition, read: GaugeReader): void;
   readonly contentType: string;
-  /** Everything in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
+  /** Returns all metrics in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
   text(): Promise<string>;
 }
 
-export interface About {
+interface MetricDefinition {
   name: string;
   help: string;
   labels?: readonly string[];
 }
 
-export interface Family<Child> {
-  /** The one with these label values, in the order of `labels`. */
+interface MetricFamily<Child> {
+  /** Returns the metric with these label values, in the order of `labels`. */
   labels(...values: string[]): Child;
 }
 
-export interface Counted {
+interface CounterMetric {
   inc(count?: number): void;
 }
 
-export interface Observed {
+export interface HistogramMetric {
   observe(value: number): void;
 }
 
-/** Says each value there is at the moment. */
-export type Reader = (set: (value: number, ...labels: string[]) => void) => void;
+/** Reports each current value with its label values. */
+type GaugeReader = (set: (value: number, ...labels: string[]) => void) => void;
 
 /** Seconds, from half a millisecond to ten seconds. */
 export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const readers = new Map<string, Reader[]>();
+  const readers = new Map<string, GaugeReader[]>();
 
   return {
     counter({ name, help, labels = [] }) {
@@ -76,7 +76,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** What Node says of this process: memory, CPU, garbage collection, the lag of its event loop. */
+/** Adds the default metrics of Node: memory, CPU, garbage collection and event loop lag. */
 export function createProcessMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,14 +1,24 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Keeps small secrets unreadable in the database. A sealed text names the version of its form and the key
- * it needs: `v1.<key id>.<base64url(nonce, AES-256-GCM ciphertext, tag)>`. The context (whose secret it is,
- * for example a deployment id) is authenticated with it: a text moved to another place does not open there.
+ * Encrypts small secrets before they are stored in the database. A sealed text has the form
+ * `v1.<key id>.<base64url(nonce, AES-256-GCM ciphertext, tag)>`. The context (for example the id of the deployment that
+ * owns the secret) is authenticated, so a sealed text that is copied to another record cannot be opened.
  */
 export interface Sealer {
+  /** The ids of the keys. The first one seals. */
+  readonly keyIds: readonly string[];
   seal(plaintext: string, context: string): string;
-  /** Throws an Error that holds no secret when the key is unknown, or when text or context are not those of `seal`. */
+  /** Throws when the key is unknown or the text or context differs from `seal`. The message contains no secret. */
   open(sealed: string, context: string): string;
+}
+
+/** The keys of SERVICE_SEALING_KEY. */
+export interface SealingKeySource {
+  /** Returns undefined when no key is configured and none is stored. */
+  read(): Promise<string | undefined>;
+  /** Creates and stores a key. Concurrent calls get the same key. */
+  create(): Promise<string>;
 }
 
 interface Key {
@@ -24,16 +34,18 @@ const TAG_BYTES = 16;
 const MIN_CHARACTERS = 32;
 
 /**
- * `keys` is the text of SERVICE_SEALING_KEY: one or more keys of at least 32 characters, separated by commas.
- * The first one seals, all of them open: put a new key in front to change keys.
+ * `keys` is the value of SERVICE_SEALING_KEY: one or more keys of at least 32 characters, separated by commas.
+ * The first key seals and every key opens. To rotate keys, add the new key at the front.
  */
 export function createSealer(keys: string): Sealer {
   const known = keys.split(',').map((text, index) => keyOf(text.trim(), index + 1));
   const byId = new Map(known.map((key) => [key.id, key]));
   const [sealing] = known;
-  if (!sealing) throw new Error('SERVICE_SEALING_KEY holds no key');
+  if (!sealing) throw new Error('SERVICE_SEALING_KEY contains no key');
 
   return {
+    keyIds: known.map(({ id }) => id),
+
     seal(plaintext, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, sealing.bytes, nonce, { authTagLength: TAG_BYTES });
@@ -45,7 +57,7 @@ export function createSealer(keys: string): Sealer {
     open(sealed, context) {
       const { id, bytes } = parse(sealed);
       const key = byId.get(id);
-      if (!key) throw new Error(`a sealed text needs the key ${id}, which SERVICE_SEALING_KEY does not hold`);
+      if (!key) throw new Error(`SERVICE_SEALING_KEY does not contain the key ${id} of a sealed text`);
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const tag = bytes.subarray(bytes.length - TAG_BYTES);
       const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES });
@@ -61,10 +73,15 @@ export function createSealer(keys: string): Sealer {
   };
 }
 
-function keyOf(text: string, place: number): Key {
+/** Returns the id of the key that sealed a text. */
+export function keyIdOf(sealed: string): string {
+  return parse(sealed).id;
+}
+
+function keyOf(text: string, position: number): Key {
   if (text.length < MIN_CHARACTERS) {
     throw new Error(
-      `SERVICE_SEALING_KEY: key ${place} has ${text.length} characters, expected at least ${MIN_CHARACTERS}`,
+      `SERVICE_SEALING_KEY: key ${position} has ${text.length} characters, expected at least ${MIN_CHARACTERS}`,
     );
   }
   return {
@@ -75,8 +92,7 @@ function keyOf(text: string, place: number): Key {
 
 function parse(sealed: string): { id: string; bytes: Buffer } {
   const [version, id = '', text = '', ...rest] = sealed.split('.');
-  if (version !== VERSION || rest.length > 0)
-    throw new Error('a sealed text has a form this release does not know');
+  if (version !== VERSION || rest.length > 0) throw new Error('a sealed text has an unknown format');
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) {
     throw new Error('a sealed text is damaged');

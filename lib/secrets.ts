@@ -5,16 +5,20 @@ import { join } from 'node:path';
 import { DirectoryProblem } from './directory.ts';
 
 /**
- * Reads the secret `secrets/<name>` under a directory; on first use makes it from `bytes` random bytes.
- * Returns it as base64url text. The file is 0600 and appears whole or not at all; of several processes that
- * make it at the same time, all get the same one.
- * Throws DirectoryProblem when others can read the file, or when it does not hold such a secret.
+ * Reads the secret `secrets/<name>` under a directory, or creates it from `bytes` random bytes on first use. Returns it
+ * as base64url text. The file has mode 0600 and is created atomically; processes that create it at the same time all get
+ * the same secret. Throws DirectoryProblem when other users can read the file or its content is not such a secret.
  */
-export async function keptSecret(directory: string, name: string, bytes = 32): Promise<string> {
-  if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`a secret cannot be named ${name}`);
+export async function readOrCreateSecret(directory: string, name: string, bytes = 32): Promise<string> {
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`${name} is not a valid secret name`);
   const folder = join(directory, 'secrets');
   const file = join(folder, name);
-  return (await readSecret(file, bytes)) ?? (await makeSecret(folder, file, bytes));
+  return (await readSecret(file, bytes)) ?? (await createSecret(folder, file, bytes));
+}
+
+/** Reads the secret `secrets/<name>` under a directory; undefined when there is none. Throws DirectoryProblem. */
+export function readExistingSecret(directory: string, name: string, bytes = 32): Promise<string | undefined> {
+  return readSecret(join(directory, 'secrets', name), bytes);
 }
 
 async function readSecret(file: string, bytes: number): Promise<string | undefined> {
@@ -36,33 +40,33 @@ async function readSecret(file: string, bytes: number): Promise<string | undefin
     })
   ).trim();
   if (!/^[A-Za-z0-9_-]+$/.test(text) || Buffer.from(text, 'base64url').length < bytes)
-    throw problem(file, 'does not hold the secret that was written', 'put the file back from a backup');
+    throw problem(file, 'does not contain the secret that was written', 'put the file back from a backup');
   return text;
 }
 
-async function makeSecret(folder: string, file: string, bytes: number): Promise<string> {
+async function createSecret(folder: string, file: string, bytes: number): Promise<string> {
   const secret = randomBytes(bytes).toString('base64url');
   const draft = `${file}.${randomBytes(6).toString('hex')}.draft`;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await durably(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (handle) =>
+    await writeDurably(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (handle) =>
       handle.writeFile(secret),
     );
-    // Unlike a rename, a link never replaces the secret that another process has made meanwhile.
+    // Unlike a rename, a link never replaces a secret that another process created in the meantime.
     await link(draft, file);
-    await durably(folder, constants.O_RDONLY);
+    await writeDurably(folder, constants.O_RDONLY);
     return secret;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const theirs = code === 'EEXIST' ? await readSecret(file, bytes) : undefined;
-    if (theirs !== undefined) return theirs;
+    const existing = code === 'EEXIST' ? await readSecret(file, bytes) : undefined;
+    if (existing !== undefined) return existing;
     throw problem(file, `cannot be written (${code})`, `let this user write in ${folder}`);
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-async function durably(
+async function writeDurably(
   path: string,
   flags: number,
   work?: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>,

@@ -1,37 +1,45 @@
+import type { Random } from './backoff.ts';
 import type { Bus } from './bus/bus.ts';
-import type { Counters } from './bus/counters.ts';
+import type { RateLimiter } from './bus/rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import type { Endpoint, Observation } from './grpc/transport.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Module } from './modules.ts';
+import type { ReservedSpace } from './reserved-space.ts';
 import type { Tracer } from './telemetry/tracer.ts';
 
-/** What every service is handed when it is opened. */
+/** The dependencies that every service gets when it is opened. */
 export interface ServiceContext {
   clock: Clock;
   ids: Ids;
   log: Log;
   bus: Bus;
-  /** What is counted by all processes together. */
-  counters: Counters;
-  /** The database server; each service reaches only its own schema there. */
+  /** Rate limits that all processes share. */
+  rateLimiter: RateLimiter;
+  /** The URL of the database server. Each service uses only its own schema. */
   databaseUrl: string;
-  /** The shared secret with which services prove who they are. */
+  /** The shared key that signs service-to-service tokens. */
   serviceSecret: string;
-  /** Everybody who gets in is the same administrator, from whom nothing has to be hidden. */
-  oneUser?: boolean;
-  /** Told of a schema whose service cannot log in to the database as itself. */
-  sharesLogin?: (schema: string) => void;
-  /** Told of every finished call. */
+  /** Local mode: every request comes from the same administrator, so no row has to be hidden. */
+  singleUser?: boolean;
+  /** Called for a schema whose service cannot log in to the database with its own role. */
+  onSharedLogin?: (schema: string) => void;
+  /** Called after every RPC. */
   observe: (observation: Observation) => void;
-  /** Begins the spans of this service. */
+  /** Starts the spans of this service. */
   tracer: Tracer;
+  /** The source of randomness for the jitter of retries; Math.random when absent. */
+  random?: Random;
   metrics: Metrics;
+  /** Keeps space on the disk of the database for actions of administrators; absent for external databases. */
+  reservedSpace?: Pick<ReservedSpace, 'use'> | undefined;
 }
 
-/** A service that runs: others reach it through the endpoint, the process starts and stops the module. */
+/** A running service. Other services call its endpoint; the process starts and stops it as a module. */
 export interface OpenService extends Module {
   endpoint: Endpoint;
+  /** Parts without which the service is degraded. */
+  optionalParts?: readonly { name: string; check(): Promise<void> }[];
 }

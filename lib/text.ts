@@ -1,12 +1,12 @@
 /**
- * Whether a text from outside can be stored and sent on as it is: no NUL, which PostgreSQL cannot hold,
- * and no lone surrogate, which UTF-8 cannot.
+ * Returns whether an untrusted text can be stored unchanged: without NUL, which PostgreSQL cannot store, and without
+ * lone surrogates, which UTF-8 cannot encode.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A text from a model or a tool, made fit for a column of type text: what cannot be stored is replaced (U+FFFD). */
-export function storable(text: string): string {
+/** Replaces characters that PostgreSQL cannot store with U+FFFD. For text from models and tools. */
+export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

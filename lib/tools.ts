@@ -1,23 +1,24 @@
 /**
- * The table of built-in tools. Agents are checked against it, the runner implements each of them, and the reference
- * is generated from it.
+ * The table of built-in tools. Agents are validated against it, the runner implements each tool, and the reference is
+ * generated from it.
  */
 
 /**
- * What another call with the same input would do: nothing outside (`read`), the same as one call (`idempotent`), or
- * the same thing once more (`once`). The first two are sent again after a crash; the last one never silently.
+ * The effect of a repeated call with the same input: no side effect (`read`), the same state as after one call
+ * (`idempotent`), or the side effect once more (`once`). After a crash the first two are repeated automatically; `once`
+ * needs an approval.
  */
 export type ToolEffect = 'read' | 'idempotent' | 'once';
 
-/** `allow` runs it, `ask` waits for somebody's approval, `deny` tells the model that it may not. */
+/** `allow` runs the call, `ask` waits for a user's approval, `deny` returns a refusal to the model. */
 export const PERMISSIONS = ['allow', 'ask', 'deny'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export interface ToolKind {
   effect: ToolEffect;
-  /** For an agent that does not say. */
+  /** The default when the agent sets none. */
   permission: Permission;
-  /** What the model is told it does. */
+  /** The description that the model gets. */
   about: string;
 }
 

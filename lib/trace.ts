@@ -1,15 +1,15 @@
 import { randomFillSync } from 'node:crypto';
 
 /**
- * Where a request stands in its trace (W3C Trace Context, https://www.w3.org/TR/trace-context/).
- * It travels by hand with each call: HTTP header, gRPC metadata, turn row.
+ * The trace context of a request (W3C Trace Context, https://www.w3.org/TR/trace-context/). It is passed explicitly with
+ * each call: in the HTTP header, the gRPC metadata and the turn row.
  */
 export interface Trace {
   /** 32 lowercase hexadecimal digits. */
   traceId: string;
   /** 16 lowercase hexadecimal digits: the current span. */
   spanId: string;
-  /** Whether it is recorded; who began the trace has decided that for everybody. */
+  /** Whether the trace is recorded. The service that starts the trace decides for all others. */
   sampled: boolean;
 }
 
@@ -26,12 +26,12 @@ function randomHex(bytes: number): string {
   return pool.toString('hex', used - bytes, used);
 }
 
-/** A new trace. Nobody records it until somebody says so. */
+/** Returns a new trace that is not sampled. */
 export function startTrace(): Trace {
   return { traceId: randomHex(16), spanId: randomHex(8), sampled: false };
 }
 
-/** Undefined for a header that is missing or not well-formed: then the caller starts a trace of its own. */
+/** Returns undefined for a missing or malformed header. The caller then starts a new trace. */
 export function parseTraceparent(header: string | undefined): Trace | undefined {
   const match = header === undefined ? null : HEADER.exec(header);
   if (!match) return undefined;
@@ -44,7 +44,7 @@ export function traceparent(trace: Trace): string {
   return `00-${trace.traceId}-${trace.spanId}-${trace.sampled ? '01' : '00'}`;
 }
 
-/** A new span of the same trace. */
+/** Returns a new span of the same trace. */
 export function childSpan(trace: Trace): Trace {
   return { traceId: trace.traceId, spanId: randomHex(8), sampled: trace.sampled };
 }

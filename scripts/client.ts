@@ -1,15 +1,15 @@
 /**
- * Makes console/gen, the client of the console, from docs/reference/openapi.json, offline.
+ * Generates console/gen, the API client of the console, from docs/reference/openapi.json. Works offline.
  *
- *   node scripts/client.ts           write what differs, remove what nothing makes any more
- *   node scripts/client.ts --check   change nothing, fail when something would
+ *   node scripts/client.ts           writes changed files and removes obsolete ones
+ *   node scripts/client.ts --check   changes nothing and fails when a file is out of date
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
-import { type Documents, drift, readTree, settle } from './drift.ts';
+import { type Documents, drift, readTree, writeChanges } from './drift.ts';
 import { root } from './tool.ts';
 
 const generated = join(root, 'console', 'gen');
@@ -31,9 +31,9 @@ async function generate(): Promise<Documents> {
 
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean' } } });
 const [kept, fresh] = await Promise.all([readTree(generated), generate()]);
-if (fresh.size === 0) throw new Error('the description of the API generated no file');
+if (fresh.size === 0) throw new Error('no file was generated from the API description');
 const findings = drift(kept, fresh);
 for (const line of findings) console.log(`console/gen ${line}`);
-if (!flags.check) await settle(generated, kept, fresh);
+if (!flags.check) await writeChanges(generated, kept, fresh);
 else if (findings.length > 0) process.exitCode = 1;
-console.log(`${fresh.size} generated files, ${findings.length} ${flags.check ? 'differ' : 'renewed'}`);
+console.log(`${fresh.size} generated files, ${findings.length} ${flags.check ? 'out of date' : 'updated'}`);

@@ -1,48 +1,47 @@
 /**
- * Builds console/dist when it is missing or was made from other sources than those that are here, and does nothing
- * otherwise. Where there are no sources, or no tools to build them with, the console that is there has to do.
- * Runs before npm scripts, on whatever Node the machine has; the build itself runs on ours.
+ * Builds console/dist when it is missing or its sources have changed. Without sources or build tools, an existing build
+ * is used. Runs before npm scripts on the Node of the machine; the build itself runs on the Node of the repository.
  *
- *   node scripts/console.mjs           one line about a build, and one about its failure
- *   node scripts/console.mjs --show    with all that the build says
+ *   node scripts/console.mjs           prints one line for a build and one for its failure
+ *   node scripts/console.mjs --show    prints the output of the build
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { digestOf, isBuilt, madeFrom } from './console/made.mjs';
-import { discard, draftOf, putInPlace } from './console/place.mjs';
-import { alone } from './install/lock.mjs';
-import { NEEDED } from './install/runtime.mjs';
+import { draftOf, publishDraft, removeDrafts } from './console/output-folders.mjs';
+import { builtFrom, digestOf, isBuilt } from './console/source-digest.mjs';
+import { runExclusively } from './install/lock.mjs';
+import { REQUIRED_NODE } from './install/runtime.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const showsAll = process.argv.includes('--show');
-/** A service without a console is of use; tests of one that is not there are not. */
+/** The service can start without a console. Tests need one. */
 const isStart = process.env.npm_lifecycle_event === 'prestart';
 
-const say = (text) => process.stderr.write(`${text}\n`);
+const printLine = (text) => process.stderr.write(`${text}\n`);
 const hasTools = () => existsSync(join(root, 'node_modules', 'vite', 'package.json'));
 
-/** What is served without a build. */
-function instead() {
+/** Describes the consequence of a failed build for a start. */
+function consequence() {
   return isBuilt(root)
-    ? 'The one that was built before is served.'
-    : 'The service does without: its API is not affected.';
+    ? 'The previous build is served.'
+    : 'The service starts without a console; its API is not affected.';
 }
 
-function giveUp(text) {
-  say(`\n${text}\n${isStart ? `${instead()}\n` : ''}`);
+function exitWithError(text) {
+  printLine(`\n${text}\n${isStart ? `${consequence()}\n` : ''}`);
   process.exit(isStart ? 0 : 1);
 }
 
-/** Builds beside what is served. Gives whether it could. */
+/** Builds into a separate folder. Returns whether the build succeeded. */
 async function build(digest, onStart) {
-  const own = join(root, 'node_modules', '.bin', 'node');
-  const isOld = Number.parseInt(process.versions.node, 10) < NEEDED;
+  const bundledNode = join(root, 'node_modules', '.bin', 'node');
+  const isOld = Number.parseInt(process.versions.node, 10) < REQUIRED_NODE;
   const child = spawn(
-    isOld && existsSync(own) ? own : process.execPath,
+    isOld && existsSync(bundledNode) ? bundledNode : process.execPath,
     [join(root, 'scripts/console/build.mjs'), draftOf(root), digest],
-    // Whatever it is elsewhere: packages leave their checks for developers out by it.
+    // Always production: packages then omit their development checks.
     {
       cwd: root,
       env: { ...process.env, NODE_ENV: 'production' },
@@ -57,40 +56,40 @@ async function build(digest, onStart) {
   return (await ended) === 0;
 }
 
-async function buildAlone(onStart) {
+async function buildIfNeeded(onStart) {
   const digest = digestOf(root);
-  // Whoever held the lock before has perhaps built it.
-  if (madeFrom(root) === digest) return true;
-  say('Building the console …');
+  // The previous holder of the lock may have built it.
+  if (builtFrom(root) === digest) return true;
+  printLine('Building the console …');
   const startedAt = performance.now();
-  discard(root);
+  removeDrafts(root);
   if (!(await build(digest, onStart))) {
-    discard(root);
+    removeDrafts(root);
     return false;
   }
-  putInPlace(root);
-  say(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  publishDraft(root);
+  printLine(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   return true;
 }
 
 async function main() {
   if (!existsSync(join(root, 'console', 'index.html'))) return;
-  if (madeFrom(root) === digestOf(root)) return;
+  if (builtFrom(root) === digestOf(root)) return;
   if (!hasTools()) {
-    giveUp(
-      'The console cannot be built, as the tools of developers are not installed. To install them: npm ci --include=dev',
+    exitWithError(
+      'The console cannot be built because the development packages are not installed. To install them: npm ci --include=dev',
     );
   }
   let isDone;
   try {
-    await alone(join(root, '.console.lock'), say, async (onStart) => {
-      isDone = await buildAlone(onStart);
+    await runExclusively(join(root, '.console.lock'), printLine, async (onStart) => {
+      isDone = await buildIfNeeded(onStart);
     });
   } catch (error) {
-    giveUp(`The console could not be built: ${error.message}`);
+    exitWithError(`The console could not be built: ${error.message}`);
   }
   if (!isDone)
-    giveUp(
+    exitWithError(
       showsAll
         ? 'The console could not be built.'
         : 'The console could not be built. To see why: npm run console',

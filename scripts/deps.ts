@@ -1,4 +1,4 @@
-/** Checks who imports whom, by the rules of .dependency-cruiser.mjs. */
+/** Checks the imports of all source files against the rules of .dependency-cruiser.mjs. */
 import { inspect, isSound } from './imports.ts';
 import { root } from './tool.ts';
 

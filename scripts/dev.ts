@@ -1,6 +1,6 @@
 /**
- * The system for those who work on it: services start again when they change, and the console is served from its
- * sources, by Vite's dev server behind the edge, and changes in the page at once. Both end on Ctrl-C.
+ * Runs the system for development. Services restart when their code changes. Vite's dev server serves the console behind
+ * the edge and updates open pages. Ctrl-C stops both.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const ended = new Promise<number>((resolve) => {
   services.once('error', () => resolve(1));
   services.once('close', (code) => resolve(code ?? 0));
 });
-// A terminal tells all of its processes; whoever ends this one alone means the services as well.
+// A terminal signals all of its processes. A signal to this process alone is passed on to the services.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => services.kill(signal));
 

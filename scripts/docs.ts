@@ -1,25 +1,25 @@
 /**
- * Makes docs/reference from the code.
+ * Generates docs/reference from the code.
  *
- *   node scripts/docs.ts           write what differs
- *   node scripts/docs.ts --check   change nothing, fail when something would
+ *   node scripts/docs.ts           writes changed files
+ *   node scripts/docs.ts --check   changes nothing and fails when a file is out of date
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderOpenApi } from '../edge/openapi/document.ts';
-import { type Documents, drift, readTree, settle } from './drift.ts';
+import { type Documents, drift, readTree, writeChanges } from './drift.ts';
 import { renderAccess } from './reference/access.ts';
 import { renderErrors } from './reference/errors.ts';
 import { renderSettings } from './reference/settings.ts';
 import { root } from './tool.ts';
 
 interface Document {
-  /** Below docs/reference. */
+  /** Relative to docs/reference. */
   path: string;
   render(): string | Promise<string>;
 }
 
-/** Where the service listens when nothing is set. */
+/** The origin of the service with default settings. */
 const ORIGIN = 'http://127.0.0.1:8080';
 
 const DOCUMENTS: Document[] = [
@@ -38,6 +38,8 @@ for (const { path, render } of DOCUMENTS) fresh.set(path, await render());
 const kept = await readTree(folder);
 const findings = drift(kept, fresh);
 for (const line of findings) console.log(`docs/reference ${line}`);
-if (!flags.check) await settle(folder, kept, fresh);
+if (!flags.check) await writeChanges(folder, kept, fresh);
 else if (findings.length > 0) process.exitCode = 1;
-console.log(`${fresh.size} generated documents, ${findings.length} ${flags.check ? 'differ' : 'renewed'}`);
+console.log(
+  `${fresh.size} generated documents, ${findings.length} ${flags.check ? 'out of date' : 'updated'}`,
+);

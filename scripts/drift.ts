@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** Text by path, relative to one folder. */
+/** File contents by path relative to a folder. */
 export type Documents = Map<string, string>;
 
-/** Every file under a folder; none when the folder is missing. */
+/** Reads every file of a folder. Returns an empty map when the folder is missing. */
 export async function readTree(folder: string): Promise<Documents> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -12,18 +12,18 @@ export async function readTree(folder: string): Promise<Documents> {
   return new Map(files.map((file, index) => [relative(folder, file), texts[index] ?? '']));
 }
 
-/** One line for each file that a fresh generation would add, change or remove. */
+/** Returns one line for each file that generation would add, change or remove. */
 export function drift(kept: Documents, fresh: Documents): string[] {
   const paths = [...new Set([...kept.keys(), ...fresh.keys()])].sort();
   return paths.flatMap((path) => {
-    if (!fresh.has(path)) return [`- ${path}: nothing makes this file any more`];
+    if (!fresh.has(path)) return [`- ${path}: obsolete`];
     if (!kept.has(path)) return [`+ ${path}: missing`];
     return kept.get(path) === fresh.get(path) ? [] : [`~ ${path}: differs`];
   });
 }
 
-/** Makes a folder hold exactly the fresh files; touches only those that differ. */
-export async function settle(folder: string, kept: Documents, fresh: Documents): Promise<void> {
+/** Writes changed files, removes obsolete ones and leaves the others untouched. */
+export async function writeChanges(folder: string, kept: Documents, fresh: Documents): Promise<void> {
   for (const path of kept.keys()) if (!fresh.has(path)) await rm(join(folder, path));
   for (const [path, text] of fresh) {
     if (kept.get(path) === text) continue;

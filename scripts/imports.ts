@@ -5,33 +5,33 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import extractRules from 'dependency-cruiser/config-utl/extract-depcruise-config';
 import { root } from './tool.ts';
 
-export interface Finding {
+interface Finding {
   rule: string;
   from: string;
-  /** The import that breaks the rule; for circles, the whole way round. */
+  /** The import that violates the rule. For a cycle, the complete cycle. */
   to: string;
   advice: string;
 }
 
 export interface Inspection {
-  /** Source files that were read. */
+  /** The number of source files that were read. */
   read: number;
-  /** Source files that exist and were not read: the findings say nothing about them. */
+  /** Source files that were not read and are therefore unchecked. */
   unread: string[];
   findings: Finding[];
 }
 
-/** What a build has made of sources. */
+/** Matches build output. */
 const BUILT = /^console\/(dist|\.dist-[^/]+)\//;
 const SOURCE = /\.(tsx?|mjs)$/;
 
-/** The names of all rules. */
+/** Returns the names of all rules. */
 export async function ruleNames(): Promise<string[]> {
   const { forbidden = [] } = await loadRules();
   return forbidden.map((rule) => rule.name ?? '');
 }
 
-/** Reads the source files of some folders below `base`, and reports each import that breaks a rule. */
+/** Reads the source files of the folders in `base` and reports each import that violates a rule. */
 export async function inspect(base: string, folders: readonly string[]): Promise<Inspection> {
   const { options, ...ruleSet } = await loadRules();
   const present = folders.filter((folder) => existsSync(join(base, folder)));
@@ -52,7 +52,7 @@ export async function inspect(base: string, folders: readonly string[]): Promise
   };
 }
 
-/** Nothing read means nothing checked, whatever the findings say. */
+/** Returns whether all files were read, at least one, and no import violates a rule. */
 export function isSound({ read, unread, findings }: Inspection): boolean {
   return read > 0 && unread.length === 0 && findings.length === 0;
 }

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds package.json. */
+/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Outcome {
   ok: boolean;
-  /** Both streams, in the order they came; empty when shown while it ran. */
+  /** The combined output of both streams; empty with `show`. */
   output: string;
 }
 
 /**
  * Runs a command in the root folder, with the binaries of node_modules first in PATH.
- * `show` lets its output through while it runs instead of keeping it.
+ * With `show`, the output is passed through instead of being returned.
  */
 export function run(command: readonly string[], show = false): Promise<Outcome> {
   const [file = '', ...args] = command;
@@ -32,7 +32,7 @@ export function run(command: readonly string[], show = false): Promise<Outcome> 
   });
 }
 
-/** Runs a command that has to succeed; its output becomes the error otherwise. */
+/** Runs a command and throws an error with its output when it fails. */
 export async function must(command: readonly string[]): Promise<void> {
   const { ok, output } = await run(command);
   if (!ok) throw new Error(`${command.join(' ')} failed\n${output}`);

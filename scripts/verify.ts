@@ -1,5 +1,5 @@
 /**
- * Everything that has to hold before a change is handed in, cheapest first; stops at the first failure.
+ * Runs every check that a change must pass, cheapest first. Stops at the first failure.
  *
  *   node scripts/verify.ts            all of it
  *   node scripts/verify.ts --static   without running the tests
@@ -10,9 +10,9 @@ import { run } from './tool.ts';
 interface Check {
   name: string;
   command: string[];
-  /** What to do when it fails. */
-  mend: string;
-  /** Its output is shown while it runs, because it is long. */
+  /** The remedy that is printed when the check fails. */
+  remedy: string;
+  /** Shows the output while the check runs. */
   show?: boolean;
 }
 
@@ -20,56 +20,81 @@ const STATIC: Check[] = [
   {
     name: 'format and lint',
     command: ['biome', 'check', '--error-on-warnings', '.'],
-    mend: 'npm run format mends format and order of imports; the rest is yours',
+    remedy: 'npm run format corrects format and import order; correct the other findings by hand',
   },
   {
     name: 'types',
     command: ['tsc', '--noEmit'],
-    mend: 'correct the types; npm run types repeats this check',
+    remedy: 'correct the types; npm run types repeats this check',
   },
   {
     name: 'types: console',
     command: ['tsc', '--noEmit', '-p', 'console'],
-    mend: 'correct the types; npm run types repeats this check',
+    remedy: 'correct the types; npm run types repeats this check',
   },
   {
     name: 'import rules',
     command: ['node', 'scripts/deps.ts'],
-    mend: 'move the code, or take what you need as a parameter; the rules are in .dependency-cruiser.mjs',
+    remedy: 'move the code, or pass the dependency as a parameter; the rules are in .dependency-cruiser.mjs',
+  },
+  {
+    name: 'language rules',
+    command: ['node', 'scripts/language.ts'],
+    remedy: 'rewrite the sentences as docs/STYLE.md says',
+  },
+  {
+    name: 'commit subjects',
+    command: ['node', 'scripts/commits.ts'],
+    remedy: 'amend the subjects to "area: imperative summary", at most 72 characters',
+  },
+  {
+    name: 'code owners',
+    command: ['node', 'scripts/owners.ts'],
+    remedy: 'add the folders to CODEOWNERS, or remove the entries without files',
   },
   {
     name: 'contracts: style',
     command: ['buf', 'lint'],
-    mend: 'change the .proto files as the messages say',
+    remedy: 'change the .proto files as the messages say',
   },
   {
     name: 'contracts: compatibility',
     command: ['buf', 'breaking', '--against', 'proto/image.binpb'],
-    mend: 'add instead of changing, and reserve what you remove: both sides may run different releases',
+    remedy:
+      'add fields instead of changing them, and reserve removed fields: both sides may run different releases',
   },
-  { name: 'contracts: generated code', command: ['node', 'scripts/gen.ts', '--check'], mend: 'npm run gen' },
-  { name: 'generated documents', command: ['node', 'scripts/docs.ts', '--check'], mend: 'npm run docs' },
+  {
+    name: 'contracts: generated code',
+    command: ['node', 'scripts/gen.ts', '--check'],
+    remedy: 'npm run gen',
+  },
+  { name: 'generated documents', command: ['node', 'scripts/docs.ts', '--check'], remedy: 'npm run docs' },
   {
     name: 'generated client of the console',
     command: ['node', 'scripts/client.ts', '--check'],
-    mend: 'npm run client',
+    remedy: 'npm run client',
   },
 ];
 
-const TESTS: Check = { name: 'tests', command: ['vitest', 'run'], mend: 'npx vitest run <file>', show: true };
+const TESTS: Check = {
+  name: 'tests',
+  command: ['vitest', 'run'],
+  remedy: 'npx vitest run <file>',
+  show: true,
+};
 
 const { values: flags } = parseArgs({ options: { static: { type: 'boolean' } } });
 const checks = flags.static ? STATIC : [...STATIC, TESTS];
 const width = Math.max(...checks.map((check) => check.name.length));
 const start = performance.now();
 
-for (const { name, command, mend, show = false } of checks) {
+for (const { name, command, remedy, show = false } of checks) {
   const begin = performance.now();
   const { ok, output } = await run(command, show);
   console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(width)}  ${seconds(begin)} s`);
   if (ok) continue;
   console.log(`\n${output}`);
-  console.log(`${name} failed. To mend it: ${mend}.`);
+  console.log(`${name} failed. Remedy: ${remedy}.`);
   process.exitCode = 1;
   break;
 }

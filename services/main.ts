@@ -1,40 +1,46 @@
 import { systemClock } from '../lib/clock.ts';
-import type { HeldDirectory } from '../lib/directory.ts';
+import type { LockedDirectory } from '../lib/directory.ts';
 import type { SettingProblem } from '../lib/env.ts';
 import { createLog } from '../lib/log.ts';
-import { House } from '../lib/modules.ts';
-import { asProblem } from './house/failure.ts';
-import { layGround } from './house/ground.ts';
-import { openModules } from './house/open.ts';
-import { type Plan, readPlan } from './house/plan.ts';
-import { preflight } from './house/preflight.ts';
-import { banner, problemScreen } from './house/screen.ts';
-import { readTarget } from './house/target.ts';
+import { type Backend, ModuleManager } from '../lib/modules.ts';
+import { banner, problemScreen } from './bootstrap/console-output.ts';
+import { asProblem } from './bootstrap/failure.ts';
+import { openInfrastructure } from './bootstrap/infrastructure.ts';
+import { openModules } from './bootstrap/open.ts';
+import { preflight } from './bootstrap/preflight.ts';
+import { type ProcessConfig, readProcessConfig } from './bootstrap/process-config.ts';
+import { readTarget } from './bootstrap/target.ts';
 
-/** From the signal to the end, whatever hangs. */
+/** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
 
 const problems: SettingProblem[] = [];
 const target = readTarget(process.argv.slice(2), problems);
-// biome-ignore lint/style/noProcessEnv: the one place where the environment is read
-const plan = readPlan(target ?? 'all', process.env, problems);
-const directory = target && (await preflight(plan, problems));
+// biome-ignore lint/style/noProcessEnv: the only place that reads the environment
+const config = readProcessConfig(target ?? 'all', process.env, problems);
+const directory = target && (await preflight(config, problems));
 if (problems.length > 0) {
   process.stderr.write(problemScreen(problems));
   process.exit(1);
 }
-await run(plan, directory);
+await run(config, directory);
 
-async function run(plan: Plan, directory: HeldDirectory | undefined): Promise<void> {
-  const log = createLog({ level: plan.house.logLevel, pretty: process.stdout.isTTY === true });
-  const house = new House(systemClock, (message, error) => log.warn({ err: error }, message));
-  let leaving = false;
+/** A runner in a process of its own has no banner. Its log names the sandbox provider in force. */
+function sandboxIn({ backends }: { backends: readonly Backend[] }) {
+  const sandbox = backends.find(({ role }) => role === 'sandbox');
+  return sandbox && { sandbox: sandbox.description };
+}
 
-  async function leave(code: number): Promise<never> {
-    if (!leaving) {
-      leaving = true;
+async function run(config: ProcessConfig, directory: LockedDirectory | undefined): Promise<void> {
+  const log = createLog({ level: config.common.logLevel, pretty: process.stdout.isTTY === true });
+  const modules = new ModuleManager(systemClock, (message, error) => log.warn({ err: error }, message));
+  let stopping = false;
+
+  async function exit(code: number): Promise<never> {
+    if (!stopping) {
+      stopping = true;
       setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-      await house.stop();
+      await modules.stop();
       await directory?.release();
       process.exit(code);
     }
@@ -43,22 +49,23 @@ async function run(plan: Plan, directory: HeldDirectory | undefined): Promise<vo
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (!leaving) log.info({ signal }, 'stopping');
-      void leave(0);
+      if (!stopping) log.info({ signal }, 'stopping');
+      void exit(0);
     });
   }
 
   try {
-    const ground = await layGround(plan, house, log, directory?.path);
-    const url = await openModules(plan, house, ground);
-    const isTeam = plan.house.authMode === 'oidc';
-    const facts = { dataDir: directory?.path, standIns: ground.standIns, isTeam };
+    const infrastructure = await openInfrastructure(config, modules, log, directory?.path);
+    const url = await openModules(config, modules, infrastructure);
+    const isTeam = config.common.authMode === 'oidc';
+    const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
     if (url) process.stdout.write(banner({ url, ...facts }));
-    else log.info({ target: plan.target, listen: plan.house.grpcListen }, 'serving');
+    else
+      log.info({ target: config.target, listen: config.common.grpcListen, ...sandboxIn(facts) }, 'serving');
   } catch (error) {
     const problem = asProblem(error);
     if (problem) process.stderr.write(problemScreen([problem]));
-    else if (!leaving) log.fatal({ err: error }, 'the start failed');
-    await leave(1);
+    else if (!stopping) log.fatal({ err: error }, 'start-up failed');
+    await exit(1);
   }
 }

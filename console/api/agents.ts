@@ -13,38 +13,42 @@ import {
   type UpdateAgentData,
   updateAgent,
 } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
 
-const at = (agentId: string) => ({ path: { agent_id: agentId } });
+const pathOf = (agentId: string) => ({ path: { agent_id: agentId } });
 
-/** What can be seen of agents, and done with them. Keys begin with `agents`. */
+/** Queries and mutations of agents. Query keys begin with `agents`. */
 export const agents = {
   list: (q?: string) =>
-    pagesOf(['agents', 'list', q], (cursor, signal) => askPage(listAgents({ query: { q, cursor }, signal }))),
-  one: (agentId: string) =>
+    pagedQuery(['agents', 'list', q], (cursor, signal) =>
+      unwrapPage(listAgents({ query: { q, cursor }, signal })),
+    ),
+  detail: (agentId: string) =>
     queryOptions({
       queryKey: ['agents', agentId],
-      queryFn: ({ signal }) => ask(getAgent({ ...at(agentId), signal })),
+      queryFn: ({ signal }) => unwrapData(getAgent({ ...pathOf(agentId), signal })),
     }),
   versions: (agentId: string) =>
-    pagesOf(['agents', agentId, 'versions'], (cursor, signal) =>
-      askPage(listAgentVersions({ ...at(agentId), query: { cursor }, signal })),
+    pagedQuery(['agents', agentId, 'versions'], (cursor, signal) =>
+      unwrapPage(listAgentVersions({ ...pathOf(agentId), query: { cursor }, signal })),
     ),
   access: (agentId: string) =>
     queryOptions({
       queryKey: ['agents', agentId, 'access'],
-      queryFn: ({ signal }) => ask(getAgentAccess({ ...at(agentId), signal })),
+      queryFn: ({ signal }) => unwrapData(getAgentAccess({ ...pathOf(agentId), signal })),
     }),
   create: (body: CreateAgentData['body'], key: string) =>
-    ask(createAgent({ body, headers: { 'Idempotency-Key': key } })),
-  /** Refused with VERSION_CONFLICT when it is of another version by now. */
+    unwrapData(createAgent({ body, headers: { 'Idempotency-Key': key } })),
+  /** Fails with VERSION_CONFLICT when the agent's current version is not `version`. */
   update: (agentId: string, version: number, body: UpdateAgentData['body']) =>
-    ask(updateAgent({ ...at(agentId), body, headers: { 'If-Match': `"${version}"` } })),
-  /** Refused with VERSION_CONFLICT when the access is of another version by now. */
-  share: (agentId: string, version: number, body: SetAgentAccessData['body']) =>
-    ask(setAgentAccess({ ...at(agentId), body, headers: { 'If-Match': `"${version}"` } })),
-  remove: (agentId: string) => ask(deleteAgent(at(agentId))),
-  converse: (agentId: string, message: string | undefined, key: string) =>
-    ask(createConversation({ ...at(agentId), body: { message }, headers: { 'Idempotency-Key': key } })),
+    unwrapData(updateAgent({ ...pathOf(agentId), body, headers: { 'If-Match': `"${version}"` } })),
+  /** Fails with VERSION_CONFLICT when the current version of the access settings is not `version`. */
+  setAccess: (agentId: string, version: number, body: SetAgentAccessData['body']) =>
+    unwrapData(setAgentAccess({ ...pathOf(agentId), body, headers: { 'If-Match': `"${version}"` } })),
+  remove: (agentId: string) => unwrapData(deleteAgent(pathOf(agentId))),
+  startConversation: (agentId: string, message: string | undefined, key: string) =>
+    unwrapData(
+      createConversation({ ...pathOf(agentId), body: { message }, headers: { 'Idempotency-Key': key } }),
+    ),
 };

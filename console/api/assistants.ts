@@ -10,40 +10,41 @@ import {
   type UpdateAssistantData,
   updateAssistant,
 } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
+import { pollInterval } from './polling.ts';
 
-/** Its sessions write into it without telling. */
-const WORKSPACE_MS = 5_000;
+/** Sessions write to the workspace and the API sends no notification of it, so the query polls. */
+const WORKSPACE_POLLING = { active: 5_000, idle: 20_000, recent: 60_000 };
 
-const at = (assistantId: string) => ({ path: { assistant_id: assistantId } });
+const pathOf = (assistantId: string) => ({ path: { assistant_id: assistantId } });
 
-/** What can be seen of assistants, and done with them. Keys begin with `assistants`. */
+/** Queries and mutations of assistants. Query keys begin with `assistants`. */
 export const assistants = {
   list: (q?: string) =>
-    pagesOf(['assistants', 'list', q], (cursor, signal) =>
-      askPage(listAssistants({ query: { q, cursor }, signal })),
+    pagedQuery(['assistants', 'list', q], (cursor, signal) =>
+      unwrapPage(listAssistants({ query: { q, cursor }, signal })),
     ),
-  one: (assistantId: string) =>
+  detail: (assistantId: string) =>
     queryOptions({
       queryKey: ['assistants', assistantId],
-      queryFn: ({ signal }) => ask(getAssistant({ ...at(assistantId), signal })),
+      queryFn: ({ signal }) => unwrapData(getAssistant({ ...pathOf(assistantId), signal })),
     }),
   workspace: (assistantId: string) =>
     queryOptions({
       queryKey: ['assistants', assistantId, 'workspace'],
-      queryFn: ({ signal }) => ask(getAssistantWorkspace({ ...at(assistantId), signal })),
-      refetchInterval: WORKSPACE_MS,
+      queryFn: ({ signal }) => unwrapData(getAssistantWorkspace({ ...pathOf(assistantId), signal })),
+      refetchInterval: (query) => pollInterval(query, WORKSPACE_POLLING, () => false),
     }),
   create: (body: CreateAssistantData['body'], key: string) =>
-    ask(createAssistant({ body, headers: { 'Idempotency-Key': key } })),
+    unwrapData(createAssistant({ body, headers: { 'Idempotency-Key': key } })),
   update: (assistantId: string, body: UpdateAssistantData['body']) =>
-    ask(updateAssistant({ ...at(assistantId), body })),
-  remove: (assistantId: string) => ask(deleteAssistant(at(assistantId))),
-  converse: (assistantId: string, message: string | undefined, key: string) =>
-    ask(
+    unwrapData(updateAssistant({ ...pathOf(assistantId), body })),
+  remove: (assistantId: string) => unwrapData(deleteAssistant(pathOf(assistantId))),
+  startConversation: (assistantId: string, message: string | undefined, key: string) =>
+    unwrapData(
       createAssistantConversation({
-        ...at(assistantId),
+        ...pathOf(assistantId),
         body: { message },
         headers: { 'Idempotency-Key': key },
       }),

@@ -1,24 +1,24 @@
 import { type ListActsData, listActs, type VerifyActsResponses, verifyActs } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
 
 export type ActFilters = Omit<NonNullable<ListActsData['query']>, 'limit' | 'cursor'>;
 export type Verification = VerifyActsResponses[200]['data'];
 
-/** What administrators can see of the audit log. Keys begin with `audit`. */
+/** Queries of the audit log, for administrators. Query keys begin with `audit`. */
 export const audit = {
   list: (filters: ActFilters) => ({
-    ...pagesOf(['audit', 'list', filters], (cursor, signal) =>
-      askPage(listActs({ query: { ...filters, cursor }, signal })),
+    ...pagedQuery(['audit', 'list', filters], (cursor, signal) =>
+      unwrapPage(listActs({ query: { ...filters, cursor }, signal })),
     ),
-    // Each reading is a line of the log.
+    // Every read of the audit log adds an entry to it.
     refetchOnWindowFocus: false,
   }),
-  /** Verifies all of the log, part after part, up to its end or to the first line that is wrong. */
+  /** Verifies the whole log in batches, up to its end or to the first entry that fails verification. */
   async verify(): Promise<Verification> {
-    let part = await ask(verifyActs({ body: {} }));
-    while (part.intact && !part.complete)
-      part = await ask(verifyActs({ body: { after_seq: part.verified_seq } }));
-    return part;
+    let batch = await unwrapData(verifyActs({ body: {} }));
+    while (batch.intact && !batch.complete)
+      batch = await unwrapData(verifyActs({ body: { after_seq: batch.verified_seq } }));
+    return batch;
   },
 };

@@ -1,38 +1,66 @@
 import { client } from '../gen/client.gen.ts';
 import type { ErrorEnvelope, Page } from '../gen/index.ts';
 import type { ListPage } from './pages.ts';
+import { ResponseCache } from './response-cache.ts';
 
-export const API = '/api/v1';
+export const API_BASE = '/api/v1';
 
-/** Longer than the service itself waits for anything: whoever asks is told, and can do something else. */
-const ANSWER_MS = 30_000;
+/** Longer than any wait inside the service, so that a request fails visibly instead of hanging. */
+const RESPONSE_TIMEOUT_MS = 30_000;
 
-client.setConfig({ baseUrl: API, credentials: 'same-origin', fetch: fetchInTime });
+client.setConfig({ baseUrl: API_BASE, credentials: 'same-origin', fetch: fetchUnlessUnchanged });
 
-/** Only until an answer begins: how long a file takes is nobody's fault. */
-async function fetchInTime(asked: RequestInfo | URL): Promise<Response> {
-  const request = new Request(asked);
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(new DOMException('', 'TimeoutError')), ANSWER_MS);
+const cachedResponses = new ResponseCache();
+
+/** Lists have weak entity tags. Strong ones belong to resources with versions and to contents of files. */
+const isWeak = (etag: string | null): etag is string => etag?.startsWith('W/') ?? false;
+const jsonResponse = (body: string) =>
+  new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } });
+
+/**
+ * Sends the entity tag of the last response of a list. When the list has not changed, the service answers without a body
+ * and the earlier body is returned.
+ */
+async function fetchUnlessUnchanged(input: string | URL | Request): Promise<Response> {
+  const request = new Request(input);
+  if (request.method !== 'GET') return fetchWithTimeout(request);
+  const cached = cachedResponses.find(request.url);
+  if (cached) request.headers.set('if-none-match', cached.etag);
+  const response = await fetchWithTimeout(request);
+  if (response.status === 304 && cached) return jsonResponse(cached.body);
+  const etag = response.headers.get('etag');
+  if (!response.ok || !isWeak(etag)) return response;
+  const body = await response.text();
+  cachedResponses.store(request.url, { etag, body });
+  return jsonResponse(body);
+}
+
+/** The timeout ends when the response headers arrive. A response body (a large file) has no time limit. */
+async function fetchWithTimeout(request: Request): Promise<Response> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new DOMException('', 'TimeoutError')), RESPONSE_TIMEOUT_MS);
   try {
-    return await fetch(request, { signal: AbortSignal.any([request.signal, waiting.signal]) });
+    return await fetch(request, { signal: AbortSignal.any([request.signal, timeout.signal]) });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** What passes by itself when it is no word of the service: nobody has answered, or only a proxy in front of it. */
-const PASSING = new Set([0, 429, 502, 503, 504]);
+/**
+ * Statuses that are worth a retry when the response has no error envelope: no response arrived (0), or a proxy in front of
+ * the service sent it.
+ */
+const TRANSIENT_STATUSES = new Set([0, 429, 502, 503, 504]);
 
-/** A refusal of the service, in its own words. `code` is UNREACHABLE when nothing has answered. */
+/** An error response of the service, with its message. `code` is UNREACHABLE when no response arrived. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | undefined;
   readonly retryable: boolean;
-  /** How long the service wants to be left alone before it is asked again; undefined when it has not said. */
+  /** Minimum delay before a retry, as requested by the service; undefined when the response names none. */
   readonly retryAfterMs: number | undefined;
-  /** What is wrong with which member of a refused body. */
+  /** Validation errors of the request body, with a JSON Pointer to each invalid member. */
   readonly details: readonly { pointer: string; message: string }[];
 
   constructor(status: number, envelope: Partial<ErrorEnvelope> | undefined) {
@@ -41,46 +69,46 @@ export class ApiError extends Error {
     this.code = envelope?.code ?? 'UNREACHABLE';
     this.status = status;
     this.requestId = error?.request_id;
-    this.retryable = error?.retryable ?? PASSING.has(status);
+    this.retryable = error?.retryable ?? TRANSIENT_STATUSES.has(status);
     this.retryAfterMs = envelope?.data ? envelope.data.retry_after_seconds * 1_000 : undefined;
     this.details = error?.details ?? [];
   }
 }
 
-/** Whether what was asked for is not there, or not there for who asks. */
-export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
+/** True for a 404: the resource does not exist, or the user has no access to it. */
+export const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404;
 
-/** What a function of the generated client resolves to. */
-interface Answer<Body> {
+/** The result of a function of the generated client. */
+interface GeneratedResult<Body> {
   data?: Body | undefined;
   error?: unknown;
   response?: Response | undefined;
 }
 
-async function settle<Body>(asked: Promise<Answer<Body>>): Promise<Body> {
-  const { data, error, response } = await asked;
+async function unwrapBody<Body>(result: Promise<GeneratedResult<Body>>): Promise<Body> {
+  const { data, error, response } = await result;
   if (data !== undefined && response?.ok) return data;
-  // Left on purpose: nobody wants to hear of it.
+  // The caller cancelled the request, so this is no error for the user.
   if (error instanceof DOMException && error.name === 'AbortError') throw error;
   if (error instanceof DOMException && error.name === 'TimeoutError')
-    throw new ApiError(408, { code: 'NO_ANSWER', message: 'The service does not answer.' });
+    throw new ApiError(408, { code: 'NO_ANSWER', message: 'The service did not respond in time.' });
   throw new ApiError(response?.status ?? 0, isEnvelope(error) ? error : undefined);
 }
 
-/** A proxy in between may answer with anything else. */
-function isEnvelope(answer: unknown): answer is ErrorEnvelope {
-  return typeof answer === 'object' && answer !== null && 'code' in answer && 'error' in answer;
+/** A proxy between the browser and the service may send any other body. */
+function isEnvelope(body: unknown): body is ErrorEnvelope {
+  return typeof body === 'object' && body !== null && 'code' in body && 'error' in body;
 }
 
-/** The `data` of an answer. Fails with an ApiError. */
-export async function ask<Data>(asked: Promise<Answer<{ data: Data }>>): Promise<Data> {
-  return (await settle(asked)).data;
+/** Returns the `data` of a response. Throws an ApiError. */
+export async function unwrapData<Data>(result: Promise<GeneratedResult<{ data: Data }>>): Promise<Data> {
+  return (await unwrapBody(result)).data;
 }
 
-/** A page of a list. Fails with an ApiError. */
-export async function askPage<Item>(
-  asked: Promise<Answer<{ data: Item[]; page: Page }>>,
+/** Returns a page of a list. Throws an ApiError. */
+export async function unwrapPage<Item>(
+  result: Promise<GeneratedResult<{ data: Item[]; page: Page }>>,
 ): Promise<ListPage<Item>> {
-  const { data, page } = await settle(asked);
+  const { data, page } = await unwrapBody(result);
   return { items: data, next: page.next_cursor ?? undefined };
 }

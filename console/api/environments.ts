@@ -9,30 +9,32 @@ import {
   type UpdateEnvironmentData,
   updateEnvironment,
 } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
 
-const at = (environmentId: string) => ({ path: { environment_id: environmentId } });
+const pathOf = (environmentId: string) => ({ path: { environment_id: environmentId } });
 
-/** What administrators can see of environments, and do with them. Keys begin with `environments`. */
+/** Queries and mutations of environments, for administrators. Query keys begin with `environments`. */
 export const environments = {
   list: (q?: string) =>
-    pagesOf(['environments', 'list', q], (cursor, signal) =>
-      askPage(listEnvironments({ query: { q, cursor }, signal })),
+    pagedQuery(['environments', 'list', q], (cursor, signal) =>
+      unwrapPage(listEnvironments({ query: { q, cursor }, signal })),
     ),
-  one: (environmentId: string) =>
+  detail: (environmentId: string) =>
     queryOptions({
       queryKey: ['environments', environmentId],
-      queryFn: ({ signal }) => ask(getEnvironment({ ...at(environmentId), signal })),
+      queryFn: ({ signal }) => unwrapData(getEnvironment({ ...pathOf(environmentId), signal })),
     }),
   versions: (environmentId: string) =>
-    pagesOf(['environments', environmentId, 'versions'], (cursor, signal) =>
-      askPage(listEnvironmentVersions({ ...at(environmentId), query: { cursor }, signal })),
+    pagedQuery(['environments', environmentId, 'versions'], (cursor, signal) =>
+      unwrapPage(listEnvironmentVersions({ ...pathOf(environmentId), query: { cursor }, signal })),
     ),
   create: (body: CreateEnvironmentData['body'], key: string) =>
-    ask(createEnvironment({ body, headers: { 'Idempotency-Key': key } })),
-  /** Refused with VERSION_CONFLICT when it is of another version by now. */
+    unwrapData(createEnvironment({ body, headers: { 'Idempotency-Key': key } })),
+  /** Fails with VERSION_CONFLICT when the environment's current version is not `version`. */
   update: (environmentId: string, version: number, body: UpdateEnvironmentData['body']) =>
-    ask(updateEnvironment({ ...at(environmentId), body, headers: { 'If-Match': `"${version}"` } })),
-  remove: (environmentId: string) => ask(deleteEnvironment(at(environmentId))),
+    unwrapData(
+      updateEnvironment({ ...pathOf(environmentId), body, headers: { 'If-Match': `"${version}"` } }),
+    ),
+  remove: (environmentId: string) => unwrapData(deleteEnvironment(pathOf(environmentId))),
 };

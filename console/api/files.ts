@@ -17,114 +17,127 @@ import {
   moveAssistantFile,
   moveSessionFile,
 } from '../gen/index.ts';
-import { API, ask, askPage } from './client.ts';
+import { API_BASE, unwrapData, unwrapPage } from './client.ts';
 
-/** Whose workspace it is. */
-export interface Place {
+/** The workspace of a session or of an assistant. */
+export interface WorkspaceRef {
   kind: 'session' | 'assistant';
   id: string;
 }
 
-/** Of a file, in bytes. */
-export interface Part {
+/** A range of a file, in bytes. */
+export interface ByteRange {
   first: number;
   length: number;
 }
 
-/** In bytes, of one answer with content. */
-export const MOST_AT_ONCE = 64 * 1024 * 1024;
-const PAGE = 100;
+/** Maximum size of one content response, in bytes. */
+export const MAX_RANGE_BYTES = 64 * 1024 * 1024;
+const PAGE_SIZE = 100;
 
-const isSession = ({ kind }: Place) => kind === 'session';
-const ofSession = ({ id }: Place) => ({ path: { session_id: id } });
-const ofAssistant = ({ id }: Place) => ({ path: { assistant_id: id } });
-const keyOf = ({ kind, id }: Place, ...rest: readonly unknown[]) => ['files', kind, id, ...rest];
+const isSession = ({ kind }: WorkspaceRef) => kind === 'session';
+const sessionPath = ({ id }: WorkspaceRef) => ({ path: { session_id: id } });
+const assistantPath = ({ id }: WorkspaceRef) => ({ path: { assistant_id: id } });
+const queryKeyOf = ({ kind, id }: WorkspaceRef, ...rest: readonly unknown[]) => ['files', kind, id, ...rest];
 
-/** Where a request about files goes, below /api/v1. */
-export function fileRoute(place: Place, rest = '', path?: string): string {
+/** Returns the path of a file route below /api/v1. `suffix` is the part after `/files`. */
+export function fileRoute(workspace: WorkspaceRef, suffix = '', path?: string): string {
   const query = path === undefined ? '' : `?path=${encodeURIComponent(path)}`;
-  return `/${place.kind}s/${encodeURIComponent(place.id)}/files${rest}${query}`;
+  return `/${workspace.kind}s/${encodeURIComponent(workspace.id)}/files${suffix}${query}`;
 }
 
-/** What can be seen of the files of a workspace, and done with them. Keys begin with `files`. */
+/** Queries and mutations of the files of a workspace. Query keys begin with `files`. */
 export const files = {
-  contentUrl: (place: Place, path: string) => API + fileRoute(place, '/content', path),
-  archiveUrl: (place: Place, path: string) => API + fileRoute(place, '/archive', path || undefined),
-  /** A page of what is in a directory; of the workspace itself, with an empty path. */
-  page: (place: Place, path: string, cursor: string | undefined) =>
+  contentUrl: (workspace: WorkspaceRef, path: string) => API_BASE + fileRoute(workspace, '/content', path),
+  archiveUrl: (workspace: WorkspaceRef, path: string) =>
+    API_BASE + fileRoute(workspace, '/archive', path || undefined),
+  /** A page of the entries of a directory. An empty path means the root of the workspace. */
+  page: (workspace: WorkspaceRef, path: string, cursor: string | undefined) =>
     queryOptions({
-      queryKey: keyOf(place, 'list', path, cursor),
+      queryKey: queryKeyOf(workspace, 'list', path, cursor),
       queryFn: ({ signal }) => {
-        const how = { query: { path: path || undefined, cursor, limit: PAGE }, signal };
-        return askPage(
-          isSession(place)
-            ? listSessionFiles({ ...ofSession(place), ...how })
-            : listAssistantFiles({ ...ofAssistant(place), ...how }),
+        const options = { query: { path: path || undefined, cursor, limit: PAGE_SIZE }, signal };
+        return unwrapPage(
+          isSession(workspace)
+            ? listSessionFiles({ ...sessionPath(workspace), ...options })
+            : listAssistantFiles({ ...assistantPath(workspace), ...options }),
         );
       },
     }),
-  /** What stands at a path. With another `round` it is asked for again. */
-  one: (place: Place, path: string, round: number) =>
+  /** The entry at a path. A different `revision` requests it again. */
+  entry: (workspace: WorkspaceRef, path: string, revision: number) =>
     queryOptions({
-      queryKey: keyOf(place, 'entry', path, round),
+      queryKey: queryKeyOf(workspace, 'entry', path, revision),
       queryFn: ({ signal }) => {
-        const how = { query: { path }, signal };
-        return ask(
-          isSession(place)
-            ? getSessionFile({ ...ofSession(place), ...how })
-            : getAssistantFile({ ...ofAssistant(place), ...how }),
+        const options = { query: { path }, signal };
+        return unwrapData(
+          isSession(workspace)
+            ? getSessionFile({ ...sessionPath(workspace), ...options })
+            : getAssistantFile({ ...assistantPath(workspace), ...options }),
         );
       },
     }),
-  /** What `read` makes of a file. Nothing else is ever made of the same content. */
-  content: <Made>(
-    place: Place,
+  /**
+   * A value that `read` derives from the content of a file, cached without expiry under the content's digest. `kind` names
+   * the derived value.
+   */
+  content: <Value>(
+    workspace: WorkspaceRef,
     { path, sha256 }: FileEntry,
-    made: string,
-    read: (signal: AbortSignal) => Promise<Made>,
+    kind: string,
+    read: (signal: AbortSignal) => Promise<Value>,
   ) =>
     queryOptions({
-      queryKey: keyOf(place, made, path, sha256),
+      queryKey: queryKeyOf(workspace, kind, path, sha256),
       queryFn: ({ signal }) => read(signal),
       staleTime: Number.POSITIVE_INFINITY,
     }),
-  /** A part of a file: `length` bytes from `first` on, as far as there are any. */
-  async read(place: Place, path: string, part: Part, signal: AbortSignal): Promise<Blob> {
-    const { first, length } = part;
+  /** Reads `length` bytes of a file from offset `first`, or fewer at the end of the file. */
+  async readRange(
+    workspace: WorkspaceRef,
+    path: string,
+    range: ByteRange,
+    signal: AbortSignal,
+  ): Promise<Blob> {
+    const { first, length } = range;
     const headers = { Range: `bytes=${first}-${first + length - 1}` };
-    const how = { query: { path }, headers, parseAs: 'blob' as const, signal };
-    const { data, ...answer } = await (isSession(place)
-      ? getSessionFileContent({ ...ofSession(place), ...how })
-      : getAssistantFileContent({ ...ofAssistant(place), ...how }));
-    return ask(Promise.resolve({ ...answer, data: data && { data } }));
+    const options = { query: { path }, headers, parseAs: 'blob' as const, signal };
+    const { data, ...result } = await (isSession(workspace)
+      ? getSessionFileContent({ ...sessionPath(workspace), ...options })
+      : getAssistantFileContent({ ...assistantPath(workspace), ...options }));
+    return unwrapData(Promise.resolve({ ...result, data: data && { data } }));
   },
-  /** Refused with NAME_TAKEN when something is there, unless it may be overwritten. */
-  move: (place: Place, body: MoveSessionFileData['body']) =>
-    ask(
-      isSession(place)
-        ? moveSessionFile({ ...ofSession(place), body })
-        : moveAssistantFile({ ...ofAssistant(place), body }),
+  /** Fails with NAME_TAKEN when the target exists and `body` does not allow overwriting. */
+  move: (workspace: WorkspaceRef, body: MoveSessionFileData['body']) =>
+    unwrapData(
+      isSession(workspace)
+        ? moveSessionFile({ ...sessionPath(workspace), body })
+        : moveAssistantFile({ ...assistantPath(workspace), body }),
     ),
-  makeDirectory: (place: Place, path: string) =>
-    ask(
-      isSession(place)
-        ? createSessionDirectory({ ...ofSession(place), body: { path } })
-        : createAssistantDirectory({ ...ofAssistant(place), body: { path } }),
+  makeDirectory: (workspace: WorkspaceRef, path: string) =>
+    unwrapData(
+      isSession(workspace)
+        ? createSessionDirectory({ ...sessionPath(workspace), body: { path } })
+        : createAssistantDirectory({ ...assistantPath(workspace), body: { path } }),
     ),
-  remove: (place: Place, path: string) =>
-    ask(
-      isSession(place)
-        ? deleteSessionFile({ ...ofSession(place), query: { path } })
-        : deleteAssistantFile({ ...ofAssistant(place), query: { path } }),
+  remove: (workspace: WorkspaceRef, path: string) =>
+    unwrapData(
+      isSession(workspace)
+        ? deleteSessionFile({ ...sessionPath(workspace), query: { path } })
+        : deleteAssistantFile({ ...assistantPath(workspace), query: { path } }),
     ),
-  /** Fails as the download of a directory would, without downloading it. */
-  async checkArchive(place: Place, path: string): Promise<void> {
-    const leaving = new AbortController();
-    const how = { query: { path: path || undefined }, parseAs: 'stream' as const, signal: leaving.signal };
-    const answer = await (isSession(place)
-      ? getSessionFileArchive({ ...ofSession(place), ...how })
-      : getAssistantFileArchive({ ...ofAssistant(place), ...how }));
-    await ask(Promise.resolve({ ...answer, data: answer.data && { data: true } }));
-    leaving.abort();
+  /** Throws the error that a download of the directory would cause, without downloading it. */
+  async checkArchive(workspace: WorkspaceRef, path: string): Promise<void> {
+    const download = new AbortController();
+    const options = {
+      query: { path: path || undefined },
+      parseAs: 'stream' as const,
+      signal: download.signal,
+    };
+    const result = await (isSession(workspace)
+      ? getSessionFileArchive({ ...sessionPath(workspace), ...options })
+      : getAssistantFileArchive({ ...assistantPath(workspace), ...options }));
+    await unwrapData(Promise.resolve({ ...result, data: result.data && { data: true } }));
+    download.abort();
   },
 };

@@ -1,18 +1,23 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { getLogin, logOut } from '../gen/index.ts';
-import { ApiError, ask } from './client.ts';
+import { type GetLoginResponses, getLogin, logOut } from '../gen/index.ts';
+import { ApiError, unwrapData } from './client.ts';
 
-/** Who is asking. Never refused. */
+export type LoginSession = GetLoginResponses[200]['data'];
+
+/** The identity of the current user. The route never returns 401. */
 export const login = queryOptions({
   queryKey: ['login'],
-  queryFn: ({ signal }) => ask(getLogin({ signal })),
+  queryFn: ({ signal }) => unwrapData(getLogin({ signal })),
   staleTime: 60_000,
 });
 
-export const leave = () => ask(logOut());
+export const endLogin = () => unwrapData(logOut());
 
-/** Whose login has ended meanwhile is asked to log in again. For what is refused outside of queries and mutations, too. */
-export function noticeLogout(queries: QueryClient, error: unknown): void {
+/**
+ * Refetches the login after a 401, so that an expired login shows the login page. Requests outside of queries and mutations
+ * call it, too.
+ */
+export function recheckLoginOn401(queries: QueryClient, error: unknown): void {
   if (error instanceof ApiError && error.status === 401)
     void queries.invalidateQueries({ queryKey: login.queryKey });
 }

@@ -1,13 +1,13 @@
 import { listSandboxes, terminateSandbox } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
 
-/** What administrators can see of sandboxes, and do about them. Keys begin with `sandboxes`. */
+/** Queries and mutations of sandboxes, for administrators. Query keys begin with `sandboxes`. */
 export const sandboxes = {
-  /** Those that are there; or those that have ended, or all. */
+  /** Existing sandboxes by default; with `status`, ended ones or all. */
   list: (status?: 'ended' | 'all') =>
-    pagesOf(['sandboxes', 'list', status], (cursor, signal) =>
-      askPage(listSandboxes({ query: { status, cursor }, signal })),
+    pagedQuery(['sandboxes', 'list', status], (cursor, signal) =>
+      unwrapPage(listSandboxes({ query: { status, cursor }, signal })),
     ),
-  terminate: (sandboxId: string) => ask(terminateSandbox({ path: { sandbox_id: sandboxId } })),
+  terminate: (sandboxId: string) => unwrapData(terminateSandbox({ path: { sandbox_id: sandboxId } })),
 };

@@ -1,109 +1,140 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
   archiveSession,
+  cancelTurn,
   decideApproval,
   deleteSession,
   type Event,
   forkSession,
   getSession,
   interruptSession,
+  listAgentSessions,
   listAllSessions,
   listEvents,
   listSessions,
+  releaseQueue,
   type Session,
   sendMessage,
   updateSession,
 } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { type ListPolling, pagedQuery } from './pages.ts';
+import { pollInterval } from './polling.ts';
+import { QUEUE_EVENT_TYPES, type QueuedMessage, QueueReader } from './queue.ts';
+import type { SessionFilters } from './session-filters.ts';
+import { isActive } from './session-state.ts';
 
-export interface SessionFilters {
-  q?: string | undefined;
-  agent_id?: string | undefined;
-  assistant_id?: string | undefined;
-  deployment_id?: string | undefined;
-  status?: Session['status'] | undefined;
-  needs_action?: boolean | undefined;
-  archived?: boolean | undefined;
-}
-
-export interface Sending {
+export interface OutgoingMessage {
   content: string;
   busyPolicy?: 'enqueue' | 'interrupt';
   key: string;
 }
 
-export interface Deciding {
+export interface ApprovalDecision {
   approvalId: string;
   decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
   reason?: string | undefined;
   editedInput?: Record<string, unknown> | undefined;
 }
 
-/** Events of one read of the raw journal. */
-export const CHUNK = 100;
-/** Sessions go on by themselves. */
-const FOLLOW_MS = 5_000;
-/** Of what is soon read again, with more in it. */
-const UNFINISHED_MS = 5_000;
+/** Number of events in one chunk of the raw journal. */
+export const EVENTS_PER_CHUNK = 100;
+const RECENT_MS = 10_000;
+const POLLING: ListPolling<Session> = { active: 3_000, idle: 20_000, recent: RECENT_MS, isActive };
+/** Each request of an administrator for sessions of other users writes an entry to the audit log. */
+const AUDITED_POLLING: ListPolling<Session> = { active: 15_000, idle: 30_000, recent: RECENT_MS, isActive };
+const NEWEST_POLLING = { active: 3_000, idle: 30_000, recent: RECENT_MS };
+/** Cache lifetime of a chunk that is not full yet. */
+const PARTIAL_CHUNK_MS = 5_000;
+/** Cache lifetime of a queue before the newest events. */
+const OUTDATED_QUEUE_MS = 5_000;
+/** Body of the request that stops a session. */
+export const STOP = { queue: 'hold' } as const;
 
-const at = (sessionId: string) => ({ path: { session_id: sessionId } });
+const pathOf = (sessionId: string) => ({ path: { session_id: sessionId } });
 
-/** What can be seen of sessions, and done with them. Keys begin with `sessions`. */
+/** Queries and mutations of sessions. Query keys begin with `sessions`. */
 export const sessions = {
-  /** One's own; with `all` those of everybody, which only administrators may see. */
+  /** The user's own sessions; with `all` the sessions of all users, for administrators only. */
   list: (filters: SessionFilters = {}, all = false) =>
-    pagesOf(
+    pagedQuery(
       ['sessions', 'list', filters, all],
       (cursor, signal) =>
-        askPage((all ? listAllSessions : listSessions)({ query: { ...filters, cursor }, signal })),
-      FOLLOW_MS,
+        unwrapPage((all ? listAllSessions : listSessions)({ query: { ...filters, cursor }, signal })),
+      all ? AUDITED_POLLING : POLLING,
     ),
-  /** The newest of one's own alone, however far down a list of them has been read elsewhere. */
+  /** The sessions of an agent: for its managers the sessions of all users, for others their own. */
+  ofAgent: (agentId: string) =>
+    pagedQuery(
+      ['sessions', 'list', 'agent', agentId],
+      (cursor, signal) =>
+        unwrapPage(listAgentSessions({ path: { agent_id: agentId }, query: { cursor }, signal })),
+      AUDITED_POLLING,
+    ),
+  /** The first page of the user's own sessions. It does not share the cache of `list`, which may hold many pages. */
   newest: (filters: SessionFilters = {}) =>
     queryOptions({
       queryKey: ['sessions', 'list', 'newest', filters],
-      queryFn: async ({ signal }) => (await askPage(listSessions({ query: filters, signal }))).items,
-      refetchInterval: FOLLOW_MS,
+      queryFn: async ({ signal }) => (await unwrapPage(listSessions({ query: filters, signal }))).items,
+      refetchInterval: (query) => pollInterval(query, NEWEST_POLLING, (items) => items.some(isActive)),
     }),
-  one: (sessionId: string) =>
+  detail: (sessionId: string) =>
     queryOptions({
       queryKey: ['sessions', sessionId],
-      queryFn: ({ signal }) => ask(getSession({ ...at(sessionId), signal })),
+      queryFn: ({ signal }) => unwrapData(getSession({ ...pathOf(sessionId), signal })),
     }),
-  /** Events `number * CHUNK + 1` to `upTo`, which is at most the end of the chunk. They never change. */
+  /** Events `number * EVENTS_PER_CHUNK + 1` to `upTo`, which is at most the end of the chunk. Events are immutable. */
   chunk: (sessionId: string, number: number, upTo: number) =>
     queryOptions({
       queryKey: ['sessions', sessionId, 'chunk', number, upTo],
       staleTime: Number.POSITIVE_INFINITY,
-      ...(upTo < (number + 1) * CHUNK ? { gcTime: UNFINISHED_MS } : {}),
+      ...(upTo < (number + 1) * EVENTS_PER_CHUNK ? { gcTime: PARTIAL_CHUNK_MS } : {}),
       queryFn: async ({ signal }) => {
         const items: Event[] = [];
-        // Large events make short pages.
-        for (let after = number * CHUNK; after < upTo; after = items.at(-1)?.seq ?? upTo) {
+        // A page has fewer events than requested when the events are large.
+        for (let after = number * EVENTS_PER_CHUNK; after < upTo; after = items.at(-1)?.seq ?? upTo) {
           const query = { after_seq: after, limit: upTo - after };
-          items.push(...(await askPage(listEvents({ ...at(sessionId), query, signal }))).items);
+          items.push(...(await unwrapPage(listEvents({ ...pathOf(sessionId), query, signal }))).items);
         }
         return items;
       },
     }),
-  /** Events of some types alone, newest first. */
-  eventsOf: (sessionId: string, types: readonly string[]) =>
-    pagesOf(['sessions', sessionId, 'events', types], (cursor, signal) => {
-      const query = { types: types.join(','), order: 'newest_first' as const, limit: CHUNK, cursor };
-      return askPage(listEvents({ ...at(sessionId), query, signal }));
+  /** Events of the given types, newest first. */
+  eventsOfTypes: (sessionId: string, types: readonly string[]) =>
+    pagedQuery(['sessions', sessionId, 'events', types], (cursor, signal) => {
+      const query = {
+        types: types.join(','),
+        order: 'newest_first' as const,
+        limit: EVENTS_PER_CHUNK,
+        cursor,
+      };
+      return unwrapPage(listEvents({ ...pathOf(sessionId), query, signal }));
     }),
-  send: (sessionId: string, { content, busyPolicy = 'enqueue', key }: Sending) =>
-    ask(
+  /** The queued messages, oldest first. `lastSeq` is the newest known event of the session. */
+  queue: (sessionId: string, lastSeq: number) =>
+    queryOptions({
+      queryKey: ['sessions', sessionId, 'queue', lastSeq],
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: OUTDATED_QUEUE_MS,
+      placeholderData: keepPreviousData,
+      queryFn: ({ signal }) => readQueue(sessionId, signal),
+    }),
+  send: (sessionId: string, { content, busyPolicy = 'enqueue', key }: OutgoingMessage) =>
+    unwrapData(
       sendMessage({
-        ...at(sessionId),
+        ...pathOf(sessionId),
         body: { content, busy_policy: busyPolicy },
         headers: { 'Idempotency-Key': key },
       }),
     ),
-  interrupt: (sessionId: string) => ask(interruptSession(at(sessionId))),
-  decide: (sessionId: string, { approvalId, decision, reason, editedInput }: Deciding) =>
-    ask(
+  /** Ends the current turn. Queued turns wait until the queue is released. */
+  stop: (sessionId: string) => unwrapData(interruptSession({ ...pathOf(sessionId), body: STOP })),
+  releaseQueue: (sessionId: string) => unwrapData(releaseQueue(pathOf(sessionId))),
+  /** Fails with TURN_NOT_QUEUED when the turn has started or ended. */
+  removeFromQueue: (sessionId: string, turnId: string) =>
+    unwrapData(cancelTurn({ path: { session_id: sessionId, turn_id: turnId } })),
+  decide: (sessionId: string, { approvalId, decision, reason, editedInput }: ApprovalDecision) =>
+    unwrapData(
       decideApproval({
         path: { session_id: sessionId, approval_id: approvalId },
         body: {
@@ -114,15 +145,34 @@ export const sessions = {
       }),
     ),
   fork: (sessionId: string, afterSeq: number, key: string) =>
-    ask(
+    unwrapData(
       forkSession({
-        ...at(sessionId),
+        ...pathOf(sessionId),
         body: { after_seq: afterSeq },
         headers: { 'Idempotency-Key': key },
       }),
     ),
   rename: (sessionId: string, title: string) =>
-    ask(updateSession({ ...at(sessionId), body: { title: title || null } })),
-  archive: (sessionId: string) => ask(archiveSession(at(sessionId))),
-  remove: (sessionId: string) => ask(deleteSession(at(sessionId))),
+    unwrapData(updateSession({ ...pathOf(sessionId), body: { title: title || null } })),
+  archive: (sessionId: string) => unwrapData(archiveSession(pathOf(sessionId))),
+  remove: (sessionId: string) => unwrapData(deleteSession(pathOf(sessionId))),
 };
+
+async function readQueue(sessionId: string, signal: AbortSignal): Promise<QueuedMessage[]> {
+  const reader = new QueueReader();
+  const types = QUEUE_EVENT_TYPES.join(',');
+  let cursor: string | undefined;
+  do {
+    const query = { types, order: 'newest_first' as const, limit: EVENTS_PER_CHUNK, cursor };
+    const { items, next } = await unwrapPage(listEvents({ ...pathOf(sessionId), query, signal }));
+    for (const event of items) reader.add(event);
+    cursor = next;
+  } while (cursor !== undefined && !reader.isComplete);
+  return reader.messages;
+}
+
+/** Writes a changed session into the cache and refetches the lists that contain it. */
+export function cacheSession(queries: QueryClient, session: Session): void {
+  queries.setQueryData(sessions.detail(session.session_id).queryKey, session);
+  void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+}

@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
 import { isReady } from '../gen/index.ts';
-import { ask } from './client.ts';
+import { unwrapData } from './client.ts';
 
-/** How every part of the service is doing, and which part fills which role. In team mode for administrators. */
+/** Readiness of each module of the service and its implementation. In team mode for administrators only. */
 export const readiness = queryOptions({
   queryKey: ['readiness'],
-  queryFn: ({ signal }) => ask(isReady({ baseUrl: location.origin, query: { verbose: '' }, signal })),
+  queryFn: ({ signal }) => unwrapData(isReady({ baseUrl: location.origin, query: { verbose: '' }, signal })),
 });

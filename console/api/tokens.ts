@@ -1,13 +1,13 @@
 import { type CreateTokenData, createToken, deleteToken, listTokens } from '../gen/index.ts';
-import { ask, askPage } from './client.ts';
-import { pagesOf } from './pages.ts';
+import { unwrapData, unwrapPage } from './client.ts';
+import { pagedQuery } from './pages.ts';
 
-/** One's own personal access tokens. Keys begin with `tokens`. */
+/** Queries and mutations of the user's own personal access tokens. Query keys begin with `tokens`. */
 export const tokens = {
   list: () =>
-    pagesOf(['tokens', 'list'], (cursor, signal) => askPage(listTokens({ query: { cursor }, signal }))),
-  /** The answer holds the value, this one time: it belongs into no cache. */
+    pagedQuery(['tokens', 'list'], (cursor, signal) => unwrapPage(listTokens({ query: { cursor }, signal }))),
+  /** The response contains the token value, which is shown only once. Never put it into the query cache. */
   create: (body: CreateTokenData['body'], key: string) =>
-    ask(createToken({ body, headers: { 'Idempotency-Key': key } })),
-  remove: (tokenId: string) => ask(deleteToken({ path: { token_id: tokenId } })),
+    unwrapData(createToken({ body, headers: { 'Idempotency-Key': key } })),
+  remove: (tokenId: string) => unwrapData(deleteToken({ path: { token_id: tokenId } })),
 };

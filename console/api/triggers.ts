@@ -9,82 +9,84 @@ import {
   listAgentDeployments,
   listDeployments,
 } from '../gen/index.ts';
-import { ask, askPage, isMissing } from './client.ts';
-import { isLong, type ListPage, pagesOf } from './pages.ts';
+import { isNotFound, unwrapData, unwrapPage } from './client.ts';
+import { isLongList, type ListPage, pagedQuery } from './pages.ts';
 
 interface TriggerFilters {
-  /** A part of the agent's name, of the type or of the id. */
+  /** Substring of the agent's name, the type or the id. */
   q?: string | undefined;
   status?: Deployment['status'] | undefined;
 }
 
-/** Others may enable, disable and delete it as well. */
-const WATCH_MS = 15_000;
+/** Other users can enable, disable and delete a trigger, so it is refetched. */
+const REFETCH_MS = 60_000;
 
 type Pages = InfiniteData<ListPage<Deployment>>;
 
-type Address = Pick<Deployment, 'agent_id' | 'deployment_id'>;
+type TriggerRef = Pick<Deployment, 'agent_id' | 'deployment_id'>;
 
-const at = ({ agent_id, deployment_id }: Address) => ({ path: { agent_id, deployment_id } });
+const pathOf = ({ agent_id, deployment_id }: TriggerRef) => ({ path: { agent_id, deployment_id } });
 
-/** What can be seen of triggers, and done with them. Keys begin with `triggers`. */
+/** Queries and mutations of triggers. Query keys begin with `triggers`. */
 export const triggers = {
   list: (filters: TriggerFilters = {}) =>
-    pagesOf(['triggers', 'list', filters], (cursor, signal) =>
-      askPage(listDeployments({ query: { ...filters, cursor }, signal })),
+    pagedQuery(['triggers', 'list', filters], (cursor, signal) =>
+      unwrapPage(listDeployments({ query: { ...filters, cursor }, signal })),
     ),
   ofAgent: (agentId: string) =>
-    pagesOf(['triggers', 'list', { agentId }], (cursor, signal) =>
-      askPage(listAgentDeployments({ path: { agent_id: agentId }, query: { cursor }, signal })),
+    pagedQuery(['triggers', 'list', { agentId }], (cursor, signal) =>
+      unwrapPage(listAgentDeployments({ path: { agent_id: agentId }, query: { cursor }, signal })),
     ),
-  one: (agentId: string, deploymentId: string) =>
+  detail: (agentId: string, deploymentId: string) =>
     queryOptions({
       queryKey: ['triggers', deploymentId],
       queryFn: ({ signal }) =>
-        ask(getDeployment({ ...at({ agent_id: agentId, deployment_id: deploymentId }), signal })),
-      refetchInterval: ({ state }) => !isMissing(state.error) && WATCH_MS,
+        unwrapData(getDeployment({ ...pathOf({ agent_id: agentId, deployment_id: deploymentId }), signal })),
+      refetchInterval: ({ state }) => !isNotFound(state.error) && REFETCH_MS,
     }),
   /**
-   * The answer holds the shared secret: it goes to who shows it, and into no cache. It is null when an attempt before this
-   * one has created the trigger.
+   * The response contains the shared secret. Never put it into the query cache. The secret is null when an earlier attempt
+   * with the same key created the trigger.
    */
   create: (agentId: string, promptPrefix: string | null, key: string) =>
-    ask(
+    unwrapData(
       createDeployment({
         path: { agent_id: agentId },
         body: { type: 'webhook', prompt_prefix: promptPrefix },
         headers: { 'Idempotency-Key': key },
       }),
     ),
-  enable: (trigger: Address) => ask(enableDeployment(at(trigger))),
-  disable: (trigger: Address) => ask(disableDeployment(at(trigger))),
-  remove: (trigger: Address) => ask(deleteDeployment(at(trigger))),
+  enable: (trigger: TriggerRef) => unwrapData(enableDeployment(pathOf(trigger))),
+  disable: (trigger: TriggerRef) => unwrapData(disableDeployment(pathOf(trigger))),
+  remove: (trigger: TriggerRef) => unwrapData(deleteDeployment(pathOf(trigger))),
 };
 
-/** Shows what has become of a trigger wherever it is shown. */
-export function keepTrigger(queries: QueryClient, trigger: Deployment): Promise<void> {
-  queries.setQueryData(triggers.one(trigger.agent_id, trigger.deployment_id).queryKey, trigger);
-  changeLists(queries, (items) =>
+/** Writes a changed trigger into every cached query that contains it. */
+export function cacheTrigger(queries: QueryClient, trigger: Deployment): Promise<void> {
+  queries.setQueryData(triggers.detail(trigger.agent_id, trigger.deployment_id).queryKey, trigger);
+  updateCachedLists(queries, (items) =>
     items.map((item) => (item.deployment_id === trigger.deployment_id ? trigger : item)),
   );
-  return refreshTriggers(queries);
+  return invalidateShortLists(queries);
 }
 
-export function forgetTrigger(queries: QueryClient, { deployment_id: id }: Address): Promise<void> {
-  changeLists(queries, (items) => items.filter((item) => item.deployment_id !== id));
-  return refreshTriggers(queries);
+export function dropCachedTrigger(queries: QueryClient, { deployment_id: id }: TriggerRef): Promise<void> {
+  updateCachedLists(queries, (items) => items.filter((item) => item.deployment_id !== id));
+  return invalidateShortLists(queries);
 }
 
-/** Reads the lists again that are short enough for it. */
-function refreshTriggers(queries: QueryClient): Promise<void> {
+/** Refetches the lists that are not long (`isLongList`). */
+function invalidateShortLists(queries: QueryClient): Promise<void> {
   return queries.invalidateQueries({
     queryKey: ['triggers', 'list'],
-    predicate: ({ state }) => !isLong(state.data as Pages | undefined),
+    predicate: ({ state }) => !isLongList(state.data as Pages | undefined),
   });
 }
 
-function changeLists(queries: QueryClient, change: (items: Deployment[]) => Deployment[]): void {
-  queries.setQueriesData<Pages>({ queryKey: ['triggers', 'list'] }, (known) =>
-    known ? { ...known, pages: known.pages.map((page) => ({ ...page, items: change(page.items) })) } : known,
+function updateCachedLists(queries: QueryClient, change: (items: Deployment[]) => Deployment[]): void {
+  queries.setQueriesData<Pages>({ queryKey: ['triggers', 'list'] }, (cached) =>
+    cached
+      ? { ...cached, pages: cached.pages.map((page) => ({ ...page, items: change(page.items) })) }
+      : cached,
   );
 }

@@ -1,34 +1,34 @@
 import type { ErrorEnvelope, FileEntry } from '../gen/index.ts';
-import { API, ApiError } from './client.ts';
-import { fileRoute, type Place } from './files.ts';
+import { API_BASE, ApiError } from './client.ts';
+import { fileRoute, type WorkspaceRef } from './files.ts';
 
-/** A file on its way. Its name may have directories in it. */
-export interface Sending {
+/** A file to upload. Its name may contain directories. */
+export interface FileToUpload {
   name: string;
   file: File;
 }
 
-interface Uploaded {
+interface UploadResponse {
   data: { entries: FileEntry[] };
 }
 
-/** What a form does not bring over as it was written: escapes are undone at the other end. */
-const AMBIGUOUS = /\\|%(?:22|0a|0d)/i;
+/** Names that a multipart form does not transfer unchanged: the server decodes these escapes. */
+const UNSAFE_IN_FORM = /\\|%(?:22|0a|0d)/i;
 
-/** Whether it can be sent along with others. */
-export const fitsForm = (name: string): boolean => !AMBIGUOUS.test(name);
+/** Whether a file with this name can be sent in a multipart form together with others. */
+export const isSafeInForm = (name: string): boolean => !UNSAFE_IN_FORM.test(name);
 
 /**
- * Puts files into a directory; all of them or, when it is refused, none. What is there is replaced. `onProgress` is told how
- * much of it has been sent, from 0 to 1. Fails with an ApiError, or an AbortError.
+ * Uploads files into a directory: all of them or, on an error, none. Existing files are replaced. `onProgress` receives the
+ * fraction that has been sent, from 0 to 1. Rejects with an ApiError or an AbortError.
  *
- * It does not use fetch, which says nothing about what has been sent.
+ * It uses XMLHttpRequest because fetch does not report upload progress.
  */
-export function sendFiles(
-  place: Place,
+export function uploadFiles(
+  workspace: WorkspaceRef,
   directory: string,
-  files: readonly Sending[],
-  onProgress: (part: number) => void,
+  files: readonly FileToUpload[],
+  onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<FileEntry[]> {
   const { promise, resolve, reject } = Promise.withResolvers<FileEntry[]>();
@@ -39,14 +39,17 @@ export function sendFiles(
   request.addEventListener('abort', () => reject(new DOMException('cancelled', 'AbortError')));
   request.addEventListener('error', () => reject(new ApiError(0, undefined)));
   request.addEventListener('load', () => {
-    const answer = parse(request.responseText);
-    if (request.status === 201 && answer && 'data' in answer) resolve((answer as Uploaded).data.entries);
-    else reject(new ApiError(request.status, answer as Partial<ErrorEnvelope> | undefined));
+    const body = parse(request.responseText);
+    if (request.status === 201 && body && 'data' in body) resolve((body as UploadResponse).data.entries);
+    else reject(new ApiError(request.status, body as Partial<ErrorEnvelope> | undefined));
   });
   request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
   const [only] = files;
-  if (files.length === 1 && only && !fitsForm(only.name)) {
-    request.open('POST', API + fileRoute(place, '', directory ? `${directory}/${only.name}` : only.name));
+  if (files.length === 1 && only && !isSafeInForm(only.name)) {
+    request.open(
+      'POST',
+      API_BASE + fileRoute(workspace, '', directory ? `${directory}/${only.name}` : only.name),
+    );
     request.setRequestHeader('Content-Type', 'application/octet-stream');
     request.send(only.file);
     return promise;
@@ -54,17 +57,17 @@ export function sendFiles(
   const form = new FormData();
   form.append('path', directory);
   for (const { name, file } of files) form.append('files', file, name);
-  request.open('POST', API + fileRoute(place));
+  request.open('POST', API_BASE + fileRoute(workspace));
   request.send(form);
   return promise;
 }
 
 function parse(text: string): object | undefined {
   try {
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === 'object' && answer !== null ? answer : undefined;
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : undefined;
   } catch {
-    // A proxy in between may answer with anything.
+    // A proxy between the browser and the service may send a body that is not JSON.
     return undefined;
   }
 }

@@ -1,52 +1,60 @@
 import { Outlet } from '@tanstack/react-router';
-import { Menu as Lines, Search, X } from 'lucide-react';
-import { useState } from 'react';
-import { useViewer } from '../parts/people/viewer.ts';
+import { Menu as MenuIcon, Search, X } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { loadChunk } from '../parts/navigation/load-chunk.ts';
+import { useViewer } from '../parts/users/viewer.ts';
 import { IconButton } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
-import { useArrival } from './arrival.ts';
-import { useKeptFocus } from './kept-focus.ts';
-import { useGlobalKeys } from './keys.ts';
+import { ConnectionNotice } from './connection-notice.tsx';
+import { useGlobalShortcuts } from './global-shortcuts.ts';
 import { LoginPage } from './login.tsx';
-import { Navigation } from './navigation-list.tsx';
-import { Offline } from './offline.tsx';
-import { Palette } from './palette.tsx';
+import { NavigationList } from './navigation-list.tsx';
 import { isMac } from './platform.ts';
-import { ShortcutSheet } from './sheet.tsx';
+import { ShortcutSheet } from './shortcut-sheet.tsx';
+import { useFocusRecovery } from './use-focus-recovery.ts';
+import { useTitleFocus } from './use-title-focus.ts';
 import { UserMenu } from './user-menu.tsx';
 
-/** Everything around a page. */
+const Palette = lazy(async () => ({
+  default: (await loadChunk(() => import('./palette.tsx'))).Palette,
+}));
+/** Loads the palette before it is opened. It is not part of the first load. */
+const preloadPalette = () => void import('./palette.tsx').catch(() => {});
+
+/** The frame around every page: navigation, search and dialogs. */
 export function Layout() {
-  const { isTeam, user } = useViewer();
-  return isTeam && !user ? <LoginPage /> : <Frame />;
+  return useViewer().isLoginRequired ? <LoginPage /> : <Frame />;
 }
 
 function Frame() {
   const [shown, setShown] = useState<'palette' | 'sheet'>();
   const [isOpen, setOpen] = useState(false);
+  const [hasSearched, setHasSearched] = useState(false);
+  if (shown === 'palette' && !hasSearched) setHasSearched(true);
   const close = () => setShown(undefined);
-  useGlobalKeys(setShown);
-  useKeptFocus();
-  useArrival(() => setOpen(false));
+  useGlobalShortcuts(setShown);
+  usePalettePreload();
+  useFocusRecovery();
+  useTitleFocus(() => setOpen(false));
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[14rem_minmax(0,1fr)]">
       <a
         href="#main"
         className="sr-only rounded-lg bg-accent-fill px-3 py-2 text-white focus:not-sr-only focus:fixed focus:start-2 focus:top-2 focus:z-50"
       >
-        Skip to the page
+        Skip to content
       </a>
       <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
         <IconButton
-          label={isOpen ? 'Close the menu' : 'Open the menu'}
-          icon={isOpen ? <X /> : <Lines />}
+          label={isOpen ? 'Close menu' : 'Open menu'}
+          icon={isOpen ? <X /> : <MenuIcon />}
           aria-expanded={isOpen}
           aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
         />
         <Brand />
-        <Offline brief className="ms-auto" />
+        <ConnectionNotice brief className="ms-auto" />
         <IconButton label="Search" icon={<Search />} onClick={() => setShown('palette')} />
       </header>
       <aside
@@ -63,6 +71,8 @@ function Frame() {
           <button
             type="button"
             onClick={() => setShown('palette')}
+            onPointerEnter={preloadPalette}
+            onFocus={preloadPalette}
             className="flex h-9 w-full items-center gap-2 rounded-lg border border-line bg-canvas px-2.5 text-muted hover:border-strong-line"
           >
             <Search className="size-4" aria-hidden />
@@ -70,17 +80,30 @@ function Frame() {
             <Kbd>{isMac() ? '⌘K' : 'Ctrl K'}</Kbd>
           </button>
         </div>
-        <Navigation />
-        <Offline className="px-3 pb-3 max-md:hidden" />
+        <NavigationList />
+        <ConnectionNotice className="px-3 pb-3 max-md:hidden" />
         <UserMenu onShortcuts={() => setShown('sheet')} />
       </aside>
       <main id="main" tabIndex={-1} className="min-w-0 outline-none">
         <Outlet />
       </main>
-      <Palette open={shown === 'palette'} onClose={close} />
+      <Suspense fallback={null}>
+        {hasSearched && <Palette open={shown === 'palette'} onClose={close} />}
+      </Suspense>
       <ShortcutSheet open={shown === 'sheet'} onClose={close} />
     </div>
   );
+}
+
+/** Loads the palette with the first key of its shortcut, Ctrl or Command. */
+function usePalettePreload(): void {
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'Control' || key === 'Meta') preloadPalette();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
 }
 
 function Brand() {

@@ -4,11 +4,11 @@ import { useEffect, useRef } from 'react';
 import { login } from '../api/login.ts';
 import { buttonClass } from '../ui/button.tsx';
 
-/** For who has not logged in. Comes back to where they wanted to go. */
+/** Login page for users without a login. After the login the browser returns to the requested page. */
 export function LoginPage() {
   const { data } = useSuspenseQuery(login);
   const title = useRef<HTMLHeadingElement>(null);
-  // It may stand where something else was, which had the focus.
+  // The page may replace another one whose focused element is gone.
   useEffect(() => title.current?.focus(), []);
   const target = new URLSearchParams({ return_to: location.pathname + location.search });
   return (
@@ -20,7 +20,7 @@ export function LoginPage() {
           <h1 ref={title} tabIndex={-1} className="text-xl font-semibold tracking-tight outline-none">
             Agent Hosting Service
           </h1>
-          <p className="mt-1 text-muted">Log in with your organisation to go on.</p>
+          <p className="mt-1 text-muted">Log in with your organization’s account to continue.</p>
         </div>
         {data.login_url && (
           <a href={`${data.login_url}?${target}`} className={buttonClass('primary')}>

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { useViewer } from '../parts/people/viewer.ts';
-import { placesFor } from './navigation.ts';
+import { useViewer } from '../parts/users/viewer.ts';
+import { navigationItemsFor } from './navigation.ts';
 
-export function Navigation() {
+export function NavigationList() {
   const viewer = useViewer();
   return (
     <nav aria-label="Main" className="flex-1 overflow-y-auto px-3 py-2">
       <ul className="flex flex-col gap-0.5">
-        {placesFor(viewer).map(({ to, text, icon: Icon }) => (
+        {navigationItemsFor(viewer).map(({ to, text, icon: Icon }) => (
           <li key={to}>
             <Link
               to={to}

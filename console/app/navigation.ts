@@ -10,7 +10,7 @@ import {
   Webhook,
 } from 'lucide-react';
 
-export interface Place {
+export interface NavigationItem {
   to:
     | '/'
     | '/triggers'
@@ -24,23 +24,23 @@ export interface Place {
   icon: LucideIcon;
   /** The second key after `g`. */
   key: string;
-  /** Who has something there. */
-  who?: 'administrators' | 'teams';
+  /** Users that see the item; all users when absent. */
+  visibleTo?: 'administrators' | 'teams';
 }
 
-export const PLACES: readonly Place[] = [
+export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   { to: '/', text: 'Home', icon: House, key: 'h' },
   { to: '/sessions', text: 'Sessions', icon: MessagesSquare, key: 's' },
   { to: '/triggers', text: 'Triggers', icon: Webhook, key: 't' },
   { to: '/agents', text: 'Agents', icon: Bot, key: 'a' },
   { to: '/assistants', text: 'Assistants', icon: UserRound, key: 'i' },
-  { to: '/environments', text: 'Environments', icon: Boxes, key: 'e', who: 'administrators' },
-  { to: '/tokens', text: 'Tokens', icon: KeyRound, key: 'k', who: 'teams' },
-  { to: '/administration', text: 'Administration', icon: ShieldCheck, key: 'd', who: 'administrators' },
+  { to: '/environments', text: 'Environments', icon: Boxes, key: 'e', visibleTo: 'administrators' },
+  { to: '/tokens', text: 'Tokens', icon: KeyRound, key: 'k', visibleTo: 'teams' },
+  { to: '/administration', text: 'Administration', icon: ShieldCheck, key: 'd', visibleTo: 'administrators' },
 ];
 
-export function placesFor(viewer: { isTeam: boolean; isAdministrator: boolean }): Place[] {
-  return PLACES.filter(({ who }) => {
+export function navigationItemsFor(viewer: { isTeam: boolean; isAdministrator: boolean }): NavigationItem[] {
+  return NAVIGATION_ITEMS.filter(({ visibleTo: who }) => {
     if (who === 'administrators') return viewer.isAdministrator;
     return who !== 'teams' || viewer.isTeam;
   });

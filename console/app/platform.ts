@@ -1,2 +1,2 @@
-/** Where ⌘ is what Ctrl is elsewhere. */
+/** Whether the platform uses ⌘ in place of Ctrl. */
 export const isMac = () => /mac|iphone|ipad/i.test(navigator.userAgent);

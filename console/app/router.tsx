@@ -12,28 +12,46 @@ import { invocations } from '../api/invocations.ts';
 import { login } from '../api/login.ts';
 import { sessions as sessionsApi } from '../api/sessions.ts';
 import { triggers as triggersApi } from '../api/triggers.ts';
-import { newestPage } from '../journal/pages.ts';
+import { newestPage } from '../journal/event-pages.ts';
 import { readAdministrationSearch } from '../pages/administration/search.ts';
 import { readAgentSearch } from '../pages/agents/search.ts';
 import { readAssistantSearch } from '../pages/assistants/search.ts';
 import { readEnvironmentSearch } from '../pages/environments/search.ts';
-import { filtersOf, readSessionSearch, readSessionsSearch } from '../pages/sessions/search.ts';
+import {
+  filtersOf,
+  readSessionSearch,
+  readSessionsSearch,
+  type SessionView,
+} from '../pages/sessions/search.ts';
 import { readNewTriggerSearch, readTriggerSearch, readTriggersSearch } from '../pages/triggers/search.ts';
-import { NotFound } from '../parts/faults/not-found.tsx';
-import { piece } from '../parts/piece.ts';
-import { readWordSearch } from '../parts/search.ts';
+import { NotFound } from '../parts/errors/not-found.tsx';
+import { loadChunk } from '../parts/navigation/load-chunk.ts';
+import { readTextSearch } from '../parts/navigation/search-params.ts';
+import { viewerOf } from '../parts/users/viewer.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { Crash } from './faults.tsx';
 import { Layout } from './layout.tsx';
+import { RouteErrorPage } from './route-error.tsx';
 
-/** What a page asks for first is asked for while the page itself is still on its way. */
+/** Route loaders request the data of a page while its code is still loading. */
 interface RouterContext {
   queries: QueryClient;
 }
 
+/** The part of the query client that the loaders of pages use. */
+type Prefetcher = Pick<QueryClient, 'prefetchQuery' | 'prefetchInfiniteQuery'>;
+
+const NO_PREFETCHER: Prefetcher = {
+  prefetchQuery: async () => {},
+  prefetchInfiniteQuery: async () => {},
+};
+
+/** The login is requested before any other data. Until a user is logged in, the pages request nothing. */
 const root = createRootRouteWithContext<RouterContext>()({
   component: Layout,
-  loader: ({ context: { queries } }) => queries.ensureQueryData(login),
+  async beforeLoad({ context: { queries } }): Promise<{ queries: Prefetcher }> {
+    const viewer = viewerOf(await queries.ensureQueryData(login));
+    return { queries: viewer.isLoginRequired ? NO_PREFETCHER : queries };
+  },
 });
 const under = () => root;
 
@@ -42,10 +60,10 @@ const home = createRoute({
   path: '/',
   loader({ context: { queries } }) {
     void queries.prefetchQuery(sessionsApi.newest());
-    void queries.prefetchQuery(sessionsApi.newest({ needs_action: true }));
+    void queries.prefetchQuery(sessionsApi.newest({ state: ['needs_approval'] }));
     void queries.prefetchInfiniteQuery(agentsApi.list());
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/home/home.tsx')), 'HomePage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/home/home.tsx')), 'HomePage'),
 });
 
 const triggers = createRoute({
@@ -56,7 +74,10 @@ const triggers = createRoute({
   loader({ context: { queries }, deps: { q, status } }) {
     void queries.prefetchInfiniteQuery(triggersApi.list({ q, status }));
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/triggers.tsx')), 'TriggersPage'),
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/triggers/triggers.tsx')),
+    'TriggersPage',
+  ),
 });
 const newTrigger = createRoute({
   getParentRoute: under,
@@ -66,10 +87,10 @@ const newTrigger = createRoute({
   loader({ context: { queries }, deps: { agent: agentId, replaces } }) {
     void queries.prefetchInfiniteQuery(agentsApi.list());
     if (agentId === undefined) return;
-    void queries.prefetchQuery(agentsApi.one(agentId));
-    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.one(agentId, replaces));
+    void queries.prefetchQuery(agentsApi.detail(agentId));
+    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.detail(agentId, replaces));
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/new.tsx')), 'NewTriggerPage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/triggers/new.tsx')), 'NewTriggerPage'),
 });
 const trigger = createRoute({
   getParentRoute: under,
@@ -77,11 +98,14 @@ const trigger = createRoute({
   validateSearch: readTriggerSearch,
   loaderDeps: ({ search: { replaces, of } }) => ({ replaces, of }),
   loader({ context: { queries }, params: { agentId, deploymentId }, deps: { replaces, of = agentId } }) {
-    void queries.prefetchQuery(triggersApi.one(agentId, deploymentId));
+    void queries.prefetchQuery(triggersApi.detail(agentId, deploymentId));
     void queries.prefetchQuery(invocations.log(agentId, deploymentId));
-    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.one(of, replaces));
+    if (replaces !== undefined) void queries.prefetchQuery(triggersApi.detail(of, replaces));
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/triggers/trigger.tsx')), 'TriggerPage'),
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/triggers/trigger.tsx')),
+    'TriggerPage',
+  ),
 });
 
 const sessions = createRoute({
@@ -92,62 +116,80 @@ const sessions = createRoute({
   loader({ context: { queries }, deps }) {
     void queries.prefetchInfiniteQuery(sessionsApi.list(filtersOf(deps), deps.all));
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/sessions/sessions.tsx')), 'SessionsPage'),
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/sessions/sessions.tsx')),
+    'SessionsPage',
+  ),
 });
+/** Loads the code of a view of the session page that is not part of the page. */
+const SESSION_VIEWS: Record<SessionView, () => Promise<unknown>> = {
+  chat: () =>
+    Promise.all([import('../pages/sessions/chat/chat.tsx'), import('../parts/text/markdown-text.tsx')]),
+  timeline: () => import('../pages/sessions/timeline/timeline.tsx'),
+  raw: () => import('../pages/sessions/raw/raw.tsx'),
+  files: () => import('../parts/files/browser.tsx'),
+};
 const session = createRoute({
   getParentRoute: under,
   path: '/sessions/$sessionId',
   validateSearch: readSessionSearch,
-  loader({ context: { queries }, params: { sessionId } }) {
-    void queries.prefetchQuery(sessionsApi.one(sessionId));
+  loader({ context: { queries }, params: { sessionId }, location }) {
+    void queries.prefetchQuery(sessionsApi.detail(sessionId));
     void queries.prefetchQuery(newestPage(sessionId));
-    void import('../parts/text/markdown-text.tsx').catch(() => {});
+    const { view = 'chat' } = readSessionSearch(location.search);
+    void SESSION_VIEWS[view]().catch(() => {});
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/sessions/session.tsx')), 'SessionPage'),
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/sessions/session.tsx')),
+    'SessionPage',
+  ),
 });
 
 const agents = createRoute({
   getParentRoute: under,
   path: '/agents',
-  validateSearch: readWordSearch,
+  validateSearch: readTextSearch,
   loaderDeps: ({ search }) => search,
   loader({ context: { queries }, deps: { q } }) {
     void queries.prefetchInfiniteQuery(agentsApi.list(q));
   },
-  component: lazyRouteComponent(() => piece(() => import('../pages/agents/agents.tsx')), 'AgentsPage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/agents/agents.tsx')), 'AgentsPage'),
 });
 const newAgent = createRoute({
   getParentRoute: under,
   path: '/agents/new',
-  component: lazyRouteComponent(() => piece(() => import('../pages/agents/new.tsx')), 'NewAgentPage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/agents/new.tsx')), 'NewAgentPage'),
 });
 const agent = createRoute({
   getParentRoute: under,
   path: '/agents/$agentId',
   loader({ context: { queries }, params: { agentId } }) {
-    void queries.prefetchQuery(agentsApi.one(agentId));
+    void queries.prefetchQuery(agentsApi.detail(agentId));
   },
   validateSearch: readAgentSearch,
-  component: lazyRouteComponent(() => piece(() => import('../pages/agents/agent.tsx')), 'AgentPage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/agents/agent.tsx')), 'AgentPage'),
 });
 
 const assistants = createRoute({
   getParentRoute: under,
   path: '/assistants',
-  validateSearch: readWordSearch,
+  validateSearch: readTextSearch,
   loaderDeps: ({ search }) => search,
   loader({ context: { queries }, deps: { q } }) {
     void queries.prefetchInfiniteQuery(assistantsApi.list(q));
   },
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/assistants/assistants.tsx')),
+    () => loadChunk(() => import('../pages/assistants/assistants.tsx')),
     'AssistantsPage',
   ),
 });
 const newAssistant = createRoute({
   getParentRoute: under,
   path: '/assistants/new',
-  component: lazyRouteComponent(() => piece(() => import('../pages/assistants/new.tsx')), 'NewAssistantPage'),
+  component: lazyRouteComponent(
+    () => loadChunk(() => import('../pages/assistants/new.tsx')),
+    'NewAssistantPage',
+  ),
 });
 const assistant = createRoute({
   getParentRoute: under,
@@ -155,13 +197,13 @@ const assistant = createRoute({
   validateSearch: readAssistantSearch,
   loaderDeps: ({ search: { tab } }) => ({ tab }),
   loader({ context: { queries }, params: { assistantId }, deps: { tab } }) {
-    void queries.prefetchQuery(assistantsApi.one(assistantId));
+    void queries.prefetchQuery(assistantsApi.detail(assistantId));
     if (tab !== 'files') return;
     void queries.prefetchQuery(assistantsApi.workspace(assistantId));
     void import('../parts/files/browser.tsx').catch(() => {});
   },
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/assistants/assistant.tsx')),
+    () => loadChunk(() => import('../pages/assistants/assistant.tsx')),
     'AssistantPage',
   ),
 });
@@ -169,13 +211,13 @@ const assistant = createRoute({
 const environments = createRoute({
   getParentRoute: under,
   path: '/environments',
-  validateSearch: readWordSearch,
+  validateSearch: readTextSearch,
   loaderDeps: ({ search }) => search,
   loader({ context: { queries }, deps: { q } }) {
     void queries.prefetchInfiniteQuery(environmentsApi.list(q));
   },
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/environments/environments.tsx')),
+    () => loadChunk(() => import('../pages/environments/environments.tsx')),
     'EnvironmentsPage',
   ),
 });
@@ -183,7 +225,7 @@ const newEnvironment = createRoute({
   getParentRoute: under,
   path: '/environments/new',
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/environments/new.tsx')),
+    () => loadChunk(() => import('../pages/environments/new.tsx')),
     'NewEnvironmentPage',
   ),
 });
@@ -192,10 +234,10 @@ const environment = createRoute({
   path: '/environments/$environmentId',
   validateSearch: readEnvironmentSearch,
   loader({ context: { queries }, params: { environmentId } }) {
-    void queries.prefetchQuery(environmentsApi.one(environmentId));
+    void queries.prefetchQuery(environmentsApi.detail(environmentId));
   },
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/environments/environment.tsx')),
+    () => loadChunk(() => import('../pages/environments/environment.tsx')),
     'EnvironmentPage',
   ),
 });
@@ -203,14 +245,14 @@ const environment = createRoute({
 const tokens = createRoute({
   getParentRoute: under,
   path: '/tokens',
-  component: lazyRouteComponent(() => piece(() => import('../pages/tokens/tokens.tsx')), 'TokensPage'),
+  component: lazyRouteComponent(() => loadChunk(() => import('../pages/tokens/tokens.tsx')), 'TokensPage'),
 });
 const administration = createRoute({
   getParentRoute: under,
   path: '/administration',
   validateSearch: readAdministrationSearch,
   component: lazyRouteComponent(
-    () => piece(() => import('../pages/administration/administration.tsx')),
+    () => loadChunk(() => import('../pages/administration/administration.tsx')),
     'AdministrationPage',
   ),
 });
@@ -229,12 +271,12 @@ export function openRouter(queries: QueryClient) {
   return createRouter({
     routeTree: routes,
     context: { queries },
-    // What a page needs is on its way before the button is let go.
+    // Preloads a page on hover and on press.
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultPendingComponent: Skeleton,
-    defaultErrorComponent: Crash,
+    defaultErrorComponent: RouteErrorPage,
     defaultNotFoundComponent: NotFound,
   });
 }

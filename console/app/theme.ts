@@ -16,7 +16,7 @@ export function chooseTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem('theme');
     else localStorage.setItem('theme', theme);
   } catch {
-    // Where storage is forbidden, it holds for this page.
+    // Without access to storage, the theme applies until the page is reloaded.
   }
   for (const listener of listeners) listener();
 }

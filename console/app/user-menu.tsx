@@ -1,30 +1,30 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { BookOpen, CircleUserRound, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
-import { leave } from '../api/login.ts';
-import { messageOf } from '../parts/faults/failure.tsx';
-import { useViewer } from '../parts/people/viewer.ts';
+import { endLogin } from '../api/login.ts';
+import { messageOf } from '../parts/errors/error-state.tsx';
+import { useViewer } from '../parts/users/viewer.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
 import { chooseTheme, type Theme, useTheme } from './theme.ts';
 
 const THEMES: readonly { theme: Theme; text: string; icon: typeof Sun }[] = [
-  { theme: 'system', text: 'Theme of the system', icon: Monitor },
+  { theme: 'system', text: 'System theme', icon: Monitor },
   { theme: 'light', text: 'Light theme', icon: Sun },
   { theme: 'dark', text: 'Dark theme', icon: Moon },
 ];
 
-/** Who one is, and what is one's own. */
+/** Menu with the user's name, the theme, keyboard shortcuts and logout. */
 export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const { user, isTeam } = useViewer();
   const theme = useTheme();
   const queries = useQueryClient();
   async function logOut() {
     try {
-      const { end_session_url: end } = await leave();
+      const { end_session_url: end } = await endLogin();
       queries.clear();
       location.assign(end ?? '/');
     } catch (error) {
-      toast.failed('You are still logged in.', messageOf(error));
+      toast.failed('Logout failed.', messageOf(error));
     }
   }
   const name = isTeam ? user?.display_name || user?.email || 'You' : 'Local mode';
@@ -48,7 +48,7 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
           </MenuItem>
         ))}
         <MenuItem icon={<Keyboard />} onSelect={onShortcuts}>
-          Keys
+          Keyboard shortcuts
         </MenuItem>
         <MenuItem icon={<BookOpen />} onSelect={() => location.assign('/docs')}>
           API reference

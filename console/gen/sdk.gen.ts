@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FinishLoginData, FinishLoginErrors, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -19,9 +19,9 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
- * List the agents you can see
+ * List agents
  *
- * Newest first.
+ * Returns the agents that you can use or manage, newest first.
  */
 export const listAgents = <ThrowOnError extends boolean = false>(options?: Options<ListAgentsData, ThrowOnError>): RequestResult<ListAgentsResponses, ListAgentsErrors, ThrowOnError> => (options?.client ?? client).get<ListAgentsResponses, ListAgentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -53,7 +53,7 @@ export const createAgent = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Delete an agent
  *
- * It starts nothing any more. Sessions it has started stay readable.
+ * A deleted agent starts no new sessions or turns. Its sessions remain readable.
  */
 export const deleteAgent = <ThrowOnError extends boolean = false>(options: Options<DeleteAgentData, ThrowOnError>): RequestResult<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -66,9 +66,9 @@ export const deleteAgent = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Read an agent
+ * Get an agent
  *
- * The ETag is its version, for If-Match.
+ * The ETag is the version of the agent, for `If-Match`.
  */
 export const getAgent = <ThrowOnError extends boolean = false>(options: Options<GetAgentData, ThrowOnError>): RequestResult<GetAgentResponses, GetAgentErrors, ThrowOnError> => (options.client ?? client).get<GetAgentResponses, GetAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -81,9 +81,9 @@ export const getAgent = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Change an agent
+ * Update an agent
  *
- * An absent member stays as it is, null clears it. A change of what turns run with makes a new version; sessions keep the version they started with. With If-Match the change happens only to that version.
+ * Omitted members stay unchanged; null clears a member. A change of the configuration of turns creates a new version. Sessions keep the version they started with. With `If-Match`, the request fails if the version differs.
  */
 export const updateAgent = <ThrowOnError extends boolean = false>(options: Options<UpdateAgentData, ThrowOnError>): RequestResult<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -102,7 +102,7 @@ export const updateAgent = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * List the versions of an agent
  *
- * Newest first.
+ * Returns the versions of the agent, newest first.
  */
 export const listAgentVersions = <ThrowOnError extends boolean = false>(options: Options<ListAgentVersionsData, ThrowOnError>): RequestResult<ListAgentVersionsResponses, ListAgentVersionsErrors, ThrowOnError> => (options.client ?? client).get<ListAgentVersionsResponses, ListAgentVersionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -115,9 +115,9 @@ export const listAgentVersions = <ThrowOnError extends boolean = false>(options:
 });
 
 /**
- * Read who may use and who may manage an agent
+ * Get the access settings of an agent
  *
- * For who manages the agent. The ETag is its version, for If-Match.
+ * Requires manage access. The ETag is the version of the settings, for `If-Match`.
  */
 export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Options<GetAgentAccessData, ThrowOnError>): RequestResult<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError> => (options.client ?? client).get<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -130,9 +130,9 @@ export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Op
 });
 
 /**
- * Set who may use and who may manage an agent
+ * Set the access settings of an agent
  *
- * For who manages the agent. Replaces all of it, and holds from the answer on. Whoever has created the agent keeps managing it. Conversations that have begun stay with who has begun them. With If-Match it happens only to that version of the access.
+ * Requires manage access. Replaces all settings and takes effect immediately. The creator always keeps manage access. Existing sessions keep their owners. With `If-Match`, the request fails if the version of the settings differs.
  */
 export const setAgentAccess = <ThrowOnError extends boolean = false>(options: Options<SetAgentAccessData, ThrowOnError>): RequestResult<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError> => (options.client ?? client).put<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -151,7 +151,7 @@ export const setAgentAccess = <ThrowOnError extends boolean = false>(options: Op
 /**
  * List your assistants
  *
- * Newest first.
+ * Returns your assistants, newest first.
  */
 export const listAssistants = <ThrowOnError extends boolean = false>(options?: Options<ListAssistantsData, ThrowOnError>): RequestResult<ListAssistantsResponses, ListAssistantsErrors, ThrowOnError> => (options?.client ?? client).get<ListAssistantsResponses, ListAssistantsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -166,7 +166,7 @@ export const listAssistants = <ThrowOnError extends boolean = false>(options?: O
 /**
  * Create an assistant
  *
- * Only you can see it. All of its sessions work in one workspace, which lasts as long as it does.
+ * An assistant is visible only to its owner. All of its sessions share one workspace, which is deleted with it.
  */
 export const createAssistant = <ThrowOnError extends boolean = false>(options: Options<CreateAssistantData, ThrowOnError>): RequestResult<CreateAssistantResponses, CreateAssistantErrors, ThrowOnError> => (options.client ?? client).post<CreateAssistantResponses, CreateAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -185,7 +185,7 @@ export const createAssistant = <ThrowOnError extends boolean = false>(options: O
 /**
  * Delete an assistant
  *
- * It starts nothing any more, and its workspace goes with all that is in it. What was said in its sessions stays readable.
+ * Deletes the assistant and its workspace with all files. A deleted assistant starts no new turns. Its sessions remain readable.
  */
 export const deleteAssistant = <ThrowOnError extends boolean = false>(options: Options<DeleteAssistantData, ThrowOnError>): RequestResult<DeleteAssistantResponses, DeleteAssistantErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAssistantResponses, DeleteAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -198,7 +198,7 @@ export const deleteAssistant = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Read an assistant
+ * Get an assistant
  */
 export const getAssistant = <ThrowOnError extends boolean = false>(options: Options<GetAssistantData, ThrowOnError>): RequestResult<GetAssistantResponses, GetAssistantErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantResponses, GetAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -211,9 +211,9 @@ export const getAssistant = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
- * Change an assistant
+ * Update an assistant
  *
- * An absent member stays as it is, null clears it. There are no versions: whatever turn begins next, in whichever of its sessions, runs with what it is then.
+ * Omitted members stay unchanged; null clears a member. Assistants have no versions: the change applies to the next turn of each of its sessions.
  */
 export const updateAssistant = <ThrowOnError extends boolean = false>(options: Options<UpdateAssistantData, ThrowOnError>): RequestResult<UpdateAssistantResponses, UpdateAssistantErrors, ThrowOnError> => (options.client ?? client).patch<UpdateAssistantResponses, UpdateAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -230,9 +230,9 @@ export const updateAssistant = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Read how full the workspace of an assistant is
+ * Get the workspace of an assistant
  *
- * Its version grows with every change that somebody makes in it.
+ * Returns the usage and the limits of the workspace. Its version increases with every change.
  */
 export const getAssistantWorkspace = <ThrowOnError extends boolean = false>(options: Options<GetAssistantWorkspaceData, ThrowOnError>): RequestResult<GetAssistantWorkspaceResponses, GetAssistantWorkspaceErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantWorkspaceResponses, GetAssistantWorkspaceErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -247,7 +247,7 @@ export const getAssistantWorkspace = <ThrowOnError extends boolean = false>(opti
 /**
  * Begin a conversation with an agent
  *
- * The only way in which a client makes a session with an agent. With a message its first turn is queued in the same commit.
+ * Creates a session with the agent. With a message, the first turn is queued in the same transaction.
  */
 export const createConversation = <ThrowOnError extends boolean = false>(options: Options<CreateConversationData, ThrowOnError>): RequestResult<CreateConversationResponses, CreateConversationErrors, ThrowOnError> => (options.client ?? client).post<CreateConversationResponses, CreateConversationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -266,7 +266,7 @@ export const createConversation = <ThrowOnError extends boolean = false>(options
 /**
  * Begin a conversation with an assistant
  *
- * The new session works in the workspace of the assistant, like all of its sessions: one turn at a time.
+ * Creates a session with the assistant. All sessions of an assistant share its workspace, and one turn runs at a time.
  */
 export const createAssistantConversation = <ThrowOnError extends boolean = false>(options: Options<CreateAssistantConversationData, ThrowOnError>): RequestResult<CreateAssistantConversationResponses, CreateAssistantConversationErrors, ThrowOnError> => (options.client ?? client).post<CreateAssistantConversationResponses, CreateAssistantConversationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -285,7 +285,7 @@ export const createAssistantConversation = <ThrowOnError extends boolean = false
 /**
  * List the sessions of an agent
  *
- * Newest first. Who manages the agent sees those of everybody; others see their own.
+ * Newest first. Callers with manage access see the sessions of all users; other callers see their own.
  */
 export const listAgentSessions = <ThrowOnError extends boolean = false>(options: Options<ListAgentSessionsData, ThrowOnError>): RequestResult<ListAgentSessionsResponses, ListAgentSessionsErrors, ThrowOnError> => (options.client ?? client).get<ListAgentSessionsResponses, ListAgentSessionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -300,7 +300,7 @@ export const listAgentSessions = <ThrowOnError extends boolean = false>(options:
 /**
  * List your sessions
  *
- * Newest first.
+ * Returns your sessions, newest first.
  */
 export const listSessions = <ThrowOnError extends boolean = false>(options?: Options<ListSessionsData, ThrowOnError>): RequestResult<ListSessionsResponses, ListSessionsErrors, ThrowOnError> => (options?.client ?? client).get<ListSessionsResponses, ListSessionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -313,9 +313,9 @@ export const listSessions = <ThrowOnError extends boolean = false>(options?: Opt
 });
 
 /**
- * List the sessions of everybody
+ * List the sessions of all users
  *
- * For administrators. Newest first.
+ * Requires an administrator. Newest first.
  */
 export const listAllSessions = <ThrowOnError extends boolean = false>(options?: Options<ListAllSessionsData, ThrowOnError>): RequestResult<ListAllSessionsResponses, ListAllSessionsErrors, ThrowOnError> => (options?.client ?? client).get<ListAllSessionsResponses, ListAllSessionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -330,7 +330,7 @@ export const listAllSessions = <ThrowOnError extends boolean = false>(options?: 
 /**
  * Delete a session
  *
- * Its turns end, and followers see `session.deleted` as its last event. Its content is erased a while later.
+ * Ends the turns of the session. `session.deleted` is its last event. The content is erased later.
  */
 export const deleteSession = <ThrowOnError extends boolean = false>(options: Options<DeleteSessionData, ThrowOnError>): RequestResult<DeleteSessionResponses, DeleteSessionErrors, ThrowOnError> => (options.client ?? client).delete<DeleteSessionResponses, DeleteSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -343,7 +343,7 @@ export const deleteSession = <ThrowOnError extends boolean = false>(options: Opt
 });
 
 /**
- * Read a session
+ * Get a session
  */
 export const getSession = <ThrowOnError extends boolean = false>(options: Options<GetSessionData, ThrowOnError>): RequestResult<GetSessionResponses, GetSessionErrors, ThrowOnError> => (options.client ?? client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -356,9 +356,9 @@ export const getSession = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
- * Rename a session or change its metadata
+ * Update the title or metadata of a session
  *
- * An absent member stays as it is, null clears it.
+ * Omitted members stay unchanged; null clears a member.
  */
 export const updateSession = <ThrowOnError extends boolean = false>(options: Options<UpdateSessionData, ThrowOnError>): RequestResult<UpdateSessionResponses, UpdateSessionErrors, ThrowOnError> => (options.client ?? client).patch<UpdateSessionResponses, UpdateSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -377,7 +377,7 @@ export const updateSession = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Archive a session
  *
- * From then on it can only be read. A turn that runs goes on to its end.
+ * An archived session is read-only. A running turn continues to its end.
  */
 export const archiveSession = <ThrowOnError extends boolean = false>(options: Options<ArchiveSessionData, ThrowOnError>): RequestResult<ArchiveSessionResponses, ArchiveSessionErrors, ThrowOnError> => (options.client ?? client).post<ArchiveSessionResponses, ArchiveSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -392,7 +392,7 @@ export const archiveSession = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Move a session to another version of its agent
  *
- * Between turns only, and not of an assistant. What was said stays as it is; the next turn works with this version.
+ * Possible only between turns, and not for sessions of an assistant. The history is unchanged; the next turn uses this version.
  */
 export const setAgentVersion = <ThrowOnError extends boolean = false>(options: Options<SetAgentVersionData, ThrowOnError>): RequestResult<SetAgentVersionResponses, SetAgentVersionErrors, ThrowOnError> => (options.client ?? client).post<SetAgentVersionResponses, SetAgentVersionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -411,7 +411,7 @@ export const setAgentVersion = <ThrowOnError extends boolean = false>(options: O
 /**
  * List the messages of a session
  *
- * What was said, oldest first.
+ * Returns the messages of users and agents, oldest first.
  */
 export const listMessages = <ThrowOnError extends boolean = false>(options: Options<ListMessagesData, ThrowOnError>): RequestResult<ListMessagesResponses, ListMessagesErrors, ThrowOnError> => (options.client ?? client).get<ListMessagesResponses, ListMessagesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -426,7 +426,7 @@ export const listMessages = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Send a message
  *
- * Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs, waits for an approval or is next.
+ * Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, and `interrupt` ends the turn that runs, waits for an approval or is next.
  */
 export const sendMessage = <ThrowOnError extends boolean = false>(options: Options<SendMessageData, ThrowOnError>): RequestResult<SendMessageResponses, SendMessageErrors, ThrowOnError> => (options.client ?? client).post<SendMessageResponses, SendMessageErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -445,7 +445,7 @@ export const sendMessage = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * List the turns of a session
  *
- * Oldest first.
+ * Returns the turns of the session, oldest first.
  */
 export const listTurns = <ThrowOnError extends boolean = false>(options: Options<ListTurnsData, ThrowOnError>): RequestResult<ListTurnsResponses, ListTurnsErrors, ThrowOnError> => (options.client ?? client).get<ListTurnsResponses, ListTurnsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -458,7 +458,22 @@ export const listTurns = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Read a turn
+ * Remove a turn from the queue
+ *
+ * The turn ends as `cancelled`. Its message stays in the journal, but the model gets it in no later turn and in no fork. A turn that has started or ended is refused.
+ */
+export const cancelTurn = <ThrowOnError extends boolean = false>(options: Options<CancelTurnData, ThrowOnError>): RequestResult<CancelTurnResponses, CancelTurnErrors, ThrowOnError> => (options.client ?? client).delete<CancelTurnResponses, CancelTurnErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/turns/{turn_id}',
+    ...options
+});
+
+/**
+ * Get a turn
  */
 export const getTurn = <ThrowOnError extends boolean = false>(options: Options<GetTurnData, ThrowOnError>): RequestResult<GetTurnResponses, GetTurnErrors, ThrowOnError> => (options.client ?? client).get<GetTurnResponses, GetTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -471,9 +486,9 @@ export const getTurn = <ThrowOnError extends boolean = false>(options: Options<G
 });
 
 /**
- * Interrupt the turn
+ * Interrupt the current turn
  *
- * Ends the turn that runs, waits for an approval or is next, at once. What it has said so far is kept, and the session can be used again. Nothing happens when there is no such turn.
+ * Immediately ends the turn that runs, waits for an approval or is next. Its output so far is kept, and the session can be used again. Without such a turn, the request has no effect. Queued turns follow, or wait until the queue is released with `queue: "hold"`. Administrators and managers of the agent can interrupt the sessions of other users, which is recorded in the audit log.
  */
 export const interruptSession = <ThrowOnError extends boolean = false>(options: Options<InterruptSessionData, ThrowOnError>): RequestResult<InterruptSessionResponses, InterruptSessionErrors, ThrowOnError> => (options.client ?? client).post<InterruptSessionResponses, InterruptSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -482,13 +497,32 @@ export const interruptSession = <ThrowOnError extends boolean = false>(options: 
             type: 'apiKey'
         }],
     url: '/sessions/{session_id}/interrupt',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Release a held queue
+ *
+ * The next queued turn starts. A queue that is not held stays as it is.
+ */
+export const releaseQueue = <ThrowOnError extends boolean = false>(options: Options<ReleaseQueueData, ThrowOnError>): RequestResult<ReleaseQueueResponses, ReleaseQueueErrors, ThrowOnError> => (options.client ?? client).post<ReleaseQueueResponses, ReleaseQueueErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/queue/release',
     ...options
 });
 
 /**
  * List the approvals of a session
  *
- * What its turns have asked people, newest first.
+ * Returns the approvals that turns of the session have requested, newest first.
  */
 export const listApprovals = <ThrowOnError extends boolean = false>(options: Options<ListApprovalsData, ThrowOnError>): RequestResult<ListApprovalsResponses, ListApprovalsErrors, ThrowOnError> => (options.client ?? client).get<ListApprovalsResponses, ListApprovalsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -503,7 +537,7 @@ export const listApprovals = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Decide an approval
  *
- * The turn goes on when all that it asks is decided. The same decision again is answered with the first one.
+ * The turn continues when all of its approvals are decided. Repeating the same decision returns the first one.
  */
 export const decideApproval = <ThrowOnError extends boolean = false>(options: Options<DecideApprovalData, ThrowOnError>): RequestResult<DecideApprovalResponses, DecideApprovalErrors, ThrowOnError> => (options.client ?? client).post<DecideApprovalResponses, DecideApprovalErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -520,9 +554,9 @@ export const decideApproval = <ThrowOnError extends boolean = false>(options: Op
 });
 
 /**
- * Begin another session with the history of this one
+ * Begin a conversation with existing history
  *
- * The new session has the history up to the last checkpoint that is not after `after_seq`. The two have nothing more to do with each other.
+ * Creates a conversation of the same agent or assistant that begins with the history of this session, up to its last checkpoint at or before `after_seq`. Later changes of one session do not affect the other.
  */
 export const forkSession = <ThrowOnError extends boolean = false>(options: Options<ForkSessionData, ThrowOnError>): RequestResult<ForkSessionResponses, ForkSessionErrors, ThrowOnError> => (options.client ?? client).post<ForkSessionResponses, ForkSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -541,7 +575,7 @@ export const forkSession = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * List the events of a session
  *
- * The journal, oldest first unless asked otherwise. A page ends early at about 4 MiB.
+ * Returns the journal, oldest first by default. A page has at most about 4 MiB and may have fewer items than `limit`.
  */
 export const listEvents = <ThrowOnError extends boolean = false>(options: Options<ListEventsData, ThrowOnError>): RequestResult<ListEventsResponses, ListEventsErrors, ThrowOnError> => (options.client ?? client).get<ListEventsResponses, ListEventsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -556,7 +590,7 @@ export const listEvents = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Delete a file or directory of a session
  *
- * A directory goes with all that is in it.
+ * A directory is deleted with its content.
  */
 export const deleteSessionFile = <ThrowOnError extends boolean = false>(options: Options<DeleteSessionFileData, ThrowOnError>): RequestResult<DeleteSessionFileResponses, DeleteSessionFileErrors, ThrowOnError> => (options.client ?? client).delete<DeleteSessionFileResponses, DeleteSessionFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -571,7 +605,7 @@ export const deleteSessionFile = <ThrowOnError extends boolean = false>(options:
 /**
  * List the files of a session
  *
- * In the order of the bytes of their paths. No sandbox has to be alive.
+ * Sorted by the bytes of their paths. Works without a running sandbox.
  */
 export const listSessionFiles = <ThrowOnError extends boolean = false>(options: Options<ListSessionFilesData, ThrowOnError>): RequestResult<ListSessionFilesResponses, ListSessionFilesErrors, ThrowOnError> => (options.client ?? client).get<ListSessionFilesResponses, ListSessionFilesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -584,9 +618,9 @@ export const listSessionFiles = <ThrowOnError extends boolean = false>(options: 
 });
 
 /**
- * Upload files of a session
+ * Upload files to a session
  *
- * A form with `path` and any number of `files`, or a body that is one file, with its path in the query. What is there is replaced, and directories are made as they are needed. All files of a request are kept together, as one version of the workspace, or none is. An upload may take any time as long as something of it comes.
+ * The body is a multipart form with any number of `files`, or the content of one file with its path in the query. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
  */
 export const uploadSessionFiles = <ThrowOnError extends boolean = false>(options: Options<UploadSessionFilesData, ThrowOnError>): RequestResult<UploadSessionFilesResponses, UploadSessionFilesErrors, ThrowOnError> => (options.client ?? client).post<UploadSessionFilesResponses, UploadSessionFilesErrors, ThrowOnError>({
     ...formDataBodySerializer,
@@ -604,9 +638,9 @@ export const uploadSessionFiles = <ThrowOnError extends boolean = false>(options
 });
 
 /**
- * Look up one file or directory of a session
+ * Get a file or directory of a session
  *
- * As it stands in the list. A symlink is described itself, and not what it points to. The ETag of a file is that of its content.
+ * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.
  */
 export const getSessionFile = <ThrowOnError extends boolean = false>(options: Options<GetSessionFileData, ThrowOnError>): RequestResult<GetSessionFileResponses, GetSessionFileErrors, ThrowOnError> => (options.client ?? client).get<GetSessionFileResponses, GetSessionFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -621,7 +655,7 @@ export const getSessionFile = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Move a file or directory of a session
  *
- * A directory moves with all that is in it. What is at `to` is refused with NAME_TAKEN unless `overwrite` is true.
+ * A directory is moved with its content. Fails with NAME_TAKEN if `to` exists, unless `overwrite` is true.
  */
 export const moveSessionFile = <ThrowOnError extends boolean = false>(options: Options<MoveSessionFileData, ThrowOnError>): RequestResult<MoveSessionFileResponses, MoveSessionFileErrors, ThrowOnError> => (options.client ?? client).post<MoveSessionFileResponses, MoveSessionFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -638,9 +672,9 @@ export const moveSessionFile = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Make a directory of a session
+ * Create a directory of a session
  *
- * With all above it. One that is there already stays as it is.
+ * Also creates missing parent directories. Creating an existing directory has no effect.
  */
 export const createSessionDirectory = <ThrowOnError extends boolean = false>(options: Options<CreateSessionDirectoryData, ThrowOnError>): RequestResult<CreateSessionDirectoryResponses, CreateSessionDirectoryErrors, ThrowOnError> => (options.client ?? client).post<CreateSessionDirectoryResponses, CreateSessionDirectoryErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -657,9 +691,9 @@ export const createSessionDirectory = <ThrowOnError extends boolean = false>(opt
 });
 
 /**
- * List what has changed among the files of a session
+ * List the file changes of a session
  *
- * Oldest first. What lies far back is not kept.
+ * Oldest first. Old changes are not kept.
  */
 export const listSessionFileChanges = <ThrowOnError extends boolean = false>(options: Options<ListSessionFileChangesData, ThrowOnError>): RequestResult<ListSessionFileChangesResponses, ListSessionFileChangesErrors, ThrowOnError> => (options.client ?? client).get<ListSessionFileChangesResponses, ListSessionFileChangesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -674,7 +708,7 @@ export const listSessionFileChanges = <ThrowOnError extends boolean = false>(opt
 /**
  * Delete a file or directory of an assistant
  *
- * A directory goes with all that is in it.
+ * A directory is deleted with its content.
  */
 export const deleteAssistantFile = <ThrowOnError extends boolean = false>(options: Options<DeleteAssistantFileData, ThrowOnError>): RequestResult<DeleteAssistantFileResponses, DeleteAssistantFileErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAssistantFileResponses, DeleteAssistantFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -689,7 +723,7 @@ export const deleteAssistantFile = <ThrowOnError extends boolean = false>(option
 /**
  * List the files of an assistant
  *
- * In the order of the bytes of their paths. No sandbox has to be alive.
+ * Sorted by the bytes of their paths. Works without a running sandbox.
  */
 export const listAssistantFiles = <ThrowOnError extends boolean = false>(options: Options<ListAssistantFilesData, ThrowOnError>): RequestResult<ListAssistantFilesResponses, ListAssistantFilesErrors, ThrowOnError> => (options.client ?? client).get<ListAssistantFilesResponses, ListAssistantFilesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -702,9 +736,9 @@ export const listAssistantFiles = <ThrowOnError extends boolean = false>(options
 });
 
 /**
- * Upload files of an assistant
+ * Upload files to an assistant
  *
- * A form with `path` and any number of `files`, or a body that is one file, with its path in the query. What is there is replaced, and directories are made as they are needed. All files of a request are kept together, as one version of the workspace, or none is. An upload may take any time as long as something of it comes.
+ * The body is a multipart form with any number of `files`, or the content of one file with its path in the query. Existing files are replaced and missing directories are created. All files of a request are written as one version of the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.
  */
 export const uploadAssistantFiles = <ThrowOnError extends boolean = false>(options: Options<UploadAssistantFilesData, ThrowOnError>): RequestResult<UploadAssistantFilesResponses, UploadAssistantFilesErrors, ThrowOnError> => (options.client ?? client).post<UploadAssistantFilesResponses, UploadAssistantFilesErrors, ThrowOnError>({
     ...formDataBodySerializer,
@@ -722,9 +756,9 @@ export const uploadAssistantFiles = <ThrowOnError extends boolean = false>(optio
 });
 
 /**
- * Look up one file or directory of an assistant
+ * Get a file or directory of an assistant
  *
- * As it stands in the list. A symlink is described itself, and not what it points to. The ETag of a file is that of its content.
+ * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.
  */
 export const getAssistantFile = <ThrowOnError extends boolean = false>(options: Options<GetAssistantFileData, ThrowOnError>): RequestResult<GetAssistantFileResponses, GetAssistantFileErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantFileResponses, GetAssistantFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -739,7 +773,7 @@ export const getAssistantFile = <ThrowOnError extends boolean = false>(options: 
 /**
  * Move a file or directory of an assistant
  *
- * A directory moves with all that is in it. What is at `to` is refused with NAME_TAKEN unless `overwrite` is true.
+ * A directory is moved with its content. Fails with NAME_TAKEN if `to` exists, unless `overwrite` is true.
  */
 export const moveAssistantFile = <ThrowOnError extends boolean = false>(options: Options<MoveAssistantFileData, ThrowOnError>): RequestResult<MoveAssistantFileResponses, MoveAssistantFileErrors, ThrowOnError> => (options.client ?? client).post<MoveAssistantFileResponses, MoveAssistantFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -756,9 +790,9 @@ export const moveAssistantFile = <ThrowOnError extends boolean = false>(options:
 });
 
 /**
- * Make a directory of an assistant
+ * Create a directory of an assistant
  *
- * With all above it. One that is there already stays as it is.
+ * Also creates missing parent directories. Creating an existing directory has no effect.
  */
 export const createAssistantDirectory = <ThrowOnError extends boolean = false>(options: Options<CreateAssistantDirectoryData, ThrowOnError>): RequestResult<CreateAssistantDirectoryResponses, CreateAssistantDirectoryErrors, ThrowOnError> => (options.client ?? client).post<CreateAssistantDirectoryResponses, CreateAssistantDirectoryErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -775,9 +809,9 @@ export const createAssistantDirectory = <ThrowOnError extends boolean = false>(o
 });
 
 /**
- * List what has changed among the files of an assistant
+ * List the file changes of an assistant
  *
- * Oldest first. What lies far back is not kept.
+ * Oldest first. Old changes are not kept.
  */
 export const listAssistantFileChanges = <ThrowOnError extends boolean = false>(options: Options<ListAssistantFileChangesData, ThrowOnError>): RequestResult<ListAssistantFileChangesResponses, ListAssistantFileChangesErrors, ThrowOnError> => (options.client ?? client).get<ListAssistantFileChangesResponses, ListAssistantFileChangesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -792,7 +826,7 @@ export const listAssistantFileChanges = <ThrowOnError extends boolean = false>(o
 /**
  * List the deployments of an agent
  *
- * Newest first.
+ * Returns deployments, newest first.
  */
 export const listAgentDeployments = <ThrowOnError extends boolean = false>(options: Options<ListAgentDeploymentsData, ThrowOnError>): RequestResult<ListAgentDeploymentsResponses, ListAgentDeploymentsErrors, ThrowOnError> => (options.client ?? client).get<ListAgentDeploymentsResponses, ListAgentDeploymentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -807,7 +841,7 @@ export const listAgentDeployments = <ThrowOnError extends boolean = false>(optio
 /**
  * Create a webhook
  *
- * The answer holds the trigger URL and, this one time, the shared secret. Nothing of a webhook can be changed later.
+ * The response contains the trigger URL and the shared secret. The secret is returned only once. A webhook cannot be changed later.
  */
 export const createDeployment = <ThrowOnError extends boolean = false>(options: Options<CreateDeploymentData, ThrowOnError>): RequestResult<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError> => (options.client ?? client).post<CreateDeploymentResponses, CreateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -824,9 +858,9 @@ export const createDeployment = <ThrowOnError extends boolean = false>(options: 
 });
 
 /**
- * List the deployments of all your agents
+ * List the deployments of your agents
  *
- * Newest first.
+ * Returns deployments, newest first.
  */
 export const listDeployments = <ThrowOnError extends boolean = false>(options?: Options<ListDeploymentsData, ThrowOnError>): RequestResult<ListDeploymentsResponses, ListDeploymentsErrors, ThrowOnError> => (options?.client ?? client).get<ListDeploymentsResponses, ListDeploymentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -841,7 +875,7 @@ export const listDeployments = <ThrowOnError extends boolean = false>(options?: 
 /**
  * Delete a deployment
  *
- * Its URL accepts nothing from the moment of the answer. Sessions it has started remain.
+ * The trigger URL stops accepting requests immediately. Sessions that the deployment started remain.
  */
 export const deleteDeployment = <ThrowOnError extends boolean = false>(options: Options<DeleteDeploymentData, ThrowOnError>): RequestResult<DeleteDeploymentResponses, DeleteDeploymentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteDeploymentResponses, DeleteDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -854,9 +888,9 @@ export const deleteDeployment = <ThrowOnError extends boolean = false>(options: 
 });
 
 /**
- * Read a deployment
+ * Get a deployment
  *
- * Everything but its secret.
+ * Returns the deployment without its secret.
  */
 export const getDeployment = <ThrowOnError extends boolean = false>(options: Options<GetDeploymentData, ThrowOnError>): RequestResult<GetDeploymentResponses, GetDeploymentErrors, ThrowOnError> => (options.client ?? client).get<GetDeploymentResponses, GetDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -869,9 +903,9 @@ export const getDeployment = <ThrowOnError extends boolean = false>(options: Opt
 });
 
 /**
- * Change a deployment
+ * Update a deployment
  *
- * A webhook cannot be changed, and this answers 409. To change one, create a replacement, switch the sender over, and delete the old one.
+ * Webhooks are immutable, so this request fails with DEPLOYMENT_IMMUTABLE. To change a webhook, create a new one, switch the sender over and delete the old one.
  */
 export const updateDeployment = <ThrowOnError extends boolean = false>(options: Options<UpdateDeploymentData, ThrowOnError>): RequestResult<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateDeploymentResponses, UpdateDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -890,7 +924,7 @@ export const updateDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Enable a deployment
  *
- * Its URL and secret work again.
+ * The trigger URL and the secret work again.
  */
 export const enableDeployment = <ThrowOnError extends boolean = false>(options: Options<EnableDeploymentData, ThrowOnError>): RequestResult<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<EnableDeploymentResponses, EnableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -905,7 +939,7 @@ export const enableDeployment = <ThrowOnError extends boolean = false>(options: 
 /**
  * Disable a deployment
  *
- * Its URL answers 404 from the moment of the answer. The deployment is kept.
+ * The trigger URL returns 404 immediately. The deployment can be enabled again.
  */
 export const disableDeployment = <ThrowOnError extends boolean = false>(options: Options<DisableDeploymentData, ThrowOnError>): RequestResult<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError> => (options.client ?? client).post<DisableDeploymentResponses, DisableDeploymentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -918,9 +952,9 @@ export const disableDeployment = <ThrowOnError extends boolean = false>(options:
 });
 
 /**
- * List the calls of a deployment
+ * List the invocations of a deployment
  *
- * Accepted and refused ones, newest first, with the true reason of each refusal.
+ * Returns accepted and refused requests, newest first, with the reason of each refusal.
  */
 export const listInvocations = <ThrowOnError extends boolean = false>(options: Options<ListInvocationsData, ThrowOnError>): RequestResult<ListInvocationsResponses, ListInvocationsErrors, ThrowOnError> => (options.client ?? client).get<ListInvocationsResponses, ListInvocationsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -933,9 +967,9 @@ export const listInvocations = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * List the environments
+ * List environments
  *
- * For administrators. Newest first.
+ * Requires an administrator. Returns environments, newest first.
  */
 export const listEnvironments = <ThrowOnError extends boolean = false>(options?: Options<ListEnvironmentsData, ThrowOnError>): RequestResult<ListEnvironmentsResponses, ListEnvironmentsErrors, ThrowOnError> => (options?.client ?? client).get<ListEnvironmentsResponses, ListEnvironmentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -950,7 +984,7 @@ export const listEnvironments = <ThrowOnError extends boolean = false>(options?:
 /**
  * Create an environment
  *
- * For administrators. What the provider cannot keep is refused, with the reason. Whatever is left out is as in the default environment.
+ * Requires an administrator. Omitted members get the values of the default environment. Limits and networks that the sandbox provider of a runner cannot enforce are refused.
  */
 export const createEnvironment = <ThrowOnError extends boolean = false>(options: Options<CreateEnvironmentData, ThrowOnError>): RequestResult<CreateEnvironmentResponses, CreateEnvironmentErrors, ThrowOnError> => (options.client ?? client).post<CreateEnvironmentResponses, CreateEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -969,7 +1003,7 @@ export const createEnvironment = <ThrowOnError extends boolean = false>(options:
 /**
  * Delete an environment
  *
- * For administrators. Refused while an agent or an assistant names it, and for the default environment.
+ * Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant uses the environment, and for the default environment.
  */
 export const deleteEnvironment = <ThrowOnError extends boolean = false>(options: Options<DeleteEnvironmentData, ThrowOnError>): RequestResult<DeleteEnvironmentResponses, DeleteEnvironmentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteEnvironmentResponses, DeleteEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -982,9 +1016,9 @@ export const deleteEnvironment = <ThrowOnError extends boolean = false>(options:
 });
 
 /**
- * Read an environment
+ * Get an environment
  *
- * For administrators. The ETag is its version, for If-Match.
+ * Requires an administrator. The ETag is the version of the environment, for `If-Match`.
  */
 export const getEnvironment = <ThrowOnError extends boolean = false>(options: Options<GetEnvironmentData, ThrowOnError>): RequestResult<GetEnvironmentResponses, GetEnvironmentErrors, ThrowOnError> => (options.client ?? client).get<GetEnvironmentResponses, GetEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -997,9 +1031,9 @@ export const getEnvironment = <ThrowOnError extends boolean = false>(options: Op
 });
 
 /**
- * Change an environment
+ * Update an environment
  *
- * For administrators. An absent member stays as it is; one that is given replaces that part as a whole. Every change makes a new version, which sandboxes get that are made from then on. While it is disabled no session begins in it. With If-Match the change happens only to that version.
+ * Requires an administrator. Omitted members stay unchanged; a given member replaces that part completely. Every change creates a new version, which new sandboxes use. No session can start in a disabled environment. With `If-Match`, the request fails if the version differs.
  */
 export const updateEnvironment = <ThrowOnError extends boolean = false>(options: Options<UpdateEnvironmentData, ThrowOnError>): RequestResult<UpdateEnvironmentResponses, UpdateEnvironmentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateEnvironmentResponses, UpdateEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1018,7 +1052,7 @@ export const updateEnvironment = <ThrowOnError extends boolean = false>(options:
 /**
  * List the versions of an environment
  *
- * For administrators. Newest first.
+ * Requires an administrator. Returns the versions of the environment, newest first.
  */
 export const listEnvironmentVersions = <ThrowOnError extends boolean = false>(options: Options<ListEnvironmentVersionsData, ThrowOnError>): RequestResult<ListEnvironmentVersionsResponses, ListEnvironmentVersionsErrors, ThrowOnError> => (options.client ?? client).get<ListEnvironmentVersionsResponses, ListEnvironmentVersionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1031,9 +1065,9 @@ export const listEnvironmentVersions = <ThrowOnError extends boolean = false>(op
 });
 
 /**
- * List the sandboxes
+ * List sandboxes
  *
- * For administrators. Newest first; those that have ended only when they are asked for.
+ * Requires an administrator. Returns sandboxes, newest first. By default, ended sandboxes are omitted.
  */
 export const listSandboxes = <ThrowOnError extends boolean = false>(options?: Options<ListSandboxesData, ThrowOnError>): RequestResult<ListSandboxesResponses, ListSandboxesErrors, ThrowOnError> => (options?.client ?? client).get<ListSandboxesResponses, ListSandboxesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1046,9 +1080,9 @@ export const listSandboxes = <ThrowOnError extends boolean = false>(options?: Op
 });
 
 /**
- * Read a sandbox
+ * Get a sandbox
  *
- * For administrators.
+ * Requires an administrator.
  */
 export const getSandbox = <ThrowOnError extends boolean = false>(options: Options<GetSandboxData, ThrowOnError>): RequestResult<GetSandboxResponses, GetSandboxErrors, ThrowOnError> => (options.client ?? client).get<GetSandboxResponses, GetSandboxErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1063,7 +1097,7 @@ export const getSandbox = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Terminate a sandbox
  *
- * For administrators. Its runner ends it and whatever runs in it, shortly after this answer; the workspace stays, and the next command gets a new sandbox. One that has ended stays as it is.
+ * Requires an administrator. Its runner ends the sandbox and its processes shortly after this response. The workspace is kept, and the next command gets a new sandbox. Terminating an ended sandbox has no effect.
  */
 export const terminateSandbox = <ThrowOnError extends boolean = false>(options: Options<TerminateSandboxData, ThrowOnError>): RequestResult<TerminateSandboxResponses, TerminateSandboxErrors, ThrowOnError> => (options.client ?? client).post<TerminateSandboxResponses, TerminateSandboxErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1076,23 +1110,23 @@ export const terminateSandbox = <ThrowOnError extends boolean = false>(options: 
 });
 
 /**
- * Ask who you are
+ * Get the current login
  *
- * Whoever asks is answered: nobody is not a refusal.
+ * Returns the user of the request. Without a valid credential, `authenticated` is false and `user` is null.
  */
 export const getLogin = <ThrowOnError extends boolean = false>(options?: Options<GetLoginData, ThrowOnError>): RequestResult<GetLoginResponses, GetLoginErrors, ThrowOnError> => (options?.client ?? client).get<GetLoginResponses, GetLoginErrors, ThrowOnError>({ url: '/auth/session', ...options });
 
 /**
  * Log out
  *
- * The login of this browser is worth nothing from the answer on. Its login at the identity provider ends where `end_session_url` leads.
+ * Ends the login of this browser immediately. To end the login at the identity provider as well, redirect the browser to `end_session_url`.
  */
 export const logOut = <ThrowOnError extends boolean = false>(options?: Options<LogOutData, ThrowOnError>): RequestResult<LogOutResponses, LogOutErrors, ThrowOnError> => (options?.client ?? client).post<LogOutResponses, LogOutErrors, ThrowOnError>({ url: '/auth/logout', ...options });
 
 /**
  * List your personal access tokens
  *
- * Newest first; also those that have expired, until they are deleted.
+ * Newest first. Expired tokens are listed until they are deleted.
  */
 export const listTokens = <ThrowOnError extends boolean = false>(options?: Options<ListTokensData, ThrowOnError>): RequestResult<ListTokensResponses, ListTokensErrors, ThrowOnError> => (options?.client ?? client).get<ListTokensResponses, ListTokensErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1107,7 +1141,7 @@ export const listTokens = <ThrowOnError extends boolean = false>(options?: Optio
 /**
  * Create a personal access token
  *
- * The answer holds, this one time, the value. Programs send it as `Authorization: Bearer …`. With a token nobody makes, lists or deletes tokens.
+ * The value is returned only once, in this response. Programs send it as `Authorization: Bearer …`. Tokens cannot be created, listed or deleted with a token.
  */
 export const createToken = <ThrowOnError extends boolean = false>(options: Options<CreateTokenData, ThrowOnError>): RequestResult<CreateTokenResponses, CreateTokenErrors, ThrowOnError> => (options.client ?? client).post<CreateTokenResponses, CreateTokenErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1126,7 +1160,7 @@ export const createToken = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Delete a personal access token
  *
- * Nobody gets in with it from the moment of the answer.
+ * The token becomes invalid immediately.
  */
 export const deleteToken = <ThrowOnError extends boolean = false>(options: Options<DeleteTokenData, ThrowOnError>): RequestResult<DeleteTokenResponses, DeleteTokenErrors, ThrowOnError> => (options.client ?? client).delete<DeleteTokenResponses, DeleteTokenErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1139,9 +1173,24 @@ export const deleteToken = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * List the users
+ * Find users by name or e-mail address
  *
- * For administrators. Everybody who has logged in, newest first.
+ * Returns at most 20 enabled users whose name or e-mail address contains `q`, or the names of the users with the given ids, newest first. In local mode, there is one user.
+ */
+export const findUsers = <ThrowOnError extends boolean = false>(options?: Options<FindUsersData, ThrowOnError>): RequestResult<FindUsersResponses, FindUsersErrors, ThrowOnError> => (options?.client ?? client).get<FindUsersResponses, FindUsersErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/users',
+    ...options
+});
+
+/**
+ * List users
+ *
+ * Requires an administrator. Returns all users who have logged in, newest first.
  */
 export const listUsers = <ThrowOnError extends boolean = false>(options?: Options<ListUsersData, ThrowOnError>): RequestResult<ListUsersResponses, ListUsersErrors, ThrowOnError> => (options?.client ?? client).get<ListUsersResponses, ListUsersErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1156,7 +1205,7 @@ export const listUsers = <ThrowOnError extends boolean = false>(options?: Option
 /**
  * Enable a user
  *
- * For administrators. Logins and tokens that have not ended otherwise hold again.
+ * Requires an administrator. Logins and tokens that have not expired or been revoked are valid again.
  */
 export const enableUser = <ThrowOnError extends boolean = false>(options: Options<EnableUserData, ThrowOnError>): RequestResult<EnableUserResponses, EnableUserErrors, ThrowOnError> => (options.client ?? client).post<EnableUserResponses, EnableUserErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1171,7 +1220,7 @@ export const enableUser = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Disable a user
  *
- * For administrators, about anybody but themselves. The user is refused everywhere from the moment of the answer, whatever they carry; their streams end within seconds, and nothing starts in their name.
+ * Requires an administrator. Administrators cannot disable themselves. All requests of the user are refused immediately, open streams end within seconds, and no turn starts in the name of the user.
  */
 export const disableUser = <ThrowOnError extends boolean = false>(options: Options<DisableUserData, ThrowOnError>): RequestResult<DisableUserResponses, DisableUserErrors, ThrowOnError> => (options.client ?? client).post<DisableUserResponses, DisableUserErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1184,9 +1233,9 @@ export const disableUser = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Read the audit log
+ * List the audit log
  *
- * For administrators. Newest first. Who did what, from where and with what: logins, tokens, users, access, environments, sandboxes, deployments, what administrators looked at, and what was refused. Reading it is written down, too.
+ * Requires an administrator. Returns entries, newest first. Each entry names the actor, the credential, the address and the action: logins, tokens, users, access, environments, sandboxes, deployments, reads by administrators and refused requests. Reading the log is recorded as well.
  */
 export const listActs = <ThrowOnError extends boolean = false>(options?: Options<ListActsData, ThrowOnError>): RequestResult<ListActsResponses, ListActsErrors, ThrowOnError> => (options?.client ?? client).get<ListActsResponses, ListActsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1201,7 +1250,7 @@ export const listActs = <ThrowOnError extends boolean = false>(options?: Options
 /**
  * Verify the audit log
  *
- * For administrators. Computes the chain of hashes anew, at most 100,000 lines at a time. Whoever writes down the last `verified_hash` elsewhere can later tell that nothing before it was changed.
+ * Requires an administrator. Recomputes the hash chain of at most 100,000 entries. If you store the last `verified_hash` elsewhere, you can later prove that no earlier entry was changed.
  */
 export const verifyActs = <ThrowOnError extends boolean = false>(options?: Options<VerifyActsData, ThrowOnError>): RequestResult<VerifyActsResponses, VerifyActsErrors, ThrowOnError> => (options?.client ?? client).post<VerifyActsResponses, VerifyActsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1218,9 +1267,9 @@ export const verifyActs = <ThrowOnError extends boolean = false>(options?: Optio
 });
 
 /**
- * Read the configuration
+ * Get the configuration
  *
- * For administrators. All settings as the process that answers reads them, by name. Where modules run in processes of their own, another process may have been given others.
+ * Requires an administrator. Returns all settings of the process that serves this request, by name. Other processes can have other settings.
  */
 export const getConfiguration = <ThrowOnError extends boolean = false>(options?: Options<GetConfigurationData, ThrowOnError>): RequestResult<GetConfigurationResponses, GetConfigurationErrors, ThrowOnError> => (options?.client ?? client).get<GetConfigurationResponses, GetConfigurationErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1233,9 +1282,9 @@ export const getConfiguration = <ThrowOnError extends boolean = false>(options?:
 });
 
 /**
- * Follow a session's events
+ * Stream the events of a session
  *
- * Server-Sent Events. `id` is the seq, `event` the type, `data` the event as JSON. Works before, during and after turns; join again with Last-Event-ID and nothing is lost or repeated. The frames `stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`.
+ * Server-Sent Events. `id` is the seq, `event` is the type and `data` is the event as JSON. The stream can be opened before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The frames `stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`.
  */
 export const streamEvents = <ThrowOnError extends boolean = false>(options: Options<StreamEventsData, ThrowOnError, StreamEventsResponse>): Promise<ServerSentEventsResult<StreamEventsResponses>> => (options.client ?? client).sse.get<StreamEventsResponses, StreamEventsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1250,7 +1299,7 @@ export const streamEvents = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Export the journal of a session
  *
- * Every event up to the newest one, as JSON lines, oldest first.
+ * Returns every event up to the newest one as JSON lines, oldest first.
  */
 export const exportSession = <ThrowOnError extends boolean = false>(options: Options<ExportSessionData, ThrowOnError>): RequestResult<ExportSessionResponses, ExportSessionErrors, ThrowOnError> => (options.client ?? client).get<ExportSessionResponses, ExportSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1263,9 +1312,9 @@ export const exportSession = <ThrowOnError extends boolean = false>(options: Opt
 });
 
 /**
- * Stream the turn that is under way to AI SDK
+ * Resume the stream of the current turn for AI SDK
  *
- * From its beginning; with `after_seq` or Last-Event-ID what comes after that event of its turn, where what is still open is opened again.
+ * Starts at the beginning of the turn. With `after_seq` or `Last-Event-ID`, the stream continues after that event of its turn and first repeats the start of every part that is still open.
  */
 export const resumeTurnStream = <ThrowOnError extends boolean = false>(options: Options<ResumeTurnStreamData, ThrowOnError, ResumeTurnStreamResponse>): Promise<ServerSentEventsResult<ResumeTurnStreamResponses>> => (options.client ?? client).sse.get<ResumeTurnStreamResponses, ResumeTurnStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1280,7 +1329,7 @@ export const resumeTurnStream = <ThrowOnError extends boolean = false>(options: 
 /**
  * Send a message and stream the turn to AI SDK
  *
- * An AI SDK UI Message Stream: `useChat` takes it as it is. The body is a message, or what the default transport of AI SDK sends: the last message of the user is sent, or the answers to approvals in the last message of the assistant are decided. The stream is one turn, up to its end or to where it waits for an approval. Who leaves it does not stop the turn.
+ * An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: its last user message is sent, or the approval responses in its last assistant message are decided. The stream contains one turn and ends with the turn, or when the turn waits for an approval. Closing the stream does not stop the turn.
  */
 export const streamTurn = <ThrowOnError extends boolean = false>(options: Options<StreamTurnData, ThrowOnError, StreamTurnResponse>): Promise<ServerSentEventsResult<StreamTurnResponses>> => (options.client ?? client).sse.post<StreamTurnResponses, StreamTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1297,9 +1346,9 @@ export const streamTurn = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
- * The same, where AI SDK looks for it
+ * Resume the stream of the current turn at the default path of AI SDK's transport
  *
- * From its beginning; with `after_seq` or Last-Event-ID what comes after that event of its turn, where what is still open is opened again.
+ * Starts at the beginning of the turn. With `after_seq` or `Last-Event-ID`, the stream continues after that event of its turn and first repeats the start of every part that is still open.
  */
 export const reconnectTurnStream = <ThrowOnError extends boolean = false>(options: Options<ReconnectTurnStreamData, ThrowOnError, ReconnectTurnStreamResponse>): Promise<ServerSentEventsResult<ReconnectTurnStreamResponses>> => (options.client ?? client).sse.get<ReconnectTurnStreamResponses, ReconnectTurnStreamErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1314,7 +1363,7 @@ export const reconnectTurnStream = <ThrowOnError extends boolean = false>(option
 /**
  * Download a file of a session
  *
- * At most 64 MiB in one answer: of a longer file, ask for ranges. HEAD says how long it is. An answer that is shorter than its Content-Length was broken off.
+ * A response has at most 64 MiB. Download longer files in ranges; HEAD returns the size. A response that is shorter than its Content-Length was interrupted.
  */
 export const getSessionFileContent = <ThrowOnError extends boolean = false>(options: Options<GetSessionFileContentData, ThrowOnError>): RequestResult<GetSessionFileContentResponses, GetSessionFileContentErrors, ThrowOnError> => (options.client ?? client).get<GetSessionFileContentResponses, GetSessionFileContentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1327,24 +1376,9 @@ export const getSessionFileContent = <ThrowOnError extends boolean = false>(opti
 });
 
 /**
- * Download a directory of a session as a tar archive
- *
- * At most 64 MiB, in the pax format of POSIX.
- */
-export const getSessionFileArchive = <ThrowOnError extends boolean = false>(options: Options<GetSessionFileArchiveData, ThrowOnError>): RequestResult<GetSessionFileArchiveResponses, GetSessionFileArchiveErrors, ThrowOnError> => (options.client ?? client).get<GetSessionFileArchiveResponses, GetSessionFileArchiveErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }, {
-            in: 'cookie',
-            name: '__Host-ahs_login',
-            type: 'apiKey'
-        }],
-    url: '/sessions/{session_id}/files/archive',
-    ...options
-});
-
-/**
  * Download a file of an assistant
  *
- * At most 64 MiB in one answer: of a longer file, ask for ranges. HEAD says how long it is. An answer that is shorter than its Content-Length was broken off.
+ * A response has at most 64 MiB. Download longer files in ranges; HEAD returns the size. A response that is shorter than its Content-Length was interrupted.
  */
 export const getAssistantFileContent = <ThrowOnError extends boolean = false>(options: Options<GetAssistantFileContentData, ThrowOnError>): RequestResult<GetAssistantFileContentResponses, GetAssistantFileContentErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantFileContentResponses, GetAssistantFileContentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1357,9 +1391,24 @@ export const getAssistantFileContent = <ThrowOnError extends boolean = false>(op
 });
 
 /**
+ * Download a directory of a session as a tar archive
+ *
+ * The archive has at most 64 MiB and the POSIX pax format.
+ */
+export const getSessionFileArchive = <ThrowOnError extends boolean = false>(options: Options<GetSessionFileArchiveData, ThrowOnError>): RequestResult<GetSessionFileArchiveResponses, GetSessionFileArchiveErrors, ThrowOnError> => (options.client ?? client).get<GetSessionFileArchiveResponses, GetSessionFileArchiveErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }, {
+            in: 'cookie',
+            name: '__Host-ahs_login',
+            type: 'apiKey'
+        }],
+    url: '/sessions/{session_id}/files/archive',
+    ...options
+});
+
+/**
  * Download a directory of an assistant as a tar archive
  *
- * At most 64 MiB, in the pax format of POSIX.
+ * The archive has at most 64 MiB and the POSIX pax format.
  */
 export const getAssistantFileArchive = <ThrowOnError extends boolean = false>(options: Options<GetAssistantFileArchiveData, ThrowOnError>): RequestResult<GetAssistantFileArchiveResponses, GetAssistantFileArchiveErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantFileArchiveResponses, GetAssistantFileArchiveErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1374,21 +1423,21 @@ export const getAssistantFileArchive = <ThrowOnError extends boolean = false>(op
 /**
  * Log in with a browser
  *
- * Leads to the identity provider, and from there back to `return_to`.
+ * Redirects to the identity provider, which redirects back to `return_to`.
  */
 export const beginLogin = <ThrowOnError extends boolean = false>(options?: Options<BeginLoginData, ThrowOnError>): RequestResult<unknown, BeginLoginErrors, ThrowOnError> => (options?.client ?? client).get<unknown, BeginLoginErrors, ThrowOnError>({ url: '/auth/login', ...options });
 
 /**
- * Come back from the identity provider
+ * Finish a login
  *
- * For the identity provider, which says in the query how it went. One attempt comes back once.
+ * The identity provider redirects the browser to this URL with the result in the query. Each login attempt can be finished once.
  */
 export const finishLogin = <ThrowOnError extends boolean = false>(options?: Options<FinishLoginData, ThrowOnError>): RequestResult<unknown, FinishLoginErrors, ThrowOnError> => (options?.client ?? client).get<unknown, FinishLoginErrors, ThrowOnError>({ url: '/auth/callback', ...options });
 
 /**
  * Start a session with a signed webhook
  *
- * signature = Base64(HMAC-SHA256(shared_secret, timestamp + "." + lowercase hex SHA-256 of the raw body)). Any bytes are accepted; they are decoded as UTF-8 and handed to the agent. Each accepted request starts a session of its own.
+ * signature = Base64(HMAC-SHA256(shared_secret, timestamp + "." + lowercase hex SHA-256 of the raw body)). The body can be any bytes; it is decoded as UTF-8 and sent to the agent. Each accepted request starts a new session.
  */
 export const triggerDeployment = <ThrowOnError extends boolean = false>(options: Options<TriggerDeploymentData, ThrowOnError>): RequestResult<TriggerDeploymentResponses, TriggerDeploymentErrors, ThrowOnError> => (options.client ?? client).post<TriggerDeploymentResponses, TriggerDeploymentErrors, ThrowOnError>({
     url: '/deployments/{deployment_id}/trigger',
@@ -1400,12 +1449,12 @@ export const triggerDeployment = <ThrowOnError extends boolean = false>(options:
 });
 
 /**
- * Ask whether the process runs
+ * Check whether the process runs
  */
 export const isAlive = <ThrowOnError extends boolean = false>(options?: Options<IsAliveData, ThrowOnError>): RequestResult<IsAliveResponses, IsAliveErrors, ThrowOnError> => (options?.client ?? client).get<IsAliveResponses, IsAliveErrors, ThrowOnError>({ url: '/livez', ...options });
 
 /**
- * Ask whether the service can do its work
+ * Check whether the service is ready
  */
 export const isReady = <ThrowOnError extends boolean = false>(options?: Options<IsReadyData, ThrowOnError>): RequestResult<IsReadyResponses, IsReadyErrors, ThrowOnError> => (options?.client ?? client).get<IsReadyResponses, IsReadyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1418,7 +1467,7 @@ export const isReady = <ThrowOnError extends boolean = false>(options?: Options<
 });
 
 /**
- * The same as /readyz
+ * Check whether the service is ready (alias of /readyz)
  */
 export const isHealthy = <ThrowOnError extends boolean = false>(options?: Options<IsHealthyData, ThrowOnError>): RequestResult<IsHealthyResponses, IsHealthyErrors, ThrowOnError> => (options?.client ?? client).get<IsHealthyResponses, IsHealthyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1433,7 +1482,7 @@ export const isHealthy = <ThrowOnError extends boolean = false>(options?: Option
 /**
  * Read the metrics of the process
  *
- * Where people log in, for administrators.
+ * Requires an administrator unless the service runs in local mode.
  */
 export const readMetrics = <ThrowOnError extends boolean = false>(options?: Options<ReadMetricsData, ThrowOnError>): RequestResult<ReadMetricsResponses, ReadMetricsErrors, ThrowOnError> => (options?.client ?? client).get<ReadMetricsResponses, ReadMetricsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -6,25 +6,25 @@ export type ClientOptions = {
 
 export type Tool = {
     /**
-     * The name of a tool of this release, or of an MCP tool.
+     * The name of a built-in tool or of an MCP tool.
      */
     name: string;
     /**
-     * Whether the agent may use it. Left out, it is the tool's default.
+     * Whether the agent can use the tool: `allow`, `ask` for an approval, or `deny`. Default: the tool's own default.
      */
     permission?: 'allow' | 'ask' | 'deny';
 };
 
 /**
- * Limits of one turn. An absent member sets none.
+ * Limits of one turn. An omitted member sets no limit.
  */
 export type Budget = {
     /**
-     * Output tokens of one turn.
+     * The maximum number of output tokens of one turn.
      */
     max_tokens?: number;
     /**
-     * Seconds of one turn.
+     * The maximum duration of one turn in seconds.
      */
     max_turn_seconds?: number;
 };
@@ -35,19 +35,19 @@ export type Agent = {
      */
     agent_id: string;
     /**
-     * What people call it.
+     * The display name.
      */
     name: string;
     /**
-     * What it is for.
+     * A description for users.
      */
     description: string;
     /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
      */
     model: string;
     /**
-     * Options for the model, handed over as they are.
+     * Options that are passed to the model unchanged.
      */
     model_options: {
         [key: string]: unknown;
@@ -59,48 +59,48 @@ export type Agent = {
     environment_id: string | null;
     tools: Array<Tool>;
     /**
-     * Model steps one turn may take.
+     * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     /**
-     * Texts of your own by name, at most 50. The service keeps them and does not read them.
+     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
      */
     metadata: {
         [key: string]: string;
     };
     /**
-     * Whether new sessions may start.
+     * Whether new sessions can start.
      */
     enabled: boolean;
     /**
-     * Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), or everybody (public).
+     * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
      */
     visibility: 'private' | 'public' | 'allowlist';
     /**
-     * What you may do with it: begin conversations, or change, share, deploy and delete it, too.
+     * Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.
      */
     access: 'use' | 'manage';
     /**
-     * 1, 2, 3 …: the newest version.
+     * The newest version. Starts at 1.
      */
     version: number;
     /**
-     * usr_…: who created it
+     * usr_…: the user who created the agent
      */
     created_by: string;
     /**
-     * When it was created.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it last changed.
+     * The time of the last change.
      */
     updated_at: string;
 };
 
 /**
- * Where a page of a list ends.
+ * The position of a page in its list.
  */
 export type Page = {
     next_cursor: string | null;
@@ -111,7 +111,7 @@ export type Page = {
 };
 
 /**
- * What turns of this version run with. It never changes.
+ * The configuration of turns that run with this version. Versions are immutable.
  */
 export type AgentVersion = {
     /**
@@ -119,15 +119,15 @@ export type AgentVersion = {
      */
     agent_id: string;
     /**
-     * Its number.
+     * The version number.
      */
     version: number;
     /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
      */
     model: string;
     /**
-     * Options for the model, handed over as they are.
+     * Options that are passed to the model unchanged.
      */
     model_options: {
         [key: string]: unknown;
@@ -139,42 +139,42 @@ export type AgentVersion = {
     environment_id: string | null;
     tools: Array<Tool>;
     /**
-     * Model steps one turn may take.
+     * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     /**
-     * usr_…: who made it
+     * usr_…: the user who created the version
      */
     created_by: string;
     /**
-     * When it was made.
+     * The creation time.
      */
     created_at: string;
 };
 
 /**
- * Who may do what with an agent besides who has created it.
+ * The users and groups that can use or manage an agent, in addition to its creator.
  */
 export type AgentAccess = {
     /**
-     * Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), or everybody (public).
+     * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
      */
     visibility: 'private' | 'public' | 'allowlist';
     /**
-     * Ids of users who change the agent, share it, deploy it and read its sessions.
+     * Ids of users who can change, share, deploy and delete the agent and read its sessions.
      */
     managers: Array<string>;
     /**
-     * Ids of users who begin conversations when the visibility is allowlist.
+     * Ids of users who can begin conversations when the visibility is `allowlist`.
      */
     users: Array<string>;
     /**
-     * Groups at the identity provider whose members do the same.
+     * Groups of the identity provider whose members can begin conversations when the visibility is `allowlist`.
      */
     groups: Array<string>;
     /**
-     * 1 at first, and one more with each change.
+     * The version of the access settings. Starts at 1 and increases with each change.
      */
     version: number;
 };
@@ -185,19 +185,19 @@ export type Assistant = {
      */
     assistant_id: string;
     /**
-     * What people call it.
+     * The display name.
      */
     name: string;
     /**
-     * What it is for.
+     * A description for users.
      */
     description: string;
     /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
      */
     model: string;
     /**
-     * Options for the model, handed over as they are.
+     * Options that are passed to the model unchanged.
      */
     model_options: {
         [key: string]: unknown;
@@ -209,30 +209,30 @@ export type Assistant = {
     environment_id: string | null;
     tools: Array<Tool>;
     /**
-     * Model steps one turn may take.
+     * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     /**
-     * Texts of your own by name, at most 50. The service keeps them and does not read them.
+     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
      */
     metadata: {
         [key: string]: string;
     };
     /**
-     * Whether new sessions may start.
+     * Whether new sessions can start.
      */
     enabled: boolean;
     /**
-     * usr_…: whose it is
+     * usr_…: the owner
      */
     created_by: string;
     /**
-     * When it was created.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it last changed.
+     * The time of the last change.
      */
     updated_at: string;
 };
@@ -243,65 +243,65 @@ export type Workspace = {
      */
     workspace_id: string;
     /**
-     * 1, 2, 3 …: it grows with every change; 0 as long as nothing was ever in it.
+     * The version, which increases with every change. 0 for a workspace that was never changed.
      */
     version: number;
     /**
-     * Older versions are not kept any more.
+     * The oldest version that is still stored.
      */
     oldest_version: number;
     /**
-     * How many files are in it.
+     * The number of files.
      */
     files: number;
     /**
-     * What they hold together.
+     * The total size of the files in bytes.
      */
     bytes: number;
     /**
-     * The most files it may hold.
+     * The maximum number of files.
      */
     max_files: number;
     /**
-     * The most bytes it may hold.
+     * The maximum total size in bytes.
      */
     max_bytes: number;
     /**
-     * The seq of its newest change.
+     * The seq of the newest change.
      */
     last_seq: number;
     updated_at: string | null;
 };
 
 /**
- * A piece of text.
+ * A text part of a message.
  */
 export type TextPart = {
     type: 'text';
     /**
-     * What is said.
+     * The text.
      */
     text: string;
 };
 
 /**
- * What is said to the agent: a text, or an array of parts. A text is short for one text part.
+ * The message to the agent: a text or an array of parts. A text is equivalent to one text part.
  */
 export type Content = string | Array<TextPart>;
 
 export type SessionSandbox = {
     /**
-     * sbx_…: the sandbox of its last command
+     * sbx_…: the sandbox of the last command
      */
     sandbox_id: string;
     /**
-     * What runs its commands.
+     * The sandbox provider that runs commands.
      */
     provider: 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
 };
 
 /**
- * What was used so far.
+ * The resources used so far.
  */
 export type Usage = {
     /**
@@ -309,19 +309,19 @@ export type Usage = {
      */
     input_tokens: number;
     /**
-     * Tokens written by models.
+     * Tokens generated by models.
      */
     output_tokens: number;
     /**
-     * Model steps taken.
+     * Model steps.
      */
     steps: number;
     /**
-     * Tools called.
+     * Tool calls.
      */
     tool_calls: number;
     /**
-     * Seconds in progress.
+     * Seconds in which turns were in progress.
      */
     active_seconds: number;
 };
@@ -338,46 +338,51 @@ export type Session = {
     invocation_id: string | null;
     title: string | null;
     status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
+    state: 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
     stop_reason: {
-        type: 'end_turn' | 'requires_action' | 'interrupted' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'tool_approval' | 'outcome_unknown' | 'input';
+        type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
+        kind?: 'tool_approval' | 'outcome_unknown';
         blocking?: Array<string>;
     } | null;
     /**
-     * Whether it waits for somebody.
+     * Whether a turn waits for an approval.
      */
     needs_action: boolean;
     /**
-     * none, provisioning, ready, suspended, restoring, lost or released.
+     * The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.
      */
     environment_status: string;
     sandbox: SessionSandbox | null;
     current_turn_id: string | null;
     /**
-     * Turns that wait.
+     * The number of turns that wait in the queue.
      */
     queued_turns: number;
+    /**
+     * Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.
+     */
+    queue_held: boolean;
     usage: Usage;
     /**
-     * The seq of its newest event.
+     * The seq of the newest event.
      */
     last_seq: number;
     /**
-     * Texts of your own by name, at most 50. The service keeps them and does not read them.
+     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
      */
     metadata: {
         [key: string]: string;
     };
     /**
-     * usr_…: whose session it is
+     * usr_…: the owner of the session
      */
     created_by: string;
     /**
-     * When it began.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When something last happened in it.
+     * The time of the last event.
      */
     updated_at: string;
     archived_at: string | null;
@@ -385,23 +390,23 @@ export type Session = {
 
 export type Message = {
     /**
-     * evt_…: the event that holds it
+     * evt_…: the event of the message
      */
     event_id: string;
     /**
-     * Its place in the journal.
+     * The position of the event in the journal.
      */
     seq: number;
     role: 'user' | 'agent';
     content: Array<{
         /**
-         * text, or another kind of part.
+         * The type of the part, for example `text`.
          */
         type: string;
         [key: string]: unknown;
     }>;
     /**
-     * trn_…: its turn
+     * trn_…: the turn
      */
     turn_id: string;
     /**
@@ -409,7 +414,7 @@ export type Message = {
      */
     message_id?: string;
     /**
-     * When it was said.
+     * The time of the message.
      */
     created_at: string;
 };
@@ -420,31 +425,31 @@ export type Turn = {
      */
     turn_id: string;
     /**
-     * ses_…: its session
+     * ses_…: the session
      */
     session_id: string;
     status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
     /**
-     * The seq of the message that queued it.
+     * The seq of the message that queued the turn.
      */
     queued_seq: number;
     /**
-     * How often it was started.
+     * The number of times the turn was started.
      */
     attempt: number;
     usage: Usage;
     error: {
         /**
-         * A word for programs.
+         * A code for programs.
          */
         code: string;
         /**
-         * A sentence for people.
+         * A readable message.
          */
         message: string;
     } | null;
     /**
-     * When it was queued.
+     * The time at which it was queued.
      */
     created_at: string;
     started_at: string | null;
@@ -457,27 +462,27 @@ export type Approval = {
      */
     approval_id: string;
     /**
-     * ses_…: its session
+     * ses_…: the session
      */
     session_id: string;
     /**
-     * trn_…: the turn that waits for it
+     * trn_…: the turn that waits for the approval
      */
     turn_id: string;
     /**
-     * Whether a tool may be called, or what became of a call that was cut off.
+     * `tool`: the agent asks to call a tool. `outcome_unknown`: a call was interrupted and its outcome is unknown.
      */
     kind: 'tool' | 'outcome_unknown';
     /**
-     * The call, as the model names it.
+     * The id that the model gave the tool call.
      */
     tool_use_id: string;
     /**
-     * The tool.
+     * The name of the tool.
      */
     tool_name: string;
     /**
-     * SHA-256 of the input as JSON text, in lowercase hexadecimal.
+     * The SHA-256 of the input as JSON text, in lowercase hexadecimal.
      */
     input_sha256: string;
     status: 'pending' | 'decided' | 'expired' | 'cancelled';
@@ -485,20 +490,20 @@ export type Approval = {
     reason: string | null;
     decided_by: string | null;
     /**
-     * agt_…: the agent that asks, or ast_…: the assistant
+     * agt_…: the agent that requests the approval, or ast_…: the assistant
      */
     requested_by: string;
     /**
-     * When it was asked.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it counts as denied.
+     * The time after which the approval counts as denied.
      */
     expires_at: string;
     decided_at: string | null;
     /**
-     * What the tool is to be called with, exactly as the model wrote it.
+     * The input of the tool call, exactly as the model wrote it.
      */
     input: unknown;
     edited_input: {
@@ -507,7 +512,7 @@ export type Approval = {
 };
 
 /**
- * Something that happened in a session.
+ * An event of a session.
  */
 export type Event = {
     /**
@@ -522,22 +527,22 @@ export type Event = {
      * 1, 2, 3 … within the session, without gaps.
      */
     seq: number;
-    type: 'session.created' | 'session.updated' | 'session.forked' | 'session.deleted' | 'turn.queued' | 'turn.started' | 'turn.blocked' | 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.cancelled' | 'session.status_pending' | 'session.status_running' | 'session.status_idle' | 'session.status_rescheduled' | 'session.status_terminated' | 'session.error' | 'user.message' | 'user.interrupt' | 'user.tool_approval' | 'agent.message' | 'agent.thinking' | 'agent.message_delta' | 'agent.message_discarded' | 'agent.tool_use' | 'agent.tool_dispatched' | 'agent.tool_progress' | 'agent.tool_result' | 'approval.requested' | 'approval.decided' | 'file.created' | 'file.modified' | 'file.deleted' | 'environment.status_changed' | 'credential.used' | 'model.request_started' | 'model.request_finished';
+    type: 'session.created' | 'session.updated' | 'session.forked' | 'session.deleted' | 'turn.queued' | 'turn.started' | 'turn.blocked' | 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.cancelled' | 'session.status_pending' | 'session.status_running' | 'session.status_idle' | 'session.status_rescheduled' | 'session.status_terminated' | 'session.error' | 'user.message' | 'user.interrupt' | 'user.tool_approval' | 'agent.message' | 'agent.thinking' | 'agent.message_delta' | 'agent.message_discarded' | 'agent.tool_use' | 'agent.tool_dispatched' | 'agent.tool_progress' | 'agent.tool_result' | 'approval.requested' | 'approval.decided' | 'files.uploaded' | 'file.created' | 'file.modified' | 'file.deleted' | 'environment.status_changed' | 'model.request_started' | 'model.request_finished';
     /**
-     * trn_…: the turn it belongs to.
+     * trn_…: the turn that the event belongs to.
      */
     turn_id?: string;
     created_at: string;
     actor: {
-        type: 'user' | 'agent' | 'system' | 'trigger' | 'schedule' | 'channel' | 'mcp';
+        type: 'user' | 'agent' | 'system' | 'trigger';
         id: string;
     };
     /**
-     * W3C trace context of what caused it.
+     * W3C trace context of the cause.
      */
     traceparent?: string;
     /**
-     * Its shape goes with the type.
+     * The schema depends on `type`.
      */
     data: {
         [key: string]: unknown;
@@ -545,67 +550,67 @@ export type Event = {
 };
 
 /**
- * What stands at a path of a workspace.
+ * A file, directory or symlink of a workspace.
  */
 export type FileEntry = {
     /**
-     * Relative to the workspace, byte for byte as it was given.
+     * The path relative to the workspace root, byte for byte as it was given.
      */
     path: string;
     /**
-     * The last part of the path.
+     * The last segment of the path.
      */
     name: string;
     kind: 'file' | 'directory' | 'symlink';
     /**
-     * In bytes; 0 unless it is a file.
+     * The size of a file in bytes; 0 for directories and symlinks.
      */
     size: number;
     sha256: string | null;
     media_type: string | null;
     /**
-     * Whether it is a program to the sandbox.
+     * Whether the file is executable in the sandbox.
      */
     executable: boolean;
     target: string | null;
     /**
-     * When it was last changed.
+     * The time of the last change.
      */
     modified_at: string;
 };
 
 export type FileChange = {
     /**
-     * 1, 2, 3 … within the workspace.
+     * The position among the changes of the workspace: 1, 2, 3 …
      */
     seq: number;
     kind: 'created' | 'modified' | 'deleted';
     /**
-     * Which path has changed.
+     * The changed path.
      */
     path: string;
     /**
-     * As it stood after the change; null for a deletion.
+     * The entry after the change; null for a deletion.
      */
     entry: FileEntry | null;
     /**
-     * The version of the workspace that the change made.
+     * The version of the workspace after the change.
      */
     workspace_version: number;
     session_id: string | null;
     /**
-     * When it happened.
+     * The time of the change.
      */
     created_at: string;
 };
 
 export type NewDeployment = {
     /**
-     * dep_…: the deployment, which is also the trigger
+     * dep_…: the deployment
      */
     deployment_id: string;
     /**
-     * agt_…: the agent that handles every call
+     * agt_…: the agent whose sessions the deployment starts
      */
     agent_id: string;
     agent_name: string | null;
@@ -614,19 +619,19 @@ export type NewDeployment = {
     prompt_prefix: string | null;
     status: 'enabled' | 'disabled';
     /**
-     * Where senders post to.
+     * The URL to which senders post.
      */
     trigger_url: string;
     /**
-     * usr_…: who created it, and in whose name sessions start
+     * usr_…: the user who created the deployment and owns its sessions
      */
     created_by: string;
     /**
-     * When it was created.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it was last enabled or disabled.
+     * The time at which it was last enabled or disabled.
      */
     updated_at: string;
     shared_secret: string | null;
@@ -634,11 +639,11 @@ export type NewDeployment = {
 
 export type Deployment = {
     /**
-     * dep_…: the deployment, which is also the trigger
+     * dep_…: the deployment
      */
     deployment_id: string;
     /**
-     * agt_…: the agent that handles every call
+     * agt_…: the agent whose sessions the deployment starts
      */
     agent_id: string;
     agent_name: string | null;
@@ -647,42 +652,42 @@ export type Deployment = {
     prompt_prefix: string | null;
     status: 'enabled' | 'disabled';
     /**
-     * Where senders post to.
+     * The URL to which senders post.
      */
     trigger_url: string;
     /**
-     * usr_…: who created it, and in whose name sessions start
+     * usr_…: the user who created the deployment and owns its sessions
      */
     created_by: string;
     /**
-     * When it was created.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it was last enabled or disabled.
+     * The time at which it was last enabled or disabled.
      */
     updated_at: string;
 };
 
 export type Invocation = {
     /**
-     * inv_…: the call
+     * inv_…: the invocation
      */
     invocation_id: string;
     /**
-     * When it came.
+     * The time of the request.
      */
     created_at: string;
     result: 'accepted' | 'refused';
     reason: string | null;
     /**
-     * Bytes of its body.
+     * The size of the body in bytes.
      */
     size: number;
     source_address: string | null;
     session_id: string | null;
     /**
-     * How many calls this entry stands for: more than one where a flood of refusals was counted.
+     * The number of requests that this entry represents. Frequent refusals share one entry.
      */
     count: number;
 };
@@ -693,12 +698,12 @@ export type Environment = {
      */
     environment_id: string;
     /**
-     * Unique, and never changed: a–z, 0–9 and -.
+     * A unique name of a–z, 0–9 and `-`. It cannot be changed.
      */
     name: string;
     sandbox: {
         /**
-         * What runs its commands; `auto` is the strongest that the runner has.
+         * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
          */
         provider: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
         image: string | null;
@@ -706,66 +711,67 @@ export type Environment = {
         memory_mib: number | null;
         pids: number | null;
         disk_mib: number | null;
+        workspace_mib: number | null;
         /**
-         * The longest one command may take.
+         * The time limit of a command in seconds.
          */
         command_timeout_seconds: number;
     };
     network: {
         /**
-         * What its commands can reach.
+         * The network access of commands.
          */
         mode: 'none' | 'limited' | 'unrestricted';
         /**
-         * Of the mode `limited`: the hosts that can be reached, whose addresses have to be public.
+         * The reachable hosts in mode `limited`. Their addresses must be public.
          */
         allowed_hosts: Array<string>;
     };
     /**
-     * Whether each session has a sandbox of its own, or all sessions of an owner with one agent share it.
+     * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
      */
     tenancy: 'session' | 'agent';
     idle: {
         /**
-         * How long it is kept ready without a command.
+         * The time in seconds that an idle sandbox stays ready.
          */
         timeout_seconds: number;
         /**
-         * What happens to it then.
+         * What happens to the sandbox after the idle timeout.
          */
         action: 'suspend' | 'release';
     };
     /**
-     * Environment variables of every command. They are no secrets.
+     * Environment variables of every command. Do not store secrets here.
      */
     variables: {
         [key: string]: string;
     };
     /**
-     * Whether new sessions may start in it.
+     * Whether new sessions can use the environment.
      */
     enabled: boolean;
     /**
-     * 1, 2, 3 …: the newest version.
+     * The newest version. Starts at 1.
      */
     version: number;
     /**
-     * Whether it is the one of agents that name none.
+     * Whether agents without an environment use this one.
      */
     is_default: boolean;
     created_by: string | null;
     /**
-     * When it was created.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When it last changed.
+     * The time of the last change.
      */
     updated_at: string;
 };
 
 /**
- * What the environment was. It never changes.
+ * A version of an environment. Versions are immutable.
  */
 export type EnvironmentVersion = {
     /**
@@ -773,12 +779,12 @@ export type EnvironmentVersion = {
      */
     environment_id: string;
     /**
-     * Its number.
+     * The version number.
      */
     version: number;
     sandbox: {
         /**
-         * What runs its commands; `auto` is the strongest that the runner has.
+         * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
          */
         provider: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
         image: string | null;
@@ -786,48 +792,49 @@ export type EnvironmentVersion = {
         memory_mib: number | null;
         pids: number | null;
         disk_mib: number | null;
+        workspace_mib: number | null;
         /**
-         * The longest one command may take.
+         * The time limit of a command in seconds.
          */
         command_timeout_seconds: number;
     };
     network: {
         /**
-         * What its commands can reach.
+         * The network access of commands.
          */
         mode: 'none' | 'limited' | 'unrestricted';
         /**
-         * Of the mode `limited`: the hosts that can be reached, whose addresses have to be public.
+         * The reachable hosts in mode `limited`. Their addresses must be public.
          */
         allowed_hosts: Array<string>;
     };
     /**
-     * Whether each session has a sandbox of its own, or all sessions of an owner with one agent share it.
+     * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
      */
     tenancy: 'session' | 'agent';
     idle: {
         /**
-         * How long it is kept ready without a command.
+         * The time in seconds that an idle sandbox stays ready.
          */
         timeout_seconds: number;
         /**
-         * What happens to it then.
+         * What happens to the sandbox after the idle timeout.
          */
         action: 'suspend' | 'release';
     };
     /**
-     * Environment variables of every command. They are no secrets.
+     * Environment variables of every command. Do not store secrets here.
      */
     variables: {
         [key: string]: string;
     };
     /**
-     * Whether new sessions may start in it.
+     * Whether new sessions can use the environment.
      */
     enabled: boolean;
     created_by: string | null;
     /**
-     * When it was made.
+     * The creation time.
      */
     created_at: string;
 };
@@ -838,52 +845,52 @@ export type Sandbox = {
      */
     sandbox_id: string;
     /**
-     * What runs its commands.
+     * The sandbox provider that runs commands.
      */
     provider: 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
     /**
-     * What keeps it apart from everything else.
+     * `kernel`: isolated by the kernel. `simulation`: a simulated shell.
      */
     isolation: 'kernel' | 'simulation';
     status: 'provisioning' | 'ready' | 'suspended' | 'restoring' | 'lost' | 'released';
     reason: string | null;
     /**
-     * Who shares it.
+     * Which sessions share the sandbox.
      */
     tenancy: 'session' | 'agent' | 'assistant';
     /**
-     * ses_…, agt_… or ast_…: whose it is.
+     * ses_…, agt_… or ast_…: the session, agent or assistant to which the sandbox belongs.
      */
     tenant_id: string;
     /**
-     * usr_…: for whom it runs
+     * usr_…: the user whose commands it runs
      */
     owner_id: string;
     /**
-     * rnr_…: where it is
+     * rnr_…: the runner that hosts it
      */
     runner_id: string;
     environment_id: string | null;
     environment_version: number | null;
     /**
-     * The limits that are in force, and how each of them is kept.
+     * The effective limits and how each of them is enforced.
      */
     limits: {
         [key: string]: unknown;
     };
     /**
-     * When it was made.
+     * The creation time.
      */
     created_at: string;
     /**
-     * When something was last heard of it.
+     * The time of the last report from the runner.
      */
     updated_at: string;
     ended_at: string | null;
 };
 
 /**
- * Somebody who has logged in.
+ * A user who has logged in.
  */
 export type User = {
     /**
@@ -891,31 +898,31 @@ export type User = {
      */
     user_id: string;
     /**
-     * What people call them.
+     * The display name.
      */
     display_name: string;
     email: string | null;
     /**
-     * What they may do, as far as what they came with lets them.
+     * The roles of the user. The scopes of a credential can restrict them.
      */
     roles: Array<'member' | 'administrator'>;
     /**
-     * Names of groups, as the identity provider has said most recently.
+     * The groups of the user, as last reported by the identity provider.
      */
     groups: Array<string>;
     /**
-     * A disabled user is refused everywhere.
+     * Whether the user is enabled. All requests of a disabled user are refused.
      */
     enabled: boolean;
     /**
-     * First login.
+     * The time of the first login.
      */
     created_at: string;
     last_seen_at: string | null;
 };
 
 /**
- * A personal access token and, this one time, its value.
+ * A new personal access token with its value.
  */
 export type NewToken = {
     /**
@@ -923,16 +930,16 @@ export type NewToken = {
      */
     token_id: string;
     /**
-     * For its owner.
+     * The name of the token.
      */
     name: string;
-    scopes: Array<'read' | 'write' | 'admin' | 'mcp'>;
+    scopes: Array<'read' | 'write' | 'admin'>;
     /**
-     * The last four characters of its value.
+     * The last four characters of the value.
      */
     hint: string;
     /**
-     * When it was made.
+     * The creation time.
      */
     created_at: string;
     expires_at: string | null;
@@ -949,16 +956,16 @@ export type Token = {
      */
     token_id: string;
     /**
-     * For its owner.
+     * The name of the token.
      */
     name: string;
-    scopes: Array<'read' | 'write' | 'admin' | 'mcp'>;
+    scopes: Array<'read' | 'write' | 'admin'>;
     /**
-     * The last four characters of its value.
+     * The last four characters of the value.
      */
     hint: string;
     /**
-     * When it was made.
+     * The creation time.
      */
     created_at: string;
     expires_at: string | null;
@@ -966,64 +973,79 @@ export type Token = {
 };
 
 /**
- * A line of the audit log. None is ever changed or deleted.
+ * A user as other users see them.
+ */
+export type UserName = {
+    /**
+     * usr_…: the user
+     */
+    user_id: string;
+    /**
+     * The display name.
+     */
+    display_name: string;
+    email: string | null;
+};
+
+/**
+ * An entry of the audit log. Entries are never changed or deleted.
  */
 export type Act = {
     /**
-     * 1, 2, 3 … without a gap.
+     * The position in the log: 1, 2, 3 … without gaps.
      */
     seq: number;
     /**
-     * When it was written down.
+     * The time of the entry.
      */
     created_at: string;
     actor_id: string | null;
     credential: string | null;
     /**
-     * What was done.
+     * The action.
      */
-    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
+    action: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
     target_id: string | null;
     /**
-     * Written down before it was done, or refused.
+     * `done`: the action was recorded before it was performed. `refused`: it was not performed.
      */
     outcome: 'done' | 'refused';
     address: string | null;
     request_id: string | null;
     /**
-     * What else is to be known; never a secret.
+     * Details of the action. Never contains secrets.
      */
     data: {
         [key: string]: unknown;
     };
     /**
-     * SHA-256 of this line and the hash of the one before it, in hexadecimal.
+     * The SHA-256 of this entry and the hash of the previous entry, in hexadecimal.
      */
     hash: string;
 };
 
 export type Setting = {
     /**
-     * The environment variable.
+     * The name of the environment variable.
      */
     name: string;
     value: string | null;
     /**
-     * Somebody has set it; otherwise it is the default.
+     * Whether the value was set; if not, it is the default.
      */
     is_set: boolean;
     /**
-     * Its value is shown nowhere.
+     * Whether the setting is a secret, whose value is never shown.
      */
     is_secret: boolean;
     /**
-     * What it does.
+     * A description of the setting.
      */
     about: string;
 };
 
 export type DataOfSessionCreated = {
-    source: 'conversation' | 'webhook' | 'schedule' | 'channel' | 'mcp' | 'fork';
+    source: 'conversation' | 'webhook' | 'fork';
     agent_id?: string;
     agent_version?: number;
     assistant_id?: string;
@@ -1033,7 +1055,7 @@ export type DataOfSessionCreated = {
 
 export type DataOfSessionUpdated = {
     /**
-     * title, metadata, archived_at or agent_version.
+     * title, metadata, archived_at, agent_version or queue_held.
      */
     changed: Array<string>;
 };
@@ -1123,8 +1145,8 @@ export type DataOfSessionStatusRunning = {
 
 export type DataOfSessionStatusIdle = {
     stop_reason: {
-        type: 'end_turn' | 'requires_action' | 'interrupted' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'tool_approval' | 'outcome_unknown' | 'input';
+        type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
+        kind?: 'tool_approval' | 'outcome_unknown';
         blocking?: Array<string>;
     };
 };
@@ -1166,7 +1188,7 @@ export type DataOfUserToolApproval = {
     decision: string;
     reason?: string;
     /**
-     * Any JSON value, kept as it came.
+     * Any JSON value, stored unchanged.
      */
     edited_input?: unknown;
 };
@@ -1206,7 +1228,7 @@ export type DataOfAgentToolUse = {
     tool_use_id: string;
     name: string;
     /**
-     * Any JSON value, kept as it came.
+     * Any JSON value, stored unchanged.
      */
     input: unknown;
     evaluated_permission: string;
@@ -1226,21 +1248,26 @@ export type DataOfAgentToolProgress = {
 export type DataOfAgentToolResult = {
     tool_use_id: string;
     /**
-     * Any JSON value, kept as it came.
+     * Any JSON value, stored unchanged.
      */
     output: unknown;
     is_error: boolean;
     duration_ms: number;
     /**
-     * Any JSON value, kept as it came.
+     * Any JSON value, stored unchanged.
      */
     edited_input?: unknown;
     workspace_version?: number;
+    exit_code?: number;
+    stderr_ranges?: Array<{
+        start: number;
+        end: number;
+    }>;
 };
 
 export type DataOfApprovalRequested = {
     approval_id: string;
-    kind: 'tool' | 'outcome_unknown' | 'input';
+    kind: 'tool' | 'outcome_unknown';
     tool_use_id?: string;
     tool_name?: string;
     input_sha256?: string;
@@ -1252,6 +1279,17 @@ export type DataOfApprovalDecided = {
     decision: string;
     by: string;
     reason?: string;
+};
+
+export type DataOfFilesUploaded = {
+    workspace_version: number;
+    file_count: number;
+    bytes: number;
+    files: Array<{
+        path: string;
+        size: number;
+        sha256: string;
+    }>;
 };
 
 export type DataOfFileCreated = {
@@ -1279,11 +1317,6 @@ export type DataOfEnvironmentStatusChanged = {
     reason: string;
 };
 
-export type DataOfCredentialUsed = {
-    credential_id: string;
-    host: string;
-};
-
 export type DataOfModelRequestStarted = {
     model: string;
 };
@@ -1300,7 +1333,7 @@ export type DataOfModelRequestFinished = {
 };
 
 /**
- * Every answer that is not a success.
+ * Every response that is not a success.
  */
 export type ErrorEnvelope = {
     code: string;
@@ -1325,18 +1358,24 @@ export type ErrorEnvelope = {
 
 export type ListAgentsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A part of the name or description, or an id.
+         * Matches a part of the name or description, or an id.
          */
         q?: string;
     };
@@ -1345,19 +1384,19 @@ export type ListAgentsData = {
 
 export type ListAgentsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -1369,7 +1408,7 @@ export type ListAgentsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -1381,25 +1420,37 @@ export type ListAgentsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -1425,19 +1476,19 @@ export type ListAgentsResponse = ListAgentsResponses[keyof ListAgentsResponses];
 export type CreateAgentData = {
     body: {
         /**
-         * What people call it.
+         * The display name.
          */
         name: string;
         /**
-         * What it is for.
+         * A description for users.
          */
         description?: string;
         /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
          */
         model: string;
         /**
-         * Options for the model, handed over as they are.
+         * Options that are passed to the model unchanged.
          */
         model_options?: {
             [key: string]: unknown;
@@ -1449,28 +1500,28 @@ export type CreateAgentData = {
         environment_id?: string | null;
         tools?: Array<Tool>;
         /**
-         * Model steps one turn may take.
+         * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget;
         /**
-         * Texts of your own by name, at most 50. The service keeps them and does not read them.
+         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
         metadata?: {
             [key: string]: string;
         };
         /**
-         * Whether new sessions may start.
+         * Whether new sessions can start.
          */
         enabled?: boolean;
         /**
-         * Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), or everybody (public).
+         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
          */
         visibility?: 'private' | 'public' | 'allowlist';
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -1481,19 +1532,19 @@ export type CreateAgentData = {
 
 export type CreateAgentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -1505,25 +1556,25 @@ export type CreateAgentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -1535,25 +1586,37 @@ export type CreateAgentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -1586,25 +1649,25 @@ export type DeleteAgentData = {
 
 export type DeleteAgentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -1622,7 +1685,7 @@ export type DeleteAgentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -1634,25 +1697,37 @@ export type DeleteAgentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -1663,7 +1738,7 @@ export type DeleteAgentError = DeleteAgentErrors[keyof DeleteAgentErrors];
 
 export type DeleteAgentResponses = {
     /**
-     * It is gone.
+     * The agent was deleted.
      */
     200: {
         code: 'OK';
@@ -1691,25 +1766,25 @@ export type GetAgentData = {
 
 export type GetAgentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -1727,7 +1802,7 @@ export type GetAgentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -1739,25 +1814,37 @@ export type GetAgentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -1782,12 +1869,12 @@ export type GetAgentResponse = GetAgentResponses[keyof GetAgentResponses];
 export type UpdateAgentData = {
     body: {
         /**
-         * What people call it.
+         * The display name.
          */
         name?: string;
         description?: string | null;
         /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
          */
         model?: string;
         model_options?: {
@@ -1797,7 +1884,7 @@ export type UpdateAgentData = {
         environment_id?: string | null;
         tools?: Array<Tool> | null;
         /**
-         * Model steps one turn may take.
+         * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget | null;
@@ -1805,17 +1892,17 @@ export type UpdateAgentData = {
             [key: string]: string;
         } | null;
         /**
-         * Whether new sessions may start.
+         * Whether new sessions can start.
          */
         enabled?: boolean;
         /**
-         * Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), or everybody (public).
+         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
          */
         visibility?: 'private' | 'public' | 'allowlist';
     };
     headers?: {
         /**
-         * The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.
+         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
          */
         'If-Match'?: string;
     };
@@ -1828,25 +1915,25 @@ export type UpdateAgentData = {
 
 export type UpdateAgentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -1864,7 +1951,7 @@ export type UpdateAgentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -1876,13 +1963,13 @@ export type UpdateAgentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -1894,25 +1981,37 @@ export type UpdateAgentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -1923,7 +2022,7 @@ export type UpdateAgentError = UpdateAgentErrors[keyof UpdateAgentErrors];
 
 export type UpdateAgentResponses = {
     /**
-     * The agent as it is now.
+     * The updated agent.
      */
     200: {
         code: 'OK';
@@ -1936,16 +2035,22 @@ export type UpdateAgentResponse = UpdateAgentResponses[keyof UpdateAgentResponse
 
 export type ListAgentVersionsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         agent_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -1954,25 +2059,25 @@ export type ListAgentVersionsData = {
 
 export type ListAgentVersionsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -1990,7 +2095,7 @@ export type ListAgentVersionsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2002,25 +2107,37 @@ export type ListAgentVersionsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2054,25 +2171,25 @@ export type GetAgentAccessData = {
 
 export type GetAgentAccessErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -2090,7 +2207,7 @@ export type GetAgentAccessErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2102,25 +2219,37 @@ export type GetAgentAccessErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2131,7 +2260,7 @@ export type GetAgentAccessError = GetAgentAccessErrors[keyof GetAgentAccessError
 
 export type GetAgentAccessResponses = {
     /**
-     * Who may do what with it.
+     * The access settings.
      */
     200: {
         code: 'OK';
@@ -2145,25 +2274,25 @@ export type GetAgentAccessResponse = GetAgentAccessResponses[keyof GetAgentAcces
 export type SetAgentAccessData = {
     body: {
         /**
-         * Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), or everybody (public).
+         * Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all users (`public`).
          */
         visibility: 'private' | 'public' | 'allowlist';
         /**
-         * Ids of users who change the agent, share it, deploy it and read its sessions.
+         * Ids of users who can change, share, deploy and delete the agent and read its sessions.
          */
         managers: Array<string>;
         /**
-         * Ids of users who begin conversations when the visibility is allowlist.
+         * Ids of users who can begin conversations when the visibility is `allowlist`.
          */
         users: Array<string>;
         /**
-         * Groups at the identity provider whose members do the same.
+         * Groups of the identity provider whose members can begin conversations when the visibility is `allowlist`.
          */
         groups: Array<string>;
     };
     headers?: {
         /**
-         * The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.
+         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
          */
         'If-Match'?: string;
     };
@@ -2176,25 +2305,25 @@ export type SetAgentAccessData = {
 
 export type SetAgentAccessErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -2212,7 +2341,7 @@ export type SetAgentAccessErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -2224,13 +2353,13 @@ export type SetAgentAccessErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2242,25 +2371,37 @@ export type SetAgentAccessErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2271,7 +2412,7 @@ export type SetAgentAccessError = SetAgentAccessErrors[keyof SetAgentAccessError
 
 export type SetAgentAccessResponses = {
     /**
-     * Who may do what with it now.
+     * The new access settings.
      */
     200: {
         code: 'OK';
@@ -2284,18 +2425,24 @@ export type SetAgentAccessResponse = SetAgentAccessResponses[keyof SetAgentAcces
 
 export type ListAssistantsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A part of the name or description, or an id.
+         * Matches a part of the name or description, or an id.
          */
         q?: string;
     };
@@ -2304,19 +2451,19 @@ export type ListAssistantsData = {
 
 export type ListAssistantsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -2328,7 +2475,7 @@ export type ListAssistantsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2340,25 +2487,37 @@ export type ListAssistantsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2384,19 +2543,19 @@ export type ListAssistantsResponse = ListAssistantsResponses[keyof ListAssistant
 export type CreateAssistantData = {
     body: {
         /**
-         * What people call it.
+         * The display name.
          */
         name: string;
         /**
-         * What it is for.
+         * A description for users.
          */
         description?: string;
         /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
          */
         model: string;
         /**
-         * Options for the model, handed over as they are.
+         * Options that are passed to the model unchanged.
          */
         model_options?: {
             [key: string]: unknown;
@@ -2408,24 +2567,24 @@ export type CreateAssistantData = {
         environment_id?: string | null;
         tools?: Array<Tool>;
         /**
-         * Model steps one turn may take.
+         * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget;
         /**
-         * Texts of your own by name, at most 50. The service keeps them and does not read them.
+         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
         metadata?: {
             [key: string]: string;
         };
         /**
-         * Whether new sessions may start.
+         * Whether new sessions can start.
          */
         enabled?: boolean;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -2436,19 +2595,19 @@ export type CreateAssistantData = {
 
 export type CreateAssistantErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -2460,25 +2619,25 @@ export type CreateAssistantErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2490,25 +2649,37 @@ export type CreateAssistantErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2541,25 +2712,25 @@ export type DeleteAssistantData = {
 
 export type DeleteAssistantErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -2577,7 +2748,7 @@ export type DeleteAssistantErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2589,25 +2760,37 @@ export type DeleteAssistantErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2618,7 +2801,7 @@ export type DeleteAssistantError = DeleteAssistantErrors[keyof DeleteAssistantEr
 
 export type DeleteAssistantResponses = {
     /**
-     * It is gone.
+     * The assistant was deleted.
      */
     200: {
         code: 'OK';
@@ -2646,25 +2829,25 @@ export type GetAssistantData = {
 
 export type GetAssistantErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -2682,7 +2865,7 @@ export type GetAssistantErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2694,25 +2877,37 @@ export type GetAssistantErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2737,12 +2932,12 @@ export type GetAssistantResponse = GetAssistantResponses[keyof GetAssistantRespo
 export type UpdateAssistantData = {
     body: {
         /**
-         * What people call it.
+         * The display name.
          */
         name?: string;
         description?: string | null;
         /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no key.
+         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
          */
         model?: string;
         model_options?: {
@@ -2752,7 +2947,7 @@ export type UpdateAssistantData = {
         environment_id?: string | null;
         tools?: Array<Tool> | null;
         /**
-         * Model steps one turn may take.
+         * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget | null;
@@ -2760,7 +2955,7 @@ export type UpdateAssistantData = {
             [key: string]: string;
         } | null;
         /**
-         * Whether new sessions may start.
+         * Whether new sessions can start.
          */
         enabled?: boolean;
     };
@@ -2773,25 +2968,25 @@ export type UpdateAssistantData = {
 
 export type UpdateAssistantErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -2803,7 +2998,7 @@ export type UpdateAssistantErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -2815,13 +3010,13 @@ export type UpdateAssistantErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2833,25 +3028,37 @@ export type UpdateAssistantErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2862,7 +3069,7 @@ export type UpdateAssistantError = UpdateAssistantErrors[keyof UpdateAssistantEr
 
 export type UpdateAssistantResponses = {
     /**
-     * The assistant as it is now.
+     * The updated assistant.
      */
     200: {
         code: 'OK';
@@ -2884,25 +3091,25 @@ export type GetAssistantWorkspaceData = {
 
 export type GetAssistantWorkspaceErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -2920,7 +3127,7 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -2932,25 +3139,37 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -2976,11 +3195,11 @@ export type CreateConversationData = {
     body?: {
         message?: Content;
         /**
-         * A name for the session.
+         * The title of the session.
          */
         title?: string;
         /**
-         * Texts of your own by name, at most 50. The service keeps them and does not read them.
+         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
         metadata?: {
             [key: string]: string;
@@ -2988,7 +3207,7 @@ export type CreateConversationData = {
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -3001,25 +3220,25 @@ export type CreateConversationData = {
 
 export type CreateConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -3031,13 +3250,13 @@ export type CreateConversationErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -3049,13 +3268,13 @@ export type CreateConversationErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -3067,25 +3286,37 @@ export type CreateConversationErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3111,11 +3342,11 @@ export type CreateAssistantConversationData = {
     body?: {
         message?: Content;
         /**
-         * A name for the session.
+         * The title of the session.
          */
         title?: string;
         /**
-         * Texts of your own by name, at most 50. The service keeps them and does not read them.
+         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
         metadata?: {
             [key: string]: string;
@@ -3123,7 +3354,7 @@ export type CreateAssistantConversationData = {
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -3136,25 +3367,25 @@ export type CreateAssistantConversationData = {
 
 export type CreateAssistantConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -3166,13 +3397,13 @@ export type CreateAssistantConversationErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -3184,13 +3415,13 @@ export type CreateAssistantConversationErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -3202,25 +3433,37 @@ export type CreateAssistantConversationErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3244,33 +3487,43 @@ export type CreateAssistantConversationResponse = CreateAssistantConversationRes
 
 export type ListAgentSessionsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         agent_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * dep_…: sessions that this deployment started.
+         * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
-         * Only those that wait for somebody, or only the others.
+         * Only sessions in this state. Can be repeated.
+         */
+        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        /**
+         * Only sessions that wait for an approval (true), or only the others (false).
          */
         needs_action?: boolean;
         /**
-         * A part of the title or of the id.
+         * Matches a part of the title or of the id.
          */
         q?: string;
         /**
-         * Only archived ones. Without it: only those that are not.
+         * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
     };
@@ -3279,25 +3532,25 @@ export type ListAgentSessionsData = {
 
 export type ListAgentSessionsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -3315,7 +3568,7 @@ export type ListAgentSessionsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3327,25 +3580,37 @@ export type ListAgentSessionsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3370,39 +3635,49 @@ export type ListAgentSessionsResponse = ListAgentSessionsResponses[keyof ListAge
 
 export type ListSessionsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * agt_…: sessions of this agent.
+         * agt_…: only sessions of this agent.
          */
         agent_id?: string;
         /**
-         * ast_…: sessions of this assistant. Not together with `agent_id`.
+         * ast_…: only sessions of this assistant. Cannot be combined with `agent_id`.
          */
         assistant_id?: string;
         /**
-         * dep_…: sessions that this deployment started.
+         * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
-         * Only those that wait for somebody, or only the others.
+         * Only sessions in this state. Can be repeated.
+         */
+        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        /**
+         * Only sessions that wait for an approval (true), or only the others (false).
          */
         needs_action?: boolean;
         /**
-         * A part of the title or of the id.
+         * Matches a part of the title or of the id.
          */
         q?: string;
         /**
-         * Only archived ones. Without it: only those that are not.
+         * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
     };
@@ -3411,19 +3686,19 @@ export type ListSessionsData = {
 
 export type ListSessionsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -3435,7 +3710,7 @@ export type ListSessionsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3447,25 +3722,37 @@ export type ListSessionsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3490,39 +3777,49 @@ export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsRespo
 
 export type ListAllSessionsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * agt_…: sessions of this agent.
+         * agt_…: only sessions of this agent.
          */
         agent_id?: string;
         /**
-         * ast_…: sessions of this assistant. Not together with `agent_id`.
+         * ast_…: only sessions of this assistant. Cannot be combined with `agent_id`.
          */
         assistant_id?: string;
         /**
-         * dep_…: sessions that this deployment started.
+         * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
-         * Only those that wait for somebody, or only the others.
+         * Only sessions in this state. Can be repeated.
+         */
+        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        /**
+         * Only sessions that wait for an approval (true), or only the others (false).
          */
         needs_action?: boolean;
         /**
-         * A part of the title or of the id.
+         * Matches a part of the title or of the id.
          */
         q?: string;
         /**
-         * Only archived ones. Without it: only those that are not.
+         * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
     };
@@ -3531,19 +3828,19 @@ export type ListAllSessionsData = {
 
 export type ListAllSessionsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -3555,7 +3852,7 @@ export type ListAllSessionsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3567,25 +3864,37 @@ export type ListAllSessionsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3619,25 +3928,25 @@ export type DeleteSessionData = {
 
 export type DeleteSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -3655,7 +3964,7 @@ export type DeleteSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3667,25 +3976,37 @@ export type DeleteSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3696,7 +4017,7 @@ export type DeleteSessionError = DeleteSessionErrors[keyof DeleteSessionErrors];
 
 export type DeleteSessionResponses = {
     /**
-     * It is gone.
+     * The session was deleted.
      */
     200: {
         code: 'OK';
@@ -3724,25 +4045,25 @@ export type GetSessionData = {
 
 export type GetSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -3760,7 +4081,7 @@ export type GetSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3772,25 +4093,37 @@ export type GetSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3828,25 +4161,25 @@ export type UpdateSessionData = {
 
 export type UpdateSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -3858,13 +4191,13 @@ export type UpdateSessionErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -3876,13 +4209,13 @@ export type UpdateSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3894,25 +4227,37 @@ export type UpdateSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -3923,7 +4268,7 @@ export type UpdateSessionError = UpdateSessionErrors[keyof UpdateSessionErrors];
 
 export type UpdateSessionResponses = {
     /**
-     * The session as it is now.
+     * The updated session.
      */
     200: {
         code: 'OK';
@@ -3945,25 +4290,25 @@ export type ArchiveSessionData = {
 
 export type ArchiveSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -3981,7 +4326,7 @@ export type ArchiveSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -3993,25 +4338,37 @@ export type ArchiveSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4022,7 +4379,7 @@ export type ArchiveSessionError = ArchiveSessionErrors[keyof ArchiveSessionError
 
 export type ArchiveSessionResponses = {
     /**
-     * The session as it is now.
+     * The updated session.
      */
     200: {
         code: 'OK';
@@ -4036,7 +4393,7 @@ export type ArchiveSessionResponse = ArchiveSessionResponses[keyof ArchiveSessio
 export type SetAgentVersionData = {
     body: {
         /**
-         * A version that the agent has.
+         * An existing version of the agent.
          */
         version: number;
     };
@@ -4049,25 +4406,25 @@ export type SetAgentVersionData = {
 
 export type SetAgentVersionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `AGENT_NOT_FOUND`: There is no such agent, or it is not yours. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'AGENT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND';
@@ -4079,13 +4436,13 @@ export type SetAgentVersionErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `SESSION_BUSY`: The session is working and the message asked not to wait. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -4097,13 +4454,13 @@ export type SetAgentVersionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4115,25 +4472,37 @@ export type SetAgentVersionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4144,7 +4513,7 @@ export type SetAgentVersionError = SetAgentVersionErrors[keyof SetAgentVersionEr
 
 export type SetAgentVersionResponses = {
     /**
-     * The session as it is now.
+     * The updated session.
      */
     200: {
         code: 'OK';
@@ -4157,16 +4526,22 @@ export type SetAgentVersionResponse = SetAgentVersionResponses[keyof SetAgentVer
 
 export type ListMessagesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -4175,25 +4550,25 @@ export type ListMessagesData = {
 
 export type ListMessagesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -4211,7 +4586,7 @@ export type ListMessagesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4223,25 +4598,37 @@ export type ListMessagesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4271,7 +4658,7 @@ export type SendMessageData = {
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -4284,25 +4671,25 @@ export type SendMessageData = {
 
 export type SendMessageErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
@@ -4314,13 +4701,13 @@ export type SendMessageErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `SESSION_BUSY`: The session is working and the message asked not to wait. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -4332,13 +4719,13 @@ export type SendMessageErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -4350,25 +4737,37 @@ export type SendMessageErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4390,7 +4789,7 @@ export type SendMessageResponses = {
              */
             turn_id: string;
             /**
-             * The seq of its user.message.
+             * The seq of the `user.message` event.
              */
             seq: number;
         };
@@ -4401,16 +4800,22 @@ export type SendMessageResponse = SendMessageResponses[keyof SendMessageResponse
 
 export type ListTurnsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -4419,25 +4824,25 @@ export type ListTurnsData = {
 
 export type ListTurnsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -4455,7 +4860,7 @@ export type ListTurnsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4467,25 +4872,37 @@ export type ListTurnsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4508,6 +4925,130 @@ export type ListTurnsResponses = {
 
 export type ListTurnsResponse = ListTurnsResponses[keyof ListTurnsResponses];
 
+export type CancelTurnData = {
+    body?: never;
+    path: {
+        session_id: string;
+        turn_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/turns/{turn_id}';
+};
+
+export type CancelTurnErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `TURN_NOT_QUEUED`: The turn has started or ended, so it cannot be removed from the queue.
+     */
+    409: ErrorEnvelope & {
+        code?: 'TURN_NOT_QUEUED';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type CancelTurnError = CancelTurnErrors[keyof CancelTurnErrors];
+
+export type CancelTurnResponses = {
+    /**
+     * The turn was removed.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * trn_…: the turn
+             */
+            turn_id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
+
 export type GetTurnData = {
     body?: never;
     path: {
@@ -4520,25 +5061,25 @@ export type GetTurnData = {
 
 export type GetTurnErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `TURN_NOT_FOUND`: The session has no such turn.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
@@ -4556,7 +5097,7 @@ export type GetTurnErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4568,25 +5109,37 @@ export type GetTurnErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4609,7 +5162,12 @@ export type GetTurnResponses = {
 export type GetTurnResponse = GetTurnResponses[keyof GetTurnResponses];
 
 export type InterruptSessionData = {
-    body?: never;
+    body?: {
+        /**
+         * The turns behind the interrupted one: `continue` (default) starts the next one, `hold` keeps them until `POST …/queue/release`. An empty queue is not held.
+         */
+        queue?: 'continue' | 'hold';
+    };
     path: {
         session_id: string;
     };
@@ -4619,25 +5177,25 @@ export type InterruptSessionData = {
 
 export type InterruptSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -4649,10 +5207,16 @@ export type InterruptSessionErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `SESSION_TERMINATED`: The session has ended for good.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_TERMINATED';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
      * `URI_TOO_LONG`: The request target or a part of it is too long.
@@ -4661,7 +5225,13 @@ export type InterruptSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4673,25 +5243,37 @@ export type InterruptSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4702,7 +5284,7 @@ export type InterruptSessionError = InterruptSessionErrors[keyof InterruptSessio
 
 export type InterruptSessionResponses = {
     /**
-     * The session as it is now.
+     * The updated session.
      */
     200: {
         code: 'OK';
@@ -4713,18 +5295,141 @@ export type InterruptSessionResponses = {
 
 export type InterruptSessionResponse = InterruptSessionResponses[keyof InterruptSessionResponses];
 
+export type ReleaseQueueData = {
+    body?: never;
+    path: {
+        session_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/queue/release';
+};
+
+export type ReleaseQueueErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     */
+    409: ErrorEnvelope & {
+        code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type ReleaseQueueError = ReleaseQueueErrors[keyof ReleaseQueueErrors];
+
+export type ReleaseQueueResponses = {
+    /**
+     * The updated session.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Session;
+    };
+};
+
+export type ReleaseQueueResponse = ReleaseQueueResponses[keyof ReleaseQueueResponses];
+
 export type ListApprovalsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         status?: 'pending' | 'decided' | 'expired' | 'cancelled';
@@ -4734,25 +5439,25 @@ export type ListApprovalsData = {
 
 export type ListApprovalsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -4770,7 +5475,7 @@ export type ListApprovalsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4782,25 +5487,37 @@ export type ListApprovalsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4826,15 +5543,15 @@ export type ListApprovalsResponse = ListApprovalsResponses[keyof ListApprovalsRe
 export type DecideApprovalData = {
     body: {
         /**
-         * Of a tool: allow or deny. Of a call whose outcome is unknown: retry, mark_done or mark_failed, which say what the agent is told.
+         * `allow` or `deny` for kind `tool`. `retry`, `mark_done` or `mark_failed` for kind `outcome_unknown`: the call is repeated, or the agent is told that it succeeded or failed.
          */
         decision: 'allow' | 'deny' | 'retry' | 'mark_done' | 'mark_failed';
         /**
-         * What the agent is told about it.
+         * The reason that the agent is told.
          */
         reason?: string;
         /**
-         * Only with allow: what the tool is called with instead.
+         * The input that replaces the input of the model. Only with `allow`.
          */
         edited_input?: {
             [key: string]: unknown;
@@ -4850,25 +5567,25 @@ export type DecideApprovalData = {
 
 export type DecideApprovalErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `APPROVAL_NOT_FOUND`: The session has no such approval.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
@@ -4880,13 +5597,13 @@ export type DecideApprovalErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `APPROVAL_ALREADY_DECIDED`: The approval was decided otherwise, has expired, or its turn has ended. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'APPROVAL_ALREADY_DECIDED' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -4898,13 +5615,13 @@ export type DecideApprovalErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -4916,25 +5633,37 @@ export type DecideApprovalErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -4945,7 +5674,7 @@ export type DecideApprovalError = DecideApprovalErrors[keyof DecideApprovalError
 
 export type DecideApprovalResponses = {
     /**
-     * The approval as it is now.
+     * The decided approval.
      */
     200: {
         code: 'OK';
@@ -4959,13 +5688,13 @@ export type DecideApprovalResponse = DecideApprovalResponses[keyof DecideApprova
 export type ForkSessionData = {
     body: {
         /**
-         * A seq of this session; 0 for none of its history.
+         * A seq of this session; 0 begins without history.
          */
         after_seq: number;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -4978,25 +5707,25 @@ export type ForkSessionData = {
 
 export type ForkSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `AGENT_NOT_FOUND`: There is no such agent, or it is not yours. `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'AGENT_NOT_FOUND' | 'ASSISTANT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND';
@@ -5008,13 +5737,13 @@ export type ForkSessionErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -5026,13 +5755,13 @@ export type ForkSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -5044,25 +5773,37 @@ export type ForkSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5086,28 +5827,34 @@ export type ForkSessionResponse = ForkSessionResponses[keyof ForkSessionResponse
 
 export type ListEventsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
         /**
-         * Only these types, separated by commas.
+         * Only events of these types, separated by commas.
          */
         types?: string;
         /**
-         * Where to begin: at the oldest event, which is the default, or at the newest.
+         * The order of the events. Default: `oldest_first`.
          */
         order?: 'oldest_first' | 'newest_first';
     };
@@ -5116,25 +5863,25 @@ export type ListEventsData = {
 
 export type ListEventsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -5152,7 +5899,7 @@ export type ListEventsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -5164,25 +5911,37 @@ export type ListEventsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5212,7 +5971,7 @@ export type DeleteSessionFileData = {
     };
     query: {
         /**
-         * What goes.
+         * The path of the entry.
          */
         path: string;
     };
@@ -5221,25 +5980,25 @@ export type DeleteSessionFileData = {
 
 export type DeleteSessionFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -5251,7 +6010,7 @@ export type DeleteSessionFileErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
@@ -5263,7 +6022,7 @@ export type DeleteSessionFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -5275,25 +6034,37 @@ export type DeleteSessionFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5304,19 +6075,19 @@ export type DeleteSessionFileError = DeleteSessionFileErrors[keyof DeleteSession
 
 export type DeleteSessionFileResponses = {
     /**
-     * It is gone.
+     * The entry was deleted.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
             /**
-             * What is gone.
+             * The path of the deleted entry.
              */
             path: string;
             deleted: true;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -5327,24 +6098,30 @@ export type DeleteSessionFileResponse = DeleteSessionFileResponses[keyof DeleteS
 
 export type ListSessionFilesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A directory; the whole workspace when absent.
+         * A directory. Default: the whole workspace.
          */
         path?: string;
         /**
-         * Everything below it, not only what is directly in it.
+         * Whether to list all entries below the directory instead of its direct children.
          */
         recursive?: boolean;
     };
@@ -5353,25 +6130,25 @@ export type ListSessionFilesData = {
 
 export type ListSessionFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -5389,7 +6166,7 @@ export type ListSessionFilesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -5401,25 +6178,37 @@ export type ListSessionFilesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5445,17 +6234,17 @@ export type ListSessionFilesResponse = ListSessionFilesResponses[keyof ListSessi
 export type UploadSessionFilesData = {
     body: {
         /**
-         * First: the directory into which the files go. Empty for the workspace.
+         * The target directory, as the first part. Default: the root of the workspace.
          */
-        path: string;
+        path?: string;
         /**
-         * Each goes under its file name, which may have directories in it. Their paths must differ.
+         * The files. Each is written to its file name below `path`; the name can contain directories. Paths must be unique.
          */
         files: Array<Blob | File>;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -5464,7 +6253,7 @@ export type UploadSessionFilesData = {
     };
     query?: {
         /**
-         * The file that the body is. Not for a form, which has parts for everything.
+         * The path of the file that the body contains. Required unless the body is a form.
          */
         path?: string;
     };
@@ -5473,25 +6262,25 @@ export type UploadSessionFilesData = {
 
 export type UploadSessionFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -5503,13 +6292,13 @@ export type UploadSessionFilesErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
     };
     /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
@@ -5521,13 +6310,13 @@ export type UploadSessionFilesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -5539,25 +6328,37 @@ export type UploadSessionFilesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5568,7 +6369,7 @@ export type UploadSessionFilesError = UploadSessionFilesErrors[keyof UploadSessi
 
 export type UploadSessionFilesResponses = {
     /**
-     * What stands at the paths now, in the order of the files.
+     * The written entries, in the order of the files.
      */
     201: {
         code: 'OK';
@@ -5576,7 +6377,7 @@ export type UploadSessionFilesResponses = {
         data: {
             entries: Array<FileEntry>;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -5592,7 +6393,7 @@ export type GetSessionFileData = {
     };
     query: {
         /**
-         * What is looked up.
+         * The path of the entry.
          */
         path: string;
     };
@@ -5601,25 +6402,25 @@ export type GetSessionFileData = {
 
 export type GetSessionFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -5637,7 +6438,7 @@ export type GetSessionFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -5649,25 +6450,37 @@ export type GetSessionFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5678,7 +6491,7 @@ export type GetSessionFileError = GetSessionFileErrors[keyof GetSessionFileError
 
 export type GetSessionFileResponses = {
     /**
-     * What stands at the path.
+     * The entry.
      */
     200: {
         code: 'OK';
@@ -5692,21 +6505,21 @@ export type GetSessionFileResponse = GetSessionFileResponses[keyof GetSessionFil
 export type MoveSessionFileData = {
     body: {
         /**
-         * What moves.
+         * The path of the entry.
          */
         from: string;
         /**
-         * Its new path. The directories above it are made.
+         * The new path. Missing parent directories are created.
          */
         to: string;
         /**
-         * Whether what is at `to` goes.
+         * Whether an existing entry at `to` is replaced.
          */
         overwrite?: boolean;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -5719,25 +6532,25 @@ export type MoveSessionFileData = {
 
 export type MoveSessionFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -5749,13 +6562,13 @@ export type MoveSessionFileErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -5767,13 +6580,13 @@ export type MoveSessionFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -5785,25 +6598,37 @@ export type MoveSessionFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5814,7 +6639,7 @@ export type MoveSessionFileError = MoveSessionFileErrors[keyof MoveSessionFileEr
 
 export type MoveSessionFileResponses = {
     /**
-     * What stands at the new path.
+     * The moved entry.
      */
     200: {
         code: 'OK';
@@ -5822,7 +6647,7 @@ export type MoveSessionFileResponses = {
         data: {
             entry: FileEntry;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -5840,7 +6665,7 @@ export type CreateSessionDirectoryData = {
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -5853,25 +6678,25 @@ export type CreateSessionDirectoryData = {
 
 export type CreateSessionDirectoryErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -5883,13 +6708,13 @@ export type CreateSessionDirectoryErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -5901,13 +6726,13 @@ export type CreateSessionDirectoryErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -5919,25 +6744,37 @@ export type CreateSessionDirectoryErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -5956,7 +6793,7 @@ export type CreateSessionDirectoryResponses = {
         data: {
             entry: FileEntry;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -5967,20 +6804,26 @@ export type CreateSessionDirectoryResponse = CreateSessionDirectoryResponses[key
 
 export type ListSessionFileChangesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         session_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
     };
@@ -5989,25 +6832,25 @@ export type ListSessionFileChangesData = {
 
 export type ListSessionFileChangesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -6019,7 +6862,7 @@ export type ListSessionFileChangesErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `CURSOR_EXPIRED`: What lies at that place is not kept any more; begin again.
+     * `CURSOR_EXPIRED`: The items at this cursor are deleted. Start again from the first page.
      */
     410: ErrorEnvelope & {
         code?: 'CURSOR_EXPIRED';
@@ -6031,7 +6874,7 @@ export type ListSessionFileChangesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -6043,25 +6886,37 @@ export type ListSessionFileChangesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6091,7 +6946,7 @@ export type DeleteAssistantFileData = {
     };
     query: {
         /**
-         * What goes.
+         * The path of the entry.
          */
         path: string;
     };
@@ -6100,25 +6955,25 @@ export type DeleteAssistantFileData = {
 
 export type DeleteAssistantFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -6136,7 +6991,7 @@ export type DeleteAssistantFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -6148,25 +7003,37 @@ export type DeleteAssistantFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6177,19 +7044,19 @@ export type DeleteAssistantFileError = DeleteAssistantFileErrors[keyof DeleteAss
 
 export type DeleteAssistantFileResponses = {
     /**
-     * It is gone.
+     * The entry was deleted.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
             /**
-             * What is gone.
+             * The path of the deleted entry.
              */
             path: string;
             deleted: true;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -6200,24 +7067,30 @@ export type DeleteAssistantFileResponse = DeleteAssistantFileResponses[keyof Del
 
 export type ListAssistantFilesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         assistant_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A directory; the whole workspace when absent.
+         * A directory. Default: the whole workspace.
          */
         path?: string;
         /**
-         * Everything below it, not only what is directly in it.
+         * Whether to list all entries below the directory instead of its direct children.
          */
         recursive?: boolean;
     };
@@ -6226,25 +7099,25 @@ export type ListAssistantFilesData = {
 
 export type ListAssistantFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -6262,7 +7135,7 @@ export type ListAssistantFilesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -6274,25 +7147,37 @@ export type ListAssistantFilesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6318,17 +7203,17 @@ export type ListAssistantFilesResponse = ListAssistantFilesResponses[keyof ListA
 export type UploadAssistantFilesData = {
     body: {
         /**
-         * First: the directory into which the files go. Empty for the workspace.
+         * The target directory, as the first part. Default: the root of the workspace.
          */
-        path: string;
+        path?: string;
         /**
-         * Each goes under its file name, which may have directories in it. Their paths must differ.
+         * The files. Each is written to its file name below `path`; the name can contain directories. Paths must be unique.
          */
         files: Array<Blob | File>;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -6337,7 +7222,7 @@ export type UploadAssistantFilesData = {
     };
     query?: {
         /**
-         * The file that the body is. Not for a form, which has parts for everything.
+         * The path of the file that the body contains. Required unless the body is a form.
          */
         path?: string;
     };
@@ -6346,25 +7231,25 @@ export type UploadAssistantFilesData = {
 
 export type UploadAssistantFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -6376,13 +7261,13 @@ export type UploadAssistantFilesErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
     };
     /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
@@ -6394,13 +7279,13 @@ export type UploadAssistantFilesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -6412,25 +7297,37 @@ export type UploadAssistantFilesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6441,7 +7338,7 @@ export type UploadAssistantFilesError = UploadAssistantFilesErrors[keyof UploadA
 
 export type UploadAssistantFilesResponses = {
     /**
-     * What stands at the paths now, in the order of the files.
+     * The written entries, in the order of the files.
      */
     201: {
         code: 'OK';
@@ -6449,7 +7346,7 @@ export type UploadAssistantFilesResponses = {
         data: {
             entries: Array<FileEntry>;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -6465,7 +7362,7 @@ export type GetAssistantFileData = {
     };
     query: {
         /**
-         * What is looked up.
+         * The path of the entry.
          */
         path: string;
     };
@@ -6474,25 +7371,25 @@ export type GetAssistantFileData = {
 
 export type GetAssistantFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -6510,7 +7407,7 @@ export type GetAssistantFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -6522,25 +7419,37 @@ export type GetAssistantFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6551,7 +7460,7 @@ export type GetAssistantFileError = GetAssistantFileErrors[keyof GetAssistantFil
 
 export type GetAssistantFileResponses = {
     /**
-     * What stands at the path.
+     * The entry.
      */
     200: {
         code: 'OK';
@@ -6565,21 +7474,21 @@ export type GetAssistantFileResponse = GetAssistantFileResponses[keyof GetAssist
 export type MoveAssistantFileData = {
     body: {
         /**
-         * What moves.
+         * The path of the entry.
          */
         from: string;
         /**
-         * Its new path. The directories above it are made.
+         * The new path. Missing parent directories are created.
          */
         to: string;
         /**
-         * Whether what is at `to` goes.
+         * Whether an existing entry at `to` is replaced.
          */
         overwrite?: boolean;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -6592,25 +7501,25 @@ export type MoveAssistantFileData = {
 
 export type MoveAssistantFileErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -6622,13 +7531,13 @@ export type MoveAssistantFileErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -6640,13 +7549,13 @@ export type MoveAssistantFileErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -6658,25 +7567,37 @@ export type MoveAssistantFileErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6687,7 +7608,7 @@ export type MoveAssistantFileError = MoveAssistantFileErrors[keyof MoveAssistant
 
 export type MoveAssistantFileResponses = {
     /**
-     * What stands at the new path.
+     * The moved entry.
      */
     200: {
         code: 'OK';
@@ -6695,7 +7616,7 @@ export type MoveAssistantFileResponses = {
         data: {
             entry: FileEntry;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -6713,7 +7634,7 @@ export type CreateAssistantDirectoryData = {
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -6726,25 +7647,25 @@ export type CreateAssistantDirectoryData = {
 
 export type CreateAssistantDirectoryErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -6756,13 +7677,13 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -6774,13 +7695,13 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -6792,25 +7713,37 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6829,7 +7762,7 @@ export type CreateAssistantDirectoryResponses = {
         data: {
             entry: FileEntry;
             /**
-             * The version of the workspace that this change made.
+             * The version of the workspace after this change.
              */
             workspace_version: number;
         };
@@ -6840,20 +7773,26 @@ export type CreateAssistantDirectoryResponse = CreateAssistantDirectoryResponses
 
 export type ListAssistantFileChangesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         assistant_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
     };
@@ -6862,25 +7801,25 @@ export type ListAssistantFileChangesData = {
 
 export type ListAssistantFileChangesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
@@ -6892,7 +7831,7 @@ export type ListAssistantFileChangesErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `CURSOR_EXPIRED`: What lies at that place is not kept any more; begin again.
+     * `CURSOR_EXPIRED`: The items at this cursor are deleted. Start again from the first page.
      */
     410: ErrorEnvelope & {
         code?: 'CURSOR_EXPIRED';
@@ -6904,7 +7843,7 @@ export type ListAssistantFileChangesErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -6916,25 +7855,37 @@ export type ListAssistantFileChangesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -6959,20 +7910,26 @@ export type ListAssistantFileChangesResponse = ListAssistantFileChangesResponses
 
 export type ListAgentDeploymentsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         agent_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A part of the agent's name, of the type or of the id.
+         * Matches a part of the agent's name, of the type or of the id.
          */
         q?: string;
         type?: 'webhook';
@@ -6983,25 +7940,25 @@ export type ListAgentDeploymentsData = {
 
 export type ListAgentDeploymentsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -7019,7 +7976,7 @@ export type ListAgentDeploymentsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7031,25 +7988,37 @@ export type ListAgentDeploymentsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7075,14 +8044,14 @@ export type ListAgentDeploymentsResponse = ListAgentDeploymentsResponses[keyof L
 export type CreateDeploymentData = {
     body: {
         /**
-         * A signed webhook.
+         * `webhook`: a signed webhook.
          */
         type: 'webhook';
         prompt_prefix?: string | null;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -7095,25 +8064,25 @@ export type CreateDeploymentData = {
 
 export type CreateDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `AGENT_NOT_FOUND`: There is no such agent, or it is not yours.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
@@ -7125,13 +8094,13 @@ export type CreateDeploymentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -7143,13 +8112,13 @@ export type CreateDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7161,25 +8130,37 @@ export type CreateDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7203,18 +8184,24 @@ export type CreateDeploymentResponse = CreateDeploymentResponses[keyof CreateDep
 
 export type ListDeploymentsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A part of the agent's name, of the type or of the id.
+         * Matches a part of the agent's name, of the type or of the id.
          */
         q?: string;
         type?: 'webhook';
@@ -7225,19 +8212,19 @@ export type ListDeploymentsData = {
 
 export type ListDeploymentsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
@@ -7249,7 +8236,7 @@ export type ListDeploymentsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7261,25 +8248,37 @@ export type ListDeploymentsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7314,25 +8313,25 @@ export type DeleteDeploymentData = {
 
 export type DeleteDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7350,7 +8349,7 @@ export type DeleteDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7362,25 +8361,37 @@ export type DeleteDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7391,7 +8402,7 @@ export type DeleteDeploymentError = DeleteDeploymentErrors[keyof DeleteDeploymen
 
 export type DeleteDeploymentResponses = {
     /**
-     * It is gone.
+     * The deployment was deleted.
      */
     200: {
         code: 'OK';
@@ -7420,25 +8431,25 @@ export type GetDeploymentData = {
 
 export type GetDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7456,7 +8467,7 @@ export type GetDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7468,25 +8479,37 @@ export type GetDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7510,7 +8533,7 @@ export type GetDeploymentResponse = GetDeploymentResponses[keyof GetDeploymentRe
 
 export type UpdateDeploymentData = {
     /**
-     * Any change.
+     * The requested change.
      */
     body: {
         [key: string]: unknown;
@@ -7525,25 +8548,25 @@ export type UpdateDeploymentData = {
 
 export type UpdateDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7555,13 +8578,13 @@ export type UpdateDeploymentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed; create a replacement.
+     * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed. Create a replacement.
      */
     409: ErrorEnvelope & {
         code?: 'DEPLOYMENT_IMMUTABLE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -7573,13 +8596,13 @@ export type UpdateDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7591,25 +8614,37 @@ export type UpdateDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7620,7 +8655,7 @@ export type UpdateDeploymentError = UpdateDeploymentErrors[keyof UpdateDeploymen
 
 export type UpdateDeploymentResponses = {
     /**
-     * The deployment as it is now.
+     * The updated deployment.
      */
     200: {
         code: 'OK';
@@ -7643,25 +8678,25 @@ export type EnableDeploymentData = {
 
 export type EnableDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7679,7 +8714,7 @@ export type EnableDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7691,25 +8726,37 @@ export type EnableDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7720,7 +8767,7 @@ export type EnableDeploymentError = EnableDeploymentErrors[keyof EnableDeploymen
 
 export type EnableDeploymentResponses = {
     /**
-     * The deployment as it is now.
+     * The updated deployment.
      */
     200: {
         code: 'OK';
@@ -7743,25 +8790,25 @@ export type DisableDeploymentData = {
 
 export type DisableDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7779,7 +8826,7 @@ export type DisableDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7791,25 +8838,37 @@ export type DisableDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7820,7 +8879,7 @@ export type DisableDeploymentError = DisableDeploymentErrors[keyof DisableDeploy
 
 export type DisableDeploymentResponses = {
     /**
-     * The deployment as it is now.
+     * The updated deployment.
      */
     200: {
         code: 'OK';
@@ -7833,17 +8892,23 @@ export type DisableDeploymentResponse = DisableDeploymentResponses[keyof Disable
 
 export type ListInvocationsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         agent_id: string;
         deployment_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -7852,25 +8917,25 @@ export type ListInvocationsData = {
 
 export type ListInvocationsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -7888,7 +8953,7 @@ export type ListInvocationsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7900,25 +8965,37 @@ export type ListInvocationsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -7929,7 +9006,7 @@ export type ListInvocationsError = ListInvocationsErrors[keyof ListInvocationsEr
 
 export type ListInvocationsResponses = {
     /**
-     * A page of calls.
+     * A page of invocations.
      */
     200: {
         code: 'OK';
@@ -7943,18 +9020,24 @@ export type ListInvocationsResponse = ListInvocationsResponses[keyof ListInvocat
 
 export type ListEnvironmentsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * A part of the name, or an id.
+         * Matches a part of the name, or an id.
          */
         q?: string;
     };
@@ -7963,19 +9046,19 @@ export type ListEnvironmentsData = {
 
 export type ListEnvironmentsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -7987,7 +9070,7 @@ export type ListEnvironmentsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -7999,25 +9082,37 @@ export type ListEnvironmentsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8043,12 +9138,12 @@ export type ListEnvironmentsResponse = ListEnvironmentsResponses[keyof ListEnvir
 export type CreateEnvironmentData = {
     body: {
         /**
-         * Unique, and never changed: a–z, 0–9 and -.
+         * A unique name of a–z, 0–9 and `-`. It cannot be changed.
          */
         name: string;
         sandbox?: {
             /**
-             * What runs its commands; `auto` is the strongest that the runner has.
+             * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
              */
             provider?: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
             image?: string | null;
@@ -8056,49 +9151,50 @@ export type CreateEnvironmentData = {
             memory_mib?: number | null;
             pids?: number | null;
             disk_mib?: number | null;
+            workspace_mib?: number | null;
             /**
-             * The longest one command may take.
+             * The time limit of a command in seconds.
              */
             command_timeout_seconds?: number;
         };
         network?: {
             /**
-             * What its commands can reach.
+             * The network access of commands.
              */
             mode?: 'none' | 'limited' | 'unrestricted';
             /**
-             * Of the mode `limited`: the hosts that can be reached, whose addresses have to be public.
+             * The reachable hosts in mode `limited`. Their addresses must be public.
              */
             allowed_hosts?: Array<string>;
         };
         /**
-         * Whether each session has a sandbox of its own, or all sessions of an owner with one agent share it.
+         * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
          */
         tenancy?: 'session' | 'agent';
         idle?: {
             /**
-             * How long it is kept ready without a command.
+             * The time in seconds that an idle sandbox stays ready.
              */
             timeout_seconds?: number;
             /**
-             * What happens to it then.
+             * What happens to the sandbox after the idle timeout.
              */
             action?: 'suspend' | 'release';
         };
         /**
-         * Environment variables of every command. They are no secrets.
+         * Environment variables of every command. Do not store secrets here.
          */
         variables?: {
             [key: string]: string;
         };
         /**
-         * Whether new sessions may start in it.
+         * Whether new sessions can use the environment.
          */
         enabled?: boolean;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -8109,19 +9205,19 @@ export type CreateEnvironmentData = {
 
 export type CreateEnvironmentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -8133,25 +9229,25 @@ export type CreateEnvironmentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `NAME_TAKEN`: Something of that name is there already.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8163,25 +9259,37 @@ export type CreateEnvironmentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8214,25 +9322,25 @@ export type DeleteEnvironmentData = {
 
 export type DeleteEnvironmentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `ENVIRONMENT_NOT_FOUND`: There is no such environment.
+     * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
@@ -8244,7 +9352,7 @@ export type DeleteEnvironmentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RESOURCE_IN_USE`: Something else still needs this.
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
@@ -8256,7 +9364,7 @@ export type DeleteEnvironmentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8268,25 +9376,37 @@ export type DeleteEnvironmentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8297,7 +9417,7 @@ export type DeleteEnvironmentError = DeleteEnvironmentErrors[keyof DeleteEnviron
 
 export type DeleteEnvironmentResponses = {
     /**
-     * It is gone.
+     * The environment was deleted.
      */
     200: {
         code: 'OK';
@@ -8325,25 +9445,25 @@ export type GetEnvironmentData = {
 
 export type GetEnvironmentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `ENVIRONMENT_NOT_FOUND`: There is no such environment.
+     * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
@@ -8361,7 +9481,7 @@ export type GetEnvironmentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8373,25 +9493,37 @@ export type GetEnvironmentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8417,7 +9549,7 @@ export type UpdateEnvironmentData = {
     body: {
         sandbox?: {
             /**
-             * What runs its commands; `auto` is the strongest that the runner has.
+             * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
              */
             provider?: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
             image?: string | null;
@@ -8425,49 +9557,50 @@ export type UpdateEnvironmentData = {
             memory_mib?: number | null;
             pids?: number | null;
             disk_mib?: number | null;
+            workspace_mib?: number | null;
             /**
-             * The longest one command may take.
+             * The time limit of a command in seconds.
              */
             command_timeout_seconds?: number;
         };
         network?: {
             /**
-             * What its commands can reach.
+             * The network access of commands.
              */
             mode?: 'none' | 'limited' | 'unrestricted';
             /**
-             * Of the mode `limited`: the hosts that can be reached, whose addresses have to be public.
+             * The reachable hosts in mode `limited`. Their addresses must be public.
              */
             allowed_hosts?: Array<string>;
         };
         /**
-         * Whether each session has a sandbox of its own, or all sessions of an owner with one agent share it.
+         * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
          */
         tenancy?: 'session' | 'agent';
         idle?: {
             /**
-             * How long it is kept ready without a command.
+             * The time in seconds that an idle sandbox stays ready.
              */
             timeout_seconds?: number;
             /**
-             * What happens to it then.
+             * What happens to the sandbox after the idle timeout.
              */
             action?: 'suspend' | 'release';
         };
         /**
-         * Environment variables of every command. They are no secrets.
+         * Environment variables of every command. Do not store secrets here.
          */
         variables?: {
             [key: string]: string;
         };
         /**
-         * Whether new sessions may start in it.
+         * Whether new sessions can use the environment.
          */
         enabled?: boolean;
     };
     headers?: {
         /**
-         * The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.
+         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
          */
         'If-Match'?: string;
     };
@@ -8480,25 +9613,25 @@ export type UpdateEnvironmentData = {
 
 export type UpdateEnvironmentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `ENVIRONMENT_NOT_FOUND`: There is no such environment.
+     * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
@@ -8516,7 +9649,7 @@ export type UpdateEnvironmentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -8528,13 +9661,13 @@ export type UpdateEnvironmentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8546,25 +9679,37 @@ export type UpdateEnvironmentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8575,7 +9720,7 @@ export type UpdateEnvironmentError = UpdateEnvironmentErrors[keyof UpdateEnviron
 
 export type UpdateEnvironmentResponses = {
     /**
-     * The environment as it is now.
+     * The updated environment.
      */
     200: {
         code: 'OK';
@@ -8588,16 +9733,22 @@ export type UpdateEnvironmentResponse = UpdateEnvironmentResponses[keyof UpdateE
 
 export type ListEnvironmentVersionsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         environment_id: string;
     };
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -8606,25 +9757,25 @@ export type ListEnvironmentVersionsData = {
 
 export type ListEnvironmentVersionsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `ENVIRONMENT_NOT_FOUND`: There is no such environment.
+     * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
@@ -8642,7 +9793,7 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8654,25 +9805,37 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8697,18 +9860,24 @@ export type ListEnvironmentVersionsResponse = ListEnvironmentVersionsResponses[k
 
 export type ListSandboxesData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * Those that have ended, or all. Without it: those that are there.
+         * `ended`: only ended sandboxes. `all`: all sandboxes. Default: only existing ones.
          */
         status?: 'ended' | 'all';
     };
@@ -8717,19 +9886,19 @@ export type ListSandboxesData = {
 
 export type ListSandboxesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -8741,7 +9910,7 @@ export type ListSandboxesErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8753,25 +9922,37 @@ export type ListSandboxesErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8805,25 +9986,25 @@ export type GetSandboxData = {
 
 export type GetSandboxErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `SANDBOX_NOT_FOUND`: There is no such sandbox.
+     * `SANDBOX_NOT_FOUND`: The sandbox does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'SANDBOX_NOT_FOUND';
@@ -8841,7 +10022,7 @@ export type GetSandboxErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8853,25 +10034,37 @@ export type GetSandboxErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8904,25 +10097,25 @@ export type TerminateSandboxData = {
 
 export type TerminateSandboxErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `SANDBOX_NOT_FOUND`: There is no such sandbox.
+     * `SANDBOX_NOT_FOUND`: The sandbox does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'SANDBOX_NOT_FOUND';
@@ -8940,7 +10133,7 @@ export type TerminateSandboxErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -8952,25 +10145,37 @@ export type TerminateSandboxErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -8981,7 +10186,7 @@ export type TerminateSandboxError = TerminateSandboxErrors[keyof TerminateSandbo
 
 export type TerminateSandboxResponses = {
     /**
-     * The sandbox as it is at the moment.
+     * The current state of the sandbox.
      */
     202: {
         code: 'OK';
@@ -9001,13 +10206,13 @@ export type GetLoginData = {
 
 export type GetLoginErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
@@ -9019,7 +10224,7 @@ export type GetLoginErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9031,25 +10236,37 @@ export type GetLoginErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9060,25 +10277,25 @@ export type GetLoginError = GetLoginErrors[keyof GetLoginErrors];
 
 export type GetLoginResponses = {
     /**
-     * Who has sent the request.
+     * The user and the scopes of the request.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
             /**
-             * local: whoever reaches the service is its administrator. oidc: people log in.
+             * `local`: every request has administrator rights. `oidc`: requests need a login or a token.
              */
             mode: 'local' | 'oidc';
             /**
-             * Whether the request came from somebody who is known.
+             * Whether the request has a valid credential.
              */
             authenticated: boolean;
             user: User | null;
             /**
-             * What the credential lets them do.
+             * The scopes of the credential.
              */
-            scopes: Array<'read' | 'write' | 'admin' | 'mcp'>;
+            scopes: Array<'read' | 'write' | 'admin'>;
             login_url: string | null;
         };
     };
@@ -9095,13 +10312,13 @@ export type LogOutData = {
 
 export type LogOutErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
@@ -9119,25 +10336,37 @@ export type LogOutErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9148,7 +10377,7 @@ export type LogOutError = LogOutErrors[keyof LogOutErrors];
 
 export type LogOutResponses = {
     /**
-     * Nobody is logged in with this browser.
+     * The login has ended.
      */
     200: {
         code: 'OK';
@@ -9164,14 +10393,20 @@ export type LogOutResponse = LogOutResponses[keyof LogOutResponses];
 
 export type ListTokensData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
     };
@@ -9180,19 +10415,19 @@ export type ListTokensData = {
 
 export type ListTokensErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -9204,7 +10439,7 @@ export type ListTokensErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9216,25 +10451,37 @@ export type ListTokensErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9260,21 +10507,21 @@ export type ListTokensResponse = ListTokensResponses[keyof ListTokensResponses];
 export type CreateTokenData = {
     body: {
         /**
-         * For its owner.
+         * A name that helps the owner recognize the token.
          */
         name: string;
         /**
-         * `write` includes `read`; `admin` only from an administrator.
+         * `write` includes `read`. Only administrators can create tokens with `admin`.
          */
-        scopes: Array<'read' | 'write' | 'admin' | 'mcp'>;
+        scopes: Array<'read' | 'write' | 'admin'>;
         /**
-         * Without it, it does not expire.
+         * The lifetime in days. Default: the token does not expire.
          */
         expires_in_days?: number;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -9285,19 +10532,19 @@ export type CreateTokenData = {
 
 export type CreateTokenErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -9309,25 +10556,25 @@ export type CreateTokenErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9339,25 +10586,37 @@ export type CreateTokenErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9390,25 +10649,25 @@ export type DeleteTokenData = {
 
 export type DeleteTokenErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `TOKEN_NOT_FOUND`: There is no such token, or it is not yours.
+     * `TOKEN_NOT_FOUND`: The token does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'TOKEN_NOT_FOUND';
@@ -9426,7 +10685,7 @@ export type DeleteTokenErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9438,25 +10697,37 @@ export type DeleteTokenErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9467,7 +10738,7 @@ export type DeleteTokenError = DeleteTokenErrors[keyof DeleteTokenErrors];
 
 export type DeleteTokenResponses = {
     /**
-     * It is gone.
+     * The token was deleted.
      */
     200: {
         code: 'OK';
@@ -9484,44 +10755,46 @@ export type DeleteTokenResponses = {
 
 export type DeleteTokenResponse = DeleteTokenResponses[keyof DeleteTokenResponses];
 
-export type ListUsersData = {
+export type FindUsersData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
-         */
-        limit?: number;
-        /**
-         * The `page.next_cursor` of the page before, with the same filters.
-         */
-        cursor?: string;
-        /**
-         * A part of the name or the address, or an id.
+         * A part of the name or the e-mail address, at least 2 characters. Required without `id`.
          */
         q?: string;
+        /**
+         * usr_…: the id of a user, who may be disabled. Can be repeated up to 100 times.
+         */
+        id?: Array<string>;
     };
-    url: '/admin/users';
+    url: '/users';
 };
 
-export type ListUsersErrors = {
+export type FindUsersErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
      * `REQUEST_TIMEOUT`: The request did not arrive in time.
@@ -9530,7 +10803,7 @@ export type ListUsersErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9542,25 +10815,154 @@ export type ListUsersErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type FindUsersError = FindUsersErrors[keyof FindUsersErrors];
+
+export type FindUsersResponses = {
+    /**
+     * The users.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<UserName>;
+        page: Page;
+    };
+};
+
+export type FindUsersResponse = FindUsersResponses[keyof FindUsersResponses];
+
+export type ListUsersData = {
+    body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Matches a part of the name or the e-mail address, or an id.
+         */
+        q?: string;
+    };
+    url: '/admin/users';
+};
+
+export type ListUsersErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9594,25 +10996,25 @@ export type EnableUserData = {
 
 export type EnableUserErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `USER_NOT_FOUND`: There is no such user.
+     * `USER_NOT_FOUND`: The user does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'USER_NOT_FOUND';
@@ -9624,7 +11026,7 @@ export type EnableUserErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RESOURCE_IN_USE`: Something else still needs this.
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
@@ -9636,7 +11038,7 @@ export type EnableUserErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9648,25 +11050,37 @@ export type EnableUserErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9677,7 +11091,7 @@ export type EnableUserError = EnableUserErrors[keyof EnableUserErrors];
 
 export type EnableUserResponses = {
     /**
-     * The user as they are now.
+     * The updated user.
      */
     200: {
         code: 'OK';
@@ -9699,25 +11113,25 @@ export type DisableUserData = {
 
 export type DisableUserErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `USER_NOT_FOUND`: There is no such user.
+     * `USER_NOT_FOUND`: The user does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'USER_NOT_FOUND';
@@ -9729,7 +11143,7 @@ export type DisableUserErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RESOURCE_IN_USE`: Something else still needs this.
+     * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
@@ -9741,7 +11155,7 @@ export type DisableUserErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9753,25 +11167,37 @@ export type DisableUserErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9782,7 +11208,7 @@ export type DisableUserError = DisableUserErrors[keyof DisableUserErrors];
 
 export type DisableUserResponses = {
     /**
-     * The user as they are now.
+     * The updated user.
      */
     200: {
         code: 'OK';
@@ -9795,38 +11221,44 @@ export type DisableUserResponse = DisableUserResponses[keyof DisableUserResponse
 
 export type ListActsData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: {
         /**
-         * The most items of one page.
+         * The maximum number of items per page.
          */
         limit?: number;
         /**
-         * The `page.next_cursor` of the page before, with the same filters.
+         * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
         /**
-         * Acts of this user.
+         * Only actions of this user.
          */
         actor_id?: string;
         /**
-         * Acts of this kind.
+         * Only this action.
          */
-        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
+        action?: 'login.begin' | 'login.end' | 'user.enable' | 'user.disable' | 'token.create' | 'token.delete' | 'agent.share' | 'agent.look' | 'agent.update' | 'agent.delete' | 'agents.list' | 'assistant.look' | 'session.look' | 'session.interrupt' | 'sessions.list' | 'environment.create' | 'environment.update' | 'environment.delete' | 'sandbox.terminate' | 'deployment.create' | 'deployment.enable' | 'deployment.disable' | 'deployment.delete' | 'deployment.look' | 'deployments.list' | 'audit.list' | 'access.refuse';
         /**
-         * What was done to this.
+         * Only actions on this object.
          */
         target_id?: string;
         /**
-         * Written down before it was done, or refused.
+         * `done`: the action was recorded before it was performed. `refused`: it was not performed.
          */
         outcome?: 'done' | 'refused';
         /**
-         * Acts from this time on, RFC 3339.
+         * Only entries at or after this time (RFC 3339).
          */
         from?: string;
         /**
-         * Acts before this time, RFC 3339.
+         * Only entries before this time (RFC 3339).
          */
         until?: string;
     };
@@ -9835,19 +11267,19 @@ export type ListActsData = {
 
 export type ListActsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -9859,7 +11291,7 @@ export type ListActsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9871,25 +11303,37 @@ export type ListActsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -9900,7 +11344,7 @@ export type ListActsError = ListActsErrors[keyof ListActsErrors];
 
 export type ListActsResponses = {
     /**
-     * A page of acts.
+     * A page of entries.
      */
     200: {
         code: 'OK';
@@ -9915,7 +11359,7 @@ export type ListActsResponse = ListActsResponses[keyof ListActsResponses];
 export type VerifyActsData = {
     body?: {
         /**
-         * Where the last part ended.
+         * The `verified_seq` of the previous part. Default: 0.
          */
         after_seq?: number;
     };
@@ -9926,19 +11370,19 @@ export type VerifyActsData = {
 
 export type VerifyActsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -9950,19 +11394,19 @@ export type VerifyActsErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -9974,25 +11418,37 @@ export type VerifyActsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10003,24 +11459,24 @@ export type VerifyActsError = VerifyActsErrors[keyof VerifyActsErrors];
 
 export type VerifyActsResponses = {
     /**
-     * Whether it is as it was written.
+     * The result of the verification.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
             /**
-             * Up to here nothing was changed, left out or put in.
+             * The last verified entry. Up to it, no entry was changed, removed or inserted.
              */
             verified_seq: number;
             verified_hash: string | null;
             /**
-             * Nothing is wrong in this part.
+             * Whether all entries of this part are valid.
              */
             intact: boolean;
             broken_seq: number | null;
             /**
-             * The log ends with this part. Otherwise go on with `after_seq` set to `verified_seq`.
+             * Whether the log ends with this part. If not, continue with `after_seq` set to `verified_seq`.
              */
             complete: boolean;
         };
@@ -10031,6 +11487,12 @@ export type VerifyActsResponse = VerifyActsResponses[keyof VerifyActsResponses];
 
 export type GetConfigurationData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path?: never;
     query?: never;
     url: '/admin/configuration';
@@ -10038,19 +11500,19 @@ export type GetConfigurationData = {
 
 export type GetConfigurationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
@@ -10062,7 +11524,7 @@ export type GetConfigurationErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10074,25 +11536,37 @@ export type GetConfigurationErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10119,7 +11593,7 @@ export type StreamEventsData = {
     body?: never;
     headers?: {
         /**
-         * The id of the last event that was seen; the stream goes on after it.
+         * The id of the last received event. The stream continues after it.
          */
         'Last-Event-ID'?: string;
     };
@@ -10128,15 +11602,15 @@ export type StreamEventsData = {
     };
     query?: {
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
         /**
-         * Begin at the newest event instead of the first.
+         * Start after the newest event instead of before the first.
          */
         from?: 'now';
         /**
-         * Only these types, separated by commas.
+         * Only events of these types, separated by commas.
          */
         types?: string;
     };
@@ -10145,25 +11619,25 @@ export type StreamEventsData = {
 
 export type StreamEventsErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -10181,7 +11655,7 @@ export type StreamEventsErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10193,25 +11667,37 @@ export type StreamEventsErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10222,7 +11708,7 @@ export type StreamEventsError = StreamEventsErrors[keyof StreamEventsErrors];
 
 export type StreamEventsResponses = {
     /**
-     * The stream. Each `data` line is an event.
+     * The event stream. Each `data` line is an event.
      */
     200: Event;
 };
@@ -10240,25 +11726,25 @@ export type ExportSessionData = {
 
 export type ExportSessionErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -10276,7 +11762,7 @@ export type ExportSessionErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10288,25 +11774,37 @@ export type ExportSessionErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10328,7 +11826,7 @@ export type ResumeTurnStreamData = {
     body?: never;
     headers?: {
         /**
-         * The id of the last event that was seen; the stream goes on after it.
+         * The id of the last received event. The stream continues after it.
          */
         'Last-Event-ID'?: string;
     };
@@ -10337,7 +11835,7 @@ export type ResumeTurnStreamData = {
     };
     query?: {
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
     };
@@ -10346,25 +11844,25 @@ export type ResumeTurnStreamData = {
 
 export type ResumeTurnStreamErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -10382,7 +11880,7 @@ export type ResumeTurnStreamErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10394,25 +11892,37 @@ export type ResumeTurnStreamErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10429,7 +11939,7 @@ export type ResumeTurnStreamResponses = {
         type: string;
     };
     /**
-     * No turn is under way.
+     * No turn is in progress.
      */
     204: void;
 };
@@ -10438,30 +11948,30 @@ export type ResumeTurnStreamResponse = ResumeTurnStreamResponses[keyof ResumeTur
 
 export type StreamTurnData = {
     /**
-     * Either content, or messages as AI SDK has them.
+     * Either `content`, or the `messages` of AI SDK.
      */
     body: {
         content?: Content;
         busy_policy?: 'enqueue' | 'reject' | 'interrupt';
         /**
-         * What AI SDK's transport sends in place of content. Only the last one is looked at.
+         * The messages of AI SDK's transport, instead of `content`. Only the last message is used.
          */
         messages?: Array<{
             [key: string]: unknown;
         }>;
         /**
-         * The chat of the client; it means nothing here.
+         * The id of the chat in the client. Ignored.
          */
         id?: string;
         trigger?: 'submit-message' | 'regenerate-message';
         /**
-         * The message of the client; it means nothing here.
+         * The id of the message in the client. Ignored.
          */
         messageId?: string;
     };
     headers?: {
         /**
-         * The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
          */
         'Idempotency-Key'?: string;
     };
@@ -10474,25 +11984,25 @@ export type StreamTurnData = {
 
 export type StreamTurnErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `APPROVAL_NOT_FOUND`: The session has no such approval.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
@@ -10504,13 +12014,13 @@ export type StreamTurnErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was used for another request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still under way. `APPROVAL_ALREADY_DECIDED`: The approval was decided otherwise, has expired, or its turn has ended. `SESSION_BUSY`: The session is working and the message asked not to wait. `SESSION_ARCHIVED`: The session is archived and can only be read. `SESSION_TERMINATED`: The session has ended for good.
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
      */
     409: ErrorEnvelope & {
         code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'APPROVAL_ALREADY_DECIDED' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -10522,13 +12032,13 @@ export type StreamTurnErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `UNSUPPORTED_MEDIA_TYPE`: The Content-Type is not one this route takes.
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says. `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
@@ -10540,25 +12050,37 @@ export type StreamTurnErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10582,7 +12104,7 @@ export type ReconnectTurnStreamData = {
     body?: never;
     headers?: {
         /**
-         * The id of the last event that was seen; the stream goes on after it.
+         * The id of the last received event. The stream continues after it.
          */
         'Last-Event-ID'?: string;
     };
@@ -10592,7 +12114,7 @@ export type ReconnectTurnStreamData = {
     };
     query?: {
         /**
-         * Only events after this seq.
+         * Only items with a greater seq.
          */
         after_seq?: number;
     };
@@ -10601,25 +12123,25 @@ export type ReconnectTurnStreamData = {
 
 export type ReconnectTurnStreamErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
@@ -10637,7 +12159,7 @@ export type ReconnectTurnStreamErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10649,25 +12171,37 @@ export type ReconnectTurnStreamErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10684,7 +12218,7 @@ export type ReconnectTurnStreamResponses = {
         type: string;
     };
     /**
-     * No turn is under way.
+     * No turn is in progress.
      */
     204: void;
 };
@@ -10695,19 +12229,19 @@ export type GetSessionFileContentData = {
     body?: never;
     headers?: {
         /**
-         * One range of bytes, for example `bytes=0-1023`. Several are answered with the whole.
+         * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
          */
         Range?: string;
         /**
-         * The entity tag of the content of which the range is a part. When it has changed, all of it is sent.
+         * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
          */
         'If-Range'?: string;
         /**
-         * Entity tags: when the content has one of them, the answer is 304 without it.
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
          */
         'If-None-Match'?: string;
         /**
-         * Entity tags: when the content has none of them, it is refused with VERSION_CONFLICT.
+         * Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.
          */
         'If-Match'?: string;
     };
@@ -10725,25 +12259,25 @@ export type GetSessionFileContentData = {
 
 export type GetSessionFileContentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -10761,7 +12295,7 @@ export type GetSessionFileContentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
@@ -10773,13 +12307,13 @@ export type GetSessionFileContentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RANGE_NOT_SATISFIABLE`: The file has no byte in that range.
+     * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
      */
     416: ErrorEnvelope & {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -10791,25 +12325,37 @@ export type GetSessionFileContentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing, or not those that were written.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -10820,140 +12366,34 @@ export type GetSessionFileContentError = GetSessionFileContentErrors[keyof GetSe
 
 export type GetSessionFileContentResponses = {
     /**
-     * The whole file.
+     * The complete file.
      */
     200: Blob | File;
     /**
-     * The range of it that was asked for.
+     * The requested range of the file.
      */
     206: Blob | File;
 };
 
 export type GetSessionFileContentResponse = GetSessionFileContentResponses[keyof GetSessionFileContentResponses];
 
-export type GetSessionFileArchiveData = {
-    body?: never;
-    path: {
-        session_id: string;
-    };
-    query?: {
-        /**
-         * A directory; the whole workspace when absent.
-         */
-        path?: string;
-    };
-    url: '/sessions/{session_id}/files/archive';
-};
-
-export type GetSessionFileArchiveErrors = {
-    /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
-     */
-    400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
-    };
-    /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
-     */
-    403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `SESSION_NOT_FOUND`: There is no such session, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
-     */
-    404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
-     */
-    413: ErrorEnvelope & {
-        code?: 'FILE_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing, or not those that were written.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL' | 'CONTENT_DAMAGED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `STORAGE_FULL`: There is no space left to store this.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
-};
-
-export type GetSessionFileArchiveError = GetSessionFileArchiveErrors[keyof GetSessionFileArchiveErrors];
-
-export type GetSessionFileArchiveResponses = {
-    /**
-     * The archive.
-     */
-    200: Blob | File;
-};
-
-export type GetSessionFileArchiveResponse = GetSessionFileArchiveResponses[keyof GetSessionFileArchiveResponses];
-
 export type GetAssistantFileContentData = {
     body?: never;
     headers?: {
         /**
-         * One range of bytes, for example `bytes=0-1023`. Several are answered with the whole.
+         * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
          */
         Range?: string;
         /**
-         * The entity tag of the content of which the range is a part. When it has changed, all of it is sent.
+         * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
          */
         'If-Range'?: string;
         /**
-         * Entity tags: when the content has one of them, the answer is 304 without it.
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
          */
         'If-None-Match'?: string;
         /**
-         * Entity tags: when the content has none of them, it is refused with VERSION_CONFLICT.
+         * Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.
          */
         'If-Match'?: string;
     };
@@ -10971,25 +12411,25 @@ export type GetAssistantFileContentData = {
 
 export type GetAssistantFileContentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -11007,7 +12447,7 @@ export type GetAssistantFileContentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
@@ -11019,13 +12459,13 @@ export type GetAssistantFileContentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RANGE_NOT_SATISFIABLE`: The file has no byte in that range.
+     * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
      */
     416: ErrorEnvelope & {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -11037,25 +12477,37 @@ export type GetAssistantFileContentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing, or not those that were written.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -11066,16 +12518,134 @@ export type GetAssistantFileContentError = GetAssistantFileContentErrors[keyof G
 
 export type GetAssistantFileContentResponses = {
     /**
-     * The whole file.
+     * The complete file.
      */
     200: Blob | File;
     /**
-     * The range of it that was asked for.
+     * The requested range of the file.
      */
     206: Blob | File;
 };
 
 export type GetAssistantFileContentResponse = GetAssistantFileContentResponses[keyof GetAssistantFileContentResponses];
+
+export type GetSessionFileArchiveData = {
+    body?: never;
+    path: {
+        session_id: string;
+    };
+    query?: {
+        /**
+         * A directory. Default: the whole workspace.
+         */
+        path?: string;
+    };
+    url: '/sessions/{session_id}/files/archive';
+};
+
+export type GetSessionFileArchiveErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL' | 'CONTENT_DAMAGED';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type GetSessionFileArchiveError = GetSessionFileArchiveErrors[keyof GetSessionFileArchiveErrors];
+
+export type GetSessionFileArchiveResponses = {
+    /**
+     * The archive.
+     */
+    200: Blob | File;
+};
+
+export type GetSessionFileArchiveResponse = GetSessionFileArchiveResponses[keyof GetSessionFileArchiveResponses];
 
 export type GetAssistantFileArchiveData = {
     body?: never;
@@ -11084,7 +12654,7 @@ export type GetAssistantFileArchiveData = {
     };
     query?: {
         /**
-         * A directory; the whole workspace when absent.
+         * A directory. Default: the whole workspace.
          */
         path?: string;
     };
@@ -11093,25 +12663,25 @@ export type GetAssistantFileArchiveData = {
 
 export type GetAssistantFileArchiveErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: There is no such assistant, or it is not yours. `FILE_NOT_FOUND`: There is no such file or directory in the workspace.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
@@ -11123,7 +12693,7 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `FILE_TOO_LARGE`: The file, or the archive, is larger than this route takes or gives.
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
@@ -11135,7 +12705,7 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -11147,25 +12717,37 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing, or not those that were written.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -11188,7 +12770,7 @@ export type BeginLoginData = {
     path?: never;
     query?: {
         /**
-         * Where the browser goes after the login: a path of this origin. Anything else becomes `/`.
+         * The path of this origin to which the browser is redirected after the login. Other values become `/`.
          */
         return_to?: string;
     };
@@ -11197,13 +12779,13 @@ export type BeginLoginData = {
 
 export type BeginLoginErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
@@ -11215,13 +12797,13 @@ export type BeginLoginErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `LOGIN_NOT_AVAILABLE`: In local mode nobody logs in.
+     * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
      */
     409: ErrorEnvelope & {
         code?: 'LOGIN_NOT_AVAILABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -11233,25 +12815,37 @@ export type BeginLoginErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -11269,13 +12863,13 @@ export type FinishLoginData = {
 
 export type FinishLoginErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `LOGIN_FAILED`: The login could not be finished; begin again.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `LOGIN_FAILED`: The login failed. Start it again.
      */
     403: ErrorEnvelope & {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'LOGIN_FAILED';
@@ -11287,13 +12881,13 @@ export type FinishLoginErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `LOGIN_NOT_AVAILABLE`: In local mode nobody logs in.
+     * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
      */
     409: ErrorEnvelope & {
         code?: 'LOGIN_NOT_AVAILABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -11305,25 +12899,37 @@ export type FinishLoginErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -11340,7 +12946,7 @@ export type TriggerDeploymentData = {
          */
         'X-WEBHOOK-TIMESTAMP': string;
         /**
-         * Base64 of the HMAC-SHA256 signature.
+         * The HMAC-SHA256 signature, encoded as Base64.
          */
         'X-WEBHOOK-SIGNATURE': string;
     };
@@ -11353,7 +12959,7 @@ export type TriggerDeploymentData = {
 
 export type TriggerDeploymentErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST';
@@ -11365,7 +12971,7 @@ export type TriggerDeploymentErrors = {
         code?: 'DEPLOYMENT_UNAUTHORIZED';
     };
     /**
-     * `DEPLOYMENT_NOT_FOUND`: There is no such deployment, it is not yours, or it is disabled.
+     * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
@@ -11377,13 +12983,13 @@ export type TriggerDeploymentErrors = {
         code?: 'REQUEST_TIMEOUT';
     };
     /**
-     * `DEPLOYMENT_CANNOT_START`: The trigger's agent, its environment or the owner is deleted or disabled.
+     * `DEPLOYMENT_CANNOT_START`: The trigger's agent, its environment or its owner is deleted or disabled.
      */
     409: ErrorEnvelope & {
         code?: 'DEPLOYMENT_CANNOT_START';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body is larger than this route takes.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
@@ -11395,7 +13001,7 @@ export type TriggerDeploymentErrors = {
         code?: 'URI_TOO_LONG';
     };
     /**
-     * `QUOTA_EXCEEDED`: The workspace, or all that is kept for its owner, would be more than it may; or there were enough turns today. `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
@@ -11407,25 +13013,37 @@ export type TriggerDeploymentErrors = {
         code?: 'HEADERS_TOO_LARGE';
     };
     /**
-     * `INTERNAL`: An unexpected failure; the request id finds its log line and trace.
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment. `PEER_REJECTED`: One part of the service does not believe another: SERVICE_SECRET or the clocks of their machines differ.
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
     };
     /**
-     * `DEADLINE_EXCEEDED`: The answer took too long; the work may still have been done.
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
      */
     504: ErrorEnvelope & {
         code?: 'DEADLINE_EXCEEDED';
     };
     /**
-     * `STORAGE_FULL`: There is no space left to store this.
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
      */
     507: ErrorEnvelope & {
         code?: 'STORAGE_FULL';
@@ -11436,14 +13054,14 @@ export type TriggerDeploymentError = TriggerDeploymentErrors[keyof TriggerDeploy
 
 export type TriggerDeploymentResponses = {
     /**
-     * The session was created. The agent works on.
+     * The session was created. The agent processes the payload asynchronously.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
             /**
-             * dep_…: the trigger that accepted the request
+             * dep_…: the deployment that accepted the request
              */
             deployment_id: string;
             /**
@@ -11466,7 +13084,7 @@ export type IsAliveData = {
 
 export type IsAliveErrors = {
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `CSRF_REJECTED`: The request comes from another web site.
+     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site.
      */
     403: ErrorEnvelope & {
         code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED';
@@ -11477,7 +13095,7 @@ export type IsAliveError = IsAliveErrors[keyof IsAliveErrors];
 
 export type IsAliveResponses = {
     /**
-     * It runs.
+     * The process runs.
      */
     200: {
         code: 'OK';
@@ -11495,7 +13113,7 @@ export type IsReadyData = {
     path?: never;
     query?: {
         /**
-         * Lists each check with its latency, and which part fills which role. Where people log in, for administrators.
+         * Lists each check with its latency, and the backend of each role. Requires an administrator unless the service runs in local mode.
          */
         verbose?: string;
     };
@@ -11504,31 +13122,31 @@ export type IsReadyData = {
 
 export type IsReadyErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment.
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE';
@@ -11539,16 +13157,23 @@ export type IsReadyError = IsReadyErrors[keyof IsReadyErrors];
 
 export type IsReadyResponses = {
     /**
-     * Every part can do its work.
+     * Every required part works. In status `degraded`, an optional part fails.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
-            status: 'ready';
+            /**
+             * In status `degraded` an optional part fails; `verbose` names it.
+             */
+            status: 'ready' | 'degraded';
             checks?: Array<{
                 name: string;
-                status: 'ok';
+                status: 'ok' | 'degraded';
+                /**
+                 * The reason for the status `degraded`.
+                 */
+                problem?: string;
                 latency_ms: number;
             }>;
             in_force?: Array<{
@@ -11566,7 +13191,7 @@ export type IsHealthyData = {
     path?: never;
     query?: {
         /**
-         * Lists each check with its latency, and which part fills which role. Where people log in, for administrators.
+         * Lists each check with its latency, and the backend of each role. Requires an administrator unless the service runs in local mode.
          */
         verbose?: string;
     };
@@ -11575,31 +13200,31 @@ export type IsHealthyData = {
 
 export type IsHealthyErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form; details name each member. `INVALID_TEXT`: A text holds a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
      */
     400: ErrorEnvelope & {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service cannot be reached at the moment.
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
      */
     503: ErrorEnvelope & {
         code?: 'DEPENDENCY_UNAVAILABLE';
@@ -11610,16 +13235,23 @@ export type IsHealthyError = IsHealthyErrors[keyof IsHealthyErrors];
 
 export type IsHealthyResponses = {
     /**
-     * Every part can do its work.
+     * Every required part works. In status `degraded`, an optional part fails.
      */
     200: {
         code: 'OK';
         message: 'success';
         data: {
-            status: 'ready';
+            /**
+             * In status `degraded` an optional part fails; `verbose` names it.
+             */
+            status: 'ready' | 'degraded';
             checks?: Array<{
                 name: string;
-                status: 'ok';
+                status: 'ok' | 'degraded';
+                /**
+                 * The reason for the status `degraded`.
+                 */
+                problem?: string;
                 latency_ms: number;
             }>;
             in_force?: Array<{
@@ -11641,19 +13273,19 @@ export type ReadMetricsData = {
 
 export type ReadMetricsErrors = {
     /**
-     * `UNAUTHENTICATED`: The request carries no valid identity. `TOKEN_EXPIRED`: The token was valid, and is not any more: get a new one.
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
      */
     401: ErrorEnvelope & {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host this service does not answer for. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token was not made for this; a scope is missing. `FORBIDDEN`: The caller may see this, but not do it.
+     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
      */
     403: ErrorEnvelope & {
         code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
     };
     /**
-     * `RATE_LIMITED`: Too many requests; wait as long as Retry-After says.
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
@@ -11664,7 +13296,7 @@ export type ReadMetricsError = ReadMetricsErrors[keyof ReadMetricsErrors];
 
 export type ReadMetricsResponses = {
     /**
-     * In the text format of Prometheus.
+     * The metrics in the text format of Prometheus.
      */
     200: string;
 };

@@ -1,128 +1,78 @@
-import type { Usage } from '../gen/types.gen.ts';
-import type { EventOf, LastingEvent } from './event.ts';
-import { callKey, type Draft, type JournalView } from './view.ts';
+import type { ChatItem, ChatMessage, Notice, ToolCall, TurnEnd } from './chat-items.ts';
+import type { DurableEvent, EventOf } from './event.ts';
+import { fileEventFolder } from './file-changes.ts';
+import { retriesOf, retrySummary } from './retries.ts';
+import { callKey } from './view.ts';
 
-export interface Said {
-  kind: 'user' | 'agent' | 'thinking';
-  key: string;
-  seq: number;
-  createdAt: string;
-  text: string;
-  /** Parts that are no text, as JSON. */
-  others: unknown[];
-  /** Still being said. */
-  isDraft: boolean;
-  /** Said while a turn was at work: one of its own begins with it, after that. */
-  isQueued: boolean;
-  turnId: string | undefined;
-  /** Who has said it, of those who are no person at the console. */
-  actor: LastingEvent['actor'];
+export type {
+  ApprovalRequest,
+  ChatItem,
+  ChatMessage,
+  FileChanges,
+  Notice,
+  ToolCall,
+  TurnEnd,
+  Upload,
+} from './chat-items.ts';
+
+/** The conversation that durable events describe. */
+export interface ChatSection {
+  items: ChatItem[];
+  /** Messages whose turns have not started. They follow all other items. */
+  queued: ChatMessage[];
 }
-
-export interface Asked {
-  approvalId: string;
-  kind: 'tool' | 'outcome_unknown' | 'input';
-  expiresAt: string;
-  decision: string | undefined;
-  reason: string | undefined;
-}
-
-export interface Call {
-  kind: 'call';
-  key: string;
-  seq: number;
-  createdAt: string;
-  turnId: string | undefined;
-  toolUseId: string;
-  name: string;
-  input: unknown;
-  /** What it was called with instead. */
-  editedInput: unknown;
-  permission: string;
-  state: 'asked' | 'waiting' | 'running' | 'done' | 'failed';
-  output: unknown;
-  /** What it has printed so far. */
-  progress: string;
-  durationMs: number | undefined;
-  approval: Asked | undefined;
-}
-
-export interface Notice {
-  kind: 'notice';
-  key: string;
-  seq: number;
-  createdAt: string;
-  tone: 'plain' | 'warn' | 'bad';
-  text: string;
-}
-
-export interface TurnEnd {
-  kind: 'end';
-  key: string;
-  seq: number;
-  createdAt: string;
-  turnId: string | undefined;
-  outcome: 'completed' | 'failed' | 'interrupted' | 'cancelled';
-  error: { code: string; message: string } | undefined;
-  usage: Usage | undefined;
-}
-
-/** Files that were changed one after another. */
-export interface FileChanges {
-  kind: 'files';
-  key: string;
-  seq: number;
-  createdAt: string;
-  files: { seq: number; path: string; change: 'created' | 'modified' | 'deleted' }[];
-}
-
-export type ChatItem = Said | Call | Notice | TurnEnd | FileChanges;
 
 /**
- * A session as a conversation: made from its events alone. What was said behind a turn that was at work stands where its own
- * turn begins, so that an answer follows what it answers.
+ * Derives the conversation from durable events. A message sent during another turn appears where its own turn starts, so that
+ * each reply follows the message it answers.
  */
-export function chatOf({
-  events,
-  drafts,
-  progress,
-}: Pick<JournalView, 'events' | 'drafts' | 'progress'>): ChatItem[] {
+export function chatOfEvents(events: readonly DurableEvent[]): ChatSection {
   const items: ChatItem[] = [];
-  const calls = new Map<string, Call>();
-  const callsByApproval = new Map<string, Call>();
-  const discarded = new Set<string>();
-  for (const { type, data } of events) if (type === 'agent.message_discarded') discarded.add(data.message_id);
-  const queued = new Set<string>();
-  for (const { type, turn_id: turnId } of events) if (type === 'turn.queued' && turnId) queued.add(turnId);
-  const held = new Map<string, Said[]>();
-  let working: string | undefined;
-  const callAt = (event: LastingEvent, toolUseId: string) => calls.get(callKey(event.turn_id, toolUseId));
+  const calls = new Map<string, ToolCall>();
+  /** Calls of turns that have not ended. */
+  const pendingCalls = new Set<ToolCall>();
+  const callsByApproval = new Map<string, ToolCall>();
+  const discardedMessageIds = new Set<string>();
+  for (const { type, data } of events)
+    if (type === 'agent.message_discarded') discardedMessageIds.add(data.message_id);
+  const queuedTurnIds = new Set<string>();
+  for (const { type, turn_id: turnId } of events)
+    if (type === 'turn.queued' && turnId) queuedTurnIds.add(turnId);
+  const queuedMessages = new Map<string, ChatMessage[]>();
+  let activeTurnId: string | undefined;
+  let isIdle = false;
+  const addFileEvent = fileEventFolder(events);
+  const retries = new Map(retriesOf(events).flatMap((series) => series.seqs.map((seq) => [seq, series])));
+  const callOf = (event: DurableEvent, toolUseId: string) => calls.get(callKey(event.turn_id, toolUseId));
 
   for (const event of events) {
     const base = { key: event.event_id, seq: event.seq, createdAt: event.created_at };
-    const notice = (text: string, tone: Notice['tone'] = 'plain') =>
-      items.push({ kind: 'notice', ...base, text, tone });
+    const notice = (text: string, tone: Notice['tone'] = 'plain', lastSeq = event.seq) =>
+      items.push({ kind: 'notice', ...base, lastSeq, text, tone });
     const { turn_id: turnId = '' } = event;
     if (/^turn\.(started|completed|failed|interrupted|cancelled)$/.test(event.type)) {
-      items.push(...(held.get(turnId) ?? []));
-      held.delete(turnId);
-      queued.delete(turnId);
-      working = event.type === 'turn.started' ? turnId : undefined;
+      items.push(...(queuedMessages.get(turnId) ?? []));
+      queuedMessages.delete(turnId);
+      queuedTurnIds.delete(turnId);
+      // The end of another turn is the removal of a queued one.
+      if (event.type === 'turn.started') activeTurnId = turnId;
+      else if (activeTurnId === turnId) activeTurnId = undefined;
     }
     switch (event.type) {
       case 'user.message':
-        if (queued.has(turnId)) held.set(turnId, [...(held.get(turnId) ?? []), ...saidIn(event)]);
-        else items.push(...saidIn(event));
+        if (queuedTurnIds.has(turnId))
+          queuedMessages.set(turnId, [...(queuedMessages.get(turnId) ?? []), ...messagesIn(event)]);
+        else items.push(...messagesIn(event));
         break;
       case 'agent.message':
-        items.push(...saidIn(event));
+        items.push(...messagesIn(event));
         break;
       case 'agent.thinking':
-        if (!discarded.has(event.data.message_id)) items.push(...saidIn(event));
+        if (!discardedMessageIds.has(event.data.message_id)) items.push(...messagesIn(event));
         break;
       case 'agent.tool_use': {
         const { tool_use_id: toolUseId, name, input, evaluated_permission: permission } = event.data;
-        const call: Call = {
+        const call: ToolCall = {
           kind: 'call',
           ...base,
           turnId: event.turn_id,
@@ -133,34 +83,39 @@ export function chatOf({
           permission,
           state: 'waiting',
           output: undefined,
-          progress: progress.get(callKey(event.turn_id, toolUseId)) ?? '',
+          progress: '',
           durationMs: undefined,
+          exitCode: undefined,
+          stderrRanges: [],
           approval: undefined,
         };
         calls.set(callKey(event.turn_id, toolUseId), call);
+        pendingCalls.add(call);
         items.push(call);
         break;
       }
       case 'agent.tool_dispatched': {
-        const call = callAt(event, event.data.tool_use_id);
+        const call = callOf(event, event.data.tool_use_id);
         if (call) call.state = 'running';
         break;
       }
       case 'agent.tool_result': {
-        const call = callAt(event, event.data.tool_use_id);
+        const call = callOf(event, event.data.tool_use_id);
         if (!call) break;
         call.state = event.data.is_error ? 'failed' : 'done';
         call.output = event.data.output;
         call.durationMs = event.data.duration_ms;
         call.editedInput = event.data.edited_input;
+        call.exitCode = event.data.exit_code;
+        call.stderrRanges = event.data.stderr_ranges ?? [];
         break;
       }
       case 'approval.requested': {
         const { approval_id: approvalId, kind, expires_at: expiresAt, tool_use_id: toolUseId } = event.data;
-        const call = callAt(event, toolUseId ?? '');
+        const call = callOf(event, toolUseId ?? '');
         if (!call) break;
         call.approval = { approvalId, kind, expiresAt, decision: undefined, reason: undefined };
-        call.state = 'asked';
+        call.state = 'awaiting_approval';
         callsByApproval.set(approvalId, call);
         break;
       }
@@ -169,7 +124,7 @@ export function chatOf({
         if (!call?.approval) break;
         call.approval.decision = event.data.decision;
         call.approval.reason = event.data.reason;
-        if (call.state === 'asked') call.state = 'waiting';
+        if (call.state === 'awaiting_approval') call.state = 'waiting';
         break;
       }
       case 'turn.completed':
@@ -184,87 +139,79 @@ export function chatOf({
           error: event.type === 'turn.failed' ? event.data.error : undefined,
           usage: 'usage' in event.data ? event.data.usage : undefined,
         });
-        // Nobody answers what nobody waits for.
-        for (const call of calls.values())
-          if (call.turnId === event.turn_id && isOpen(call)) call.state = 'failed';
+        // A call without a result gets none after the end of its turn.
+        for (const call of pendingCalls) {
+          if (call.turnId !== event.turn_id) continue;
+          pendingCalls.delete(call);
+          if (isOpen(call)) call.state = 'failed';
+        }
         break;
+      case 'files.uploaded':
       case 'file.created':
       case 'file.modified':
-      case 'file.deleted': {
-        const changed = { seq: event.seq, path: event.data.path, change: changeOf(event) };
-        const last = items.at(-1);
-        if (last?.kind === 'files') last.files.push(changed);
-        else items.push({ kind: 'files', ...base, files: [changed] });
+      case 'file.deleted':
+        addFileEvent(items, event);
+        break;
+      case 'session.error': {
+        const series = retries.get(event.seq);
+        if (series?.seqs[0] === event.seq) notice(retrySummary(series), 'warn', series.seqs.at(-1));
         break;
       }
-      case 'session.error':
-        if (event.data.retry_status === 'retrying')
-          notice(`${event.data.error.message} (${event.data.error.code}). It is tried again.`, 'warn');
+      case 'session.status_idle':
+        isIdle = true;
+        break;
+      case 'session.status_pending':
+        isIdle = false;
         break;
       case 'session.status_rescheduled':
-        notice(`The turn goes on by itself: ${event.data.reason}.`, 'warn');
+        if (!retries.has(event.seq))
+          notice(`The turn continues automatically: ${event.data.reason}.`, 'warn');
         break;
       case 'session.status_terminated':
-        notice(`The session has been terminated: ${event.data.reason}.`, 'bad');
+        notice(`Session terminated: ${event.data.reason}.`, 'bad');
         break;
       case 'session.forked':
         notice(`Forked from ${event.data.from_session_id}, event ${event.data.from_seq}.`);
         break;
       case 'user.interrupt':
-        notice('Interrupted by a person.');
+        notice('Interrupted by a user.');
         break;
     }
   }
-  for (const draft of drafts) items.push(draftItem(draft));
-  for (const said of [...held.values()].flat()) items.push({ ...said, isQueued: working !== undefined });
-  return items;
+  // An idle session holds its queue. Otherwise the next turn is about to start.
+  const isQueued = activeTurnId !== undefined || isIdle;
+  const queued = [...queuedMessages.values()].flat();
+  return { items, queued: queued.map((message) => ({ ...message, isQueued })) };
 }
 
-const isOpen = ({ state }: Call) => state === 'asked' || state === 'waiting' || state === 'running';
+const isOpen = ({ state }: ToolCall) =>
+  state === 'awaiting_approval' || state === 'waiting' || state === 'running';
 
-function changeOf({ type }: EventOf<'file.created' | 'file.modified' | 'file.deleted'>) {
-  return type.slice('file.'.length) as 'created' | 'modified' | 'deleted';
-}
+type ContentEvent = EventOf<'user.message' | 'agent.message' | 'agent.thinking'>;
 
-type SayingEvent = EventOf<'user.message' | 'agent.message' | 'agent.thinking'>;
-
-function saidIn(event: SayingEvent): Said[] {
+function messagesIn(event: ContentEvent): ChatMessage[] {
   const texts: string[] = [];
   const others: unknown[] = [];
   for (const part of event.data.content) {
     if (part.type === 'text' && typeof part.text === 'string') texts.push(part.text);
-    // Calls and thoughts have events of their own.
+    // Tool calls and reasoning have their own events.
     else if (!['tool-call', 'reasoning', 'tool-result'].includes(part.type)) others.push(part);
   }
   if (texts.length === 0 && others.length === 0) return [];
   return [
     {
       kind: event.type === 'user.message' ? 'user' : event.type === 'agent.message' ? 'agent' : 'thinking',
-      key: event.event_id,
+      // The key of the draft, so that its rendered text stays when the message is complete.
+      key: event.type === 'agent.message' ? event.data.message_id : event.event_id,
       seq: event.seq,
       createdAt: event.created_at,
       text: texts.join(''),
-      others,
+      otherParts: others,
       isDraft: false,
       isQueued: false,
       turnId: event.turn_id,
+      messageId: event.type === 'user.message' ? undefined : event.data.message_id,
       actor: event.actor,
     },
   ];
-}
-
-function draftItem({ messageId, turnId, text, seq, createdAt }: Draft): Said {
-  const actor = { type: 'agent' as const, id: '' };
-  return {
-    kind: 'agent',
-    key: messageId,
-    seq,
-    createdAt,
-    text,
-    others: [],
-    isDraft: true,
-    isQueued: false,
-    turnId,
-    actor,
-  };
 }

@@ -9,11 +9,11 @@ import type {
   DataOfAgentToolUse,
   DataOfApprovalDecided,
   DataOfApprovalRequested,
-  DataOfCredentialUsed,
   DataOfEnvironmentStatusChanged,
   DataOfFileCreated,
   DataOfFileDeleted,
   DataOfFileModified,
+  DataOfFilesUploaded,
   DataOfModelRequestFinished,
   DataOfModelRequestStarted,
   DataOfSessionCreated,
@@ -70,29 +70,29 @@ interface DataByType {
   'agent.tool_result': DataOfAgentToolResult;
   'approval.requested': DataOfApprovalRequested;
   'approval.decided': DataOfApprovalDecided;
+  'files.uploaded': DataOfFilesUploaded;
   'file.created': DataOfFileCreated;
   'file.modified': DataOfFileModified;
   'file.deleted': DataOfFileDeleted;
   'environment.status_changed': DataOfEnvironmentStatusChanged;
-  'credential.used': DataOfCredentialUsed;
   'model.request_started': DataOfModelRequestStarted;
   'model.request_finished': DataOfModelRequestFinished;
 }
 
-export type EventType = keyof DataByType;
+export type JournalEventType = keyof DataByType;
 
-/** An event whose data is known by its type. */
-export type EventOf<Type extends EventType> = {
-  [One in Type]: Omit<Event, 'type' | 'data'> & { type: One; data: DataByType[One] };
+/** An event with the data type of its event type. */
+export type EventOf<Type extends JournalEventType> = {
+  [Key in Type]: Omit<Event, 'type' | 'data'> & { type: Key; data: DataByType[Key] };
 }[Type];
 
-export type JournalEvent = EventOf<EventType>;
+export type JournalEvent = EventOf<JournalEventType>;
 
-/** What is shown while something is said or done, and stands whole in an event that comes later. */
-export type PassingEvent = EventOf<'agent.message_delta' | 'agent.tool_progress'>;
-export type LastingEvent = Exclude<JournalEvent, PassingEvent>;
+/** An event with partial output. A later durable event contains the complete output. */
+export type TransientEvent = EventOf<'agent.message_delta' | 'agent.tool_progress'>;
+export type DurableEvent = Exclude<JournalEvent, TransientEvent>;
 
-const LASTING: Record<LastingEvent['type'], true> = {
+const DURABLE: Record<DurableEvent['type'], true> = {
   'session.created': true,
   'session.updated': true,
   'session.forked': true,
@@ -121,20 +121,27 @@ const LASTING: Record<LastingEvent['type'], true> = {
   'agent.tool_result': true,
   'approval.requested': true,
   'approval.decided': true,
+  'files.uploaded': true,
   'file.created': true,
   'file.modified': true,
   'file.deleted': true,
   'environment.status_changed': true,
-  'credential.used': true,
   'model.request_started': true,
   'model.request_finished': true,
 };
 
-export const LASTING_TYPES = Object.keys(LASTING);
+export const DURABLE_TYPES = Object.keys(DURABLE);
 
-export function isPassing(event: JournalEvent): event is PassingEvent {
+export type FileEvent = EventOf<'files.uploaded' | 'file.created' | 'file.modified' | 'file.deleted'>;
+
+export const isFileType = (type: string) => type.startsWith('file.') || type.startsWith('files.');
+export const FILE_TYPES = DURABLE_TYPES.filter(isFileType);
+/** Durable types without file events, of which a session may have thousands without a message between them. */
+export const CONVERSATION_TYPES = DURABLE_TYPES.filter((type) => !isFileType(type));
+
+export function isTransient(event: JournalEvent): event is TransientEvent {
   return event.type === 'agent.message_delta' || event.type === 'agent.tool_progress';
 }
 
-/** The service has written it: what it says of its data is so. */
+/** Narrows an event from the API. The service guarantees that the data matches the type. */
 export const asJournalEvent = (event: Event): JournalEvent => event as JournalEvent;

@@ -1,147 +1,155 @@
 import { createParser } from 'eventsource-parser';
-import { API, ApiError } from '../api/client.ts';
-import { seen, whenUnseen } from './attention.ts';
+import { API_BASE, ApiError } from '../api/client.ts';
 import { asJournalEvent, type JournalEvent } from './event.ts';
-import type { Link } from './view.ts';
+import type { StreamStatus } from './view.ts';
+import { onHidden, untilVisible } from './visibility.ts';
 
-export interface Follower {
-  /** In the order of their seq, each once, none left out. */
+export interface StreamListener {
+  /** Receives every event exactly once, in the order of `seq`. */
   onEvent(event: JournalEvent): void;
-  onLink(link: Link): void;
-  /** The service has refused to go on. */
-  onRefused(error: ApiError): void;
+  onStatus(link: StreamStatus): void;
+  /** The service returned an error that a retry cannot fix. The stream has ended. */
+  onFailed(error: ApiError): void;
 }
 
-/** A comment comes every 15 s: after this long without a byte the line is dead, whatever the browser believes. */
+/**
+ * The service sends a comment every 15 s. After this long without a byte the connection is treated as broken, because the
+ * browser may not report it.
+ */
 const SILENCE_MS = 35_000;
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const MIN_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 10_000;
 
 /**
- * Follows a session from behind `afterSeq` until `signal` aborts, over every break of the line, as long as somebody sees the
- * page. Never fails.
+ * Streams the events of a session after `afterSeq` until `signal` aborts. It reconnects after every lost connection, and only
+ * while the page is visible. Never rejects.
  */
 export async function follow(
   sessionId: string,
   afterSeq: number,
-  follower: Follower,
+  listener: StreamListener,
   signal: AbortSignal,
 ): Promise<void> {
   let seq = afterSeq;
   let failures = 0;
   for (;;) {
-    await seen(signal);
+    await untilVisible(signal);
     if (signal.aborted) return;
-    follower.onLink(failures === 0 ? 'catching_up' : 'reconnecting');
-    let wait = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS);
+    listener.onStatus(failures === 0 ? 'catching_up' : 'reconnecting');
+    let wait = Math.min(MIN_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
     try {
-      const end = await read(sessionId, seq, signal, {
+      const end = await readStream(sessionId, seq, signal, {
         onEvent(event) {
-          // What is left out was not read in order: this connection is not to be believed.
-          if (event.seq > seq + 1) throw new Error(`event ${seq + 1} is missing`);
+          // A gap means that the connection lost events, so it is replaced.
+          if (event.seq > seq + 1) throw new Error(`The stream skipped event ${seq + 1}.`);
           if (event.seq <= seq) return;
           seq = event.seq;
-          follower.onEvent(event);
+          listener.onEvent(event);
         },
         onCaughtUp() {
           failures = 0;
-          follower.onLink('live');
+          listener.onStatus('live');
         },
       });
-      if (end.how === 'over') return follower.onLink('ended');
-      if (end.how === 'unseen') continue;
+      if (end.reason === 'deleted') return listener.onStatus('ended');
+      if (end.reason === 'hidden') continue;
       wait = end.waitMs ?? wait;
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && !error.retryable) {
-        follower.onLink('ended');
-        return follower.onRefused(error);
+        listener.onStatus('ended');
+        return listener.onFailed(error);
       }
       if (error instanceof ApiError) wait = Math.max(wait, error.retryAfterMs ?? 0);
     }
     failures++;
-    follower.onLink('reconnecting');
+    listener.onStatus('reconnecting');
     await pause(wait, signal);
   }
 }
 
-interface Reader {
+interface ConnectionHandlers {
   onEvent(event: JournalEvent): void;
   onCaughtUp(): void;
 }
 
-interface End {
-  /** The session is gone, and nothing comes any more; nobody sees the page; or the service has ended it. */
-  how: 'over' | 'unseen' | 'ended';
-  /** As long as the service has asked for. */
+interface StreamEnd {
+  /** The session is deleted, the page is hidden, or the service closed the connection. */
+  reason: 'deleted' | 'hidden' | 'closed';
+  /** Reconnect delay requested by the service, in milliseconds. */
   waitMs: number | undefined;
 }
 
-/** One connection, to its end. Fails when it is refused, and when it breaks. */
-async function read(sessionId: string, seq: number, signal: AbortSignal, reader: Reader): Promise<End> {
-  const line = new AbortController();
-  const cut = () => line.abort();
-  let timer = setTimeout(cut, SILENCE_MS);
-  // A laptop that wakes up elsewhere hears of it at once.
-  window.addEventListener('offline', cut);
-  const end: End = { how: 'ended', waitMs: undefined };
-  const stopLooking = whenUnseen(() => {
-    end.how = 'unseen';
-    cut();
+/** Reads one connection to its end. Rejects when the service returns an error and when the connection breaks. */
+async function readStream(
+  sessionId: string,
+  seq: number,
+  signal: AbortSignal,
+  reader: ConnectionHandlers,
+): Promise<StreamEnd> {
+  const connection = new AbortController();
+  const disconnect = () => connection.abort();
+  let timer = setTimeout(disconnect, SILENCE_MS);
+  // When the device loses its network, the connection is dropped at once instead of after the silence timeout.
+  window.addEventListener('offline', disconnect);
+  const end: StreamEnd = { reason: 'closed', waitMs: undefined };
+  const stopObserving = onHidden(() => {
+    end.reason = 'hidden';
+    disconnect();
   });
   try {
-    const answer = await fetch(`${API}/sessions/${sessionId}/events/stream?after_seq=${seq}`, {
+    const response = await fetch(`${API_BASE}/sessions/${sessionId}/events/stream?after_seq=${seq}`, {
       headers: { accept: 'text/event-stream' },
-      signal: AbortSignal.any([signal, line.signal]),
+      signal: AbortSignal.any([signal, connection.signal]),
     });
-    if (answer.status === 204) return { how: 'over', waitMs: undefined };
-    if (!answer.ok || !answer.body)
-      throw new ApiError(answer.status, await answer.json().catch(() => undefined));
+    if (response.status === 204) return { reason: 'deleted', waitMs: undefined };
+    if (!response.ok || !response.body)
+      throw new ApiError(response.status, await response.json().catch(() => undefined));
     const parser = createParser({
       onEvent({ id, event, data }) {
         if (event === 'stream.caught_up') reader.onCaughtUp();
-        else if (event === 'stream.draining') end.waitMs = waitOf(data);
+        else if (event === 'stream.draining') end.waitMs = reconnectDelayOf(data);
         else if (id) reader.onEvent(asJournalEvent(JSON.parse(data)));
-        if (event === 'session.deleted') end.how = 'over';
+        if (event === 'session.deleted') end.reason = 'deleted';
       },
     });
     const text = new TextDecoder();
-    const chunks = answer.body.getReader();
+    const chunks = response.body.getReader();
     for (;;) {
       const { done, value } = await chunks.read();
       if (done) return end;
       clearTimeout(timer);
-      timer = setTimeout(cut, SILENCE_MS);
+      timer = setTimeout(disconnect, SILENCE_MS);
       parser.feed(text.decode(value, { stream: true }));
     }
   } catch (error) {
-    if (end.how === 'unseen') return end;
+    if (end.reason === 'hidden') return end;
     throw error;
   } finally {
     clearTimeout(timer);
-    stopLooking();
-    window.removeEventListener('offline', cut);
-    cut();
+    stopObserving();
+    window.removeEventListener('offline', disconnect);
+    disconnect();
   }
 }
 
-function waitOf(data: string): number | undefined {
+function reconnectDelayOf(data: string): number | undefined {
   const { reconnect_after_ms: wait } = JSON.parse(data) as { reconnect_after_ms?: number };
   return wait;
 }
 
-/** Until the time is over, the network is back, or nobody waits any more. */
+/** Resolves after the delay, when the network is back, or when `signal` aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const over = () => {
+    const finish = () => {
       clearTimeout(timer);
-      window.removeEventListener('online', over);
-      signal.removeEventListener('abort', over);
+      window.removeEventListener('online', finish);
+      signal.removeEventListener('abort', finish);
       resolve();
     };
-    // Many who were cut off at once do not come back at once.
-    const timer = setTimeout(over, ms * (0.75 + Math.random() / 2));
-    window.addEventListener('online', over);
-    signal.addEventListener('abort', over);
+    // Jitter, so that clients disconnected together do not reconnect together.
+    const timer = setTimeout(finish, ms * (0.75 + Math.random() / 2));
+    window.addEventListener('online', finish);
+    signal.addEventListener('abort', finish);
   });
 }

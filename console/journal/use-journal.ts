@@ -1,21 +1,25 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { noticeLogout } from '../api/login.ts';
+import { recheckLoginOn401 } from '../api/login.ts';
+import { newestPage } from './event-pages.ts';
 import { Journal } from './journal.ts';
-import { newestPage } from './pages.ts';
 import type { JournalView } from './view.ts';
 
 export interface OpenJournal {
-  /** Undefined for the moment before it is opened. */
+  /** Undefined until the journal is open. */
   view: JournalView | undefined;
   loadEarlier: () => void;
-  /** Begins anew, after the service has refused to go on. What is there stays until something has come of it. */
+  loadLater: () => void;
+  /** Opens the stream again after an error. The loaded events stay until the new journal has loaded. */
   reopen: () => void;
   isReopening: boolean;
 }
 
-/** The journal of a session, as long as somebody looks at it. */
-export function useJournal(sessionId: string): OpenJournal {
+/**
+ * The journal of a session. It is open while the component is mounted. With `event`, the seq of an event, it shows the events
+ * around that one.
+ */
+export function useJournal(sessionId: string, event?: number): OpenJournal {
   const queries = useQueryClient();
   const [journal, setJournal] = useState<Journal>();
   const [attempt, setAttempt] = useState(0);
@@ -24,10 +28,10 @@ export function useJournal(sessionId: string): OpenJournal {
     const opened = new Journal(
       sessionId,
       () => queries.fetchQuery(newestPage(sessionId)),
-      (error) => noticeLogout(queries, error),
+      (error) => recheckLoginOn401(queries, error),
     );
     function show(): void {
-      if (attempt > 0 && opened.view.link === 'opening') return;
+      if (attempt > 0 && opened.view.streamStatus === 'opening') return;
       setJournal(opened);
       setReopening(false);
     }
@@ -38,13 +42,15 @@ export function useJournal(sessionId: string): OpenJournal {
       opened.close();
     };
   }, [queries, sessionId, attempt]);
-  const view = useSyncExternalStore(journal?.subscribe ?? never, () => journal?.view);
+  useEffect(() => void journal?.showEvent(event), [journal, event]);
+  const view = useSyncExternalStore(journal?.subscribe ?? noSubscription, () => journal?.view);
   const loadEarlier = useCallback(() => void journal?.loadEarlier(), [journal]);
+  const loadLater = useCallback(() => void journal?.loadLater(), [journal]);
   const reopen = useCallback(() => {
     setReopening(true);
     setAttempt((before) => before + 1);
   }, []);
-  return { view, loadEarlier, reopen, isReopening };
+  return { view, loadEarlier, loadLater, reopen, isReopening };
 }
 
-const never = () => () => {};
+const noSubscription = () => () => {};

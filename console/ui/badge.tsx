@@ -11,7 +11,7 @@ const TONES = {
 
 export type Tone = keyof typeof TONES;
 
-/** A word about the state of something. It says it in text: colour alone tells nobody. */
+/** Label for a state. The text carries the meaning, because colour alone is not accessible. */
 export function Badge({
   tone = 'plain',
   live,

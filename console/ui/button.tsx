@@ -3,27 +3,27 @@ import type { ComponentProps, ReactNode } from 'react';
 import { classes } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 
-const LOOKS = {
+const VARIANTS = {
   primary: 'bg-accent-fill text-white hover:brightness-110',
   secondary: 'border border-line bg-surface text-ink hover:bg-sunken',
   quiet: 'text-muted hover:bg-sunken hover:text-ink',
   danger: 'bg-bad-fill text-white hover:brightness-110',
 } as const;
 
-export type ButtonLook = keyof typeof LOOKS;
+export type ButtonVariant = keyof typeof VARIANTS;
 
 const SHAPE =
   'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-lg font-medium whitespace-nowrap select-none ' +
   'disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0';
 
-export function buttonClass(look: ButtonLook = 'secondary', small = false): string {
-  return classes(SHAPE, small ? 'h-8 px-2.5 text-[13px]' : 'h-9 px-3.5', LOOKS[look]);
+export function buttonClass(look: ButtonVariant = 'secondary', small = false): string {
+  return classes(SHAPE, small ? 'h-8 px-2.5 text-[13px]' : 'h-9 px-3.5', VARIANTS[look]);
 }
 
 export interface ButtonProps extends ComponentProps<'button'> {
-  look?: ButtonLook;
+  look?: ButtonVariant;
   small?: boolean;
-  /** It is doing what it was asked: it cannot be pressed, and keeps the focus. */
+  /** An action is in progress: the button ignores clicks and keeps the focus. */
   busy?: boolean;
 }
 
@@ -48,7 +48,7 @@ export const ICON_BUTTON =
   'disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4';
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
-  /** What it does; its name, and shown on hover. */
+  /** Accessible name and tooltip. */
   label: string;
   icon: ReactNode;
 }

@@ -1,11 +1,11 @@
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
-/** A number of bytes, to the last one. */
+/** Formats an exact number of bytes. */
 export const exactBytes = (bytes: number): string =>
   `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`;
 
-/** A number of bytes, as people say it. */
-export function shownBytes(bytes: number): string {
+/** Formats a number of bytes with a binary unit. */
+export function formatBytes(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`;
   let size = bytes;
   let unit = '';

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 export interface CheckboxProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
-  /** What is said yes to; its name. */
+  /** The label. */
   children: ReactNode;
 }
 
-/** Yes or no, with words beside it. */
+/** Checkbox with a visible label. */
 export function Checkbox({ checked, onChange, children }: CheckboxProps) {
   return (
     <label className="flex cursor-pointer items-start gap-2.5">

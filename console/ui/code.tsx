@@ -1,21 +1,24 @@
+import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import { CopyIcon } from './copy.tsx';
 
 export interface CodeProps {
   text: string;
-  /** What it is. */
+  /** Accessible name. */
   label: string;
-  /** Long lines are broken wherever it suits, instead of scrolled. */
+  /** Wraps long lines instead of scrolling. */
   wrap?: boolean;
+  /** The text with markup. It is shown in place of `text`, which the button copies. */
+  children?: ReactNode;
   className?: string;
 }
 
-/** A text to read exactly and to copy. Long ones scroll, by keyboard too. */
-export function Code({ text, label, wrap, className }: CodeProps) {
+/** Monospace text with a copy button. Long text scrolls and is reachable by keyboard. */
+export function Code({ text, label, wrap, className, children }: CodeProps) {
   return (
     <div className={classes('relative rounded-lg border border-line bg-sunken', className)}>
       <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         aria-label={label}
         className="max-h-96 overflow-auto rounded-lg p-3 pe-12"
@@ -23,10 +26,10 @@ export function Code({ text, label, wrap, className }: CodeProps) {
         <pre
           className={classes(
             'font-mono text-[12.5px] leading-relaxed',
-            wrap && 'break-all whitespace-pre-wrap',
+            wrap && 'wrap-anywhere whitespace-pre-wrap',
           )}
         >
-          {text}
+          {children ?? text}
         </pre>
       </section>
       <div className="absolute end-px top-px rounded-lg bg-sunken p-1">
@@ -36,7 +39,7 @@ export function Code({ text, label, wrap, className }: CodeProps) {
   );
 }
 
-/** An id or a URL in a line of its own, to copy. */
+/** An id or a URL on one line with a copy button. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-0.5">

@@ -4,11 +4,11 @@ import { Button, IconButton } from './button.tsx';
 
 const SHOWN_MS = 1_600;
 
-/** Puts a text on the clipboard; where the browser has none for us, it says so. */
+/** Copies a text to the clipboard and reports success or failure. */
 function useCopy(text: string | (() => string)) {
   const [outcome, setOutcome] = useState<'copied' | 'failed'>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // It knows the text, which may be a secret: it ends with what shows it.
+  // The closure holds the text, which may be a secret, so the timer ends with the component.
   useEffect(() => () => clearTimeout(timer.current), []);
   async function copy() {
     const written = navigator.clipboard?.writeText(typeof text === 'string' ? text : text());
@@ -24,22 +24,22 @@ function useCopy(text: string | (() => string)) {
   return { outcome, copy: () => void copy() };
 }
 
-const WORDS = { copied: 'Copied', failed: 'The browser does not allow copying' };
+const RESULT_TEXTS = { copied: 'Copied', failed: 'The browser blocked copying' };
 
-/** A small button; `label` says what it copies. */
+/** Icon button that copies a text; `label` names the text. */
 export function CopyIcon({ text, label }: { text: string; label: string }) {
   const { outcome, copy } = useCopy(text);
   return (
     <>
       <IconButton
-        label={outcome ? WORDS[outcome] : label}
-        // What has become of it is said once, beside it.
+        label={outcome ? RESULT_TEXTS[outcome] : label}
+        // The result is announced once, by the status element.
         aria-label={label}
         icon={outcome === 'copied' ? <Check className="text-good" /> : <Copy />}
         onClick={copy}
       />
       <span role="status" className="sr-only">
-        {outcome && WORDS[outcome]}
+        {outcome && RESULT_TEXTS[outcome]}
       </span>
     </>
   );
@@ -47,24 +47,24 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
 
 export interface CopyButtonProps {
   text: string | (() => string);
-  /** Of what, where others on the page have the same words; for those who hear it alone. */
+  /** Distinguishes buttons with the same text, for screen readers. */
   about?: string | undefined;
   children: ReactNode;
 }
 
-/** The same with words on it. */
+/** Text button that copies a text. */
 export function CopyButton({ text, about, children }: CopyButtonProps) {
   const { outcome, copy } = useCopy(text);
   return (
     <>
       <Button small onClick={copy}>
         {outcome === 'copied' ? <Check className="text-good" aria-hidden /> : <Copy aria-hidden />}
-        {outcome === 'failed' ? WORDS.failed : children}
+        {outcome === 'failed' ? RESULT_TEXTS.failed : children}
         {about && <span className="sr-only">: {about}</span>}
       </Button>
-      {/* Beside it: what is in a button is no part of the page that is read out by itself. */}
+      {/* Outside of the button, because live regions inside buttons are not announced. */}
       <span role="status" className="sr-only">
-        {outcome && WORDS[outcome]}
+        {outcome && RESULT_TEXTS[outcome]}
       </span>
     </>
   );

@@ -6,17 +6,17 @@ import { classes } from './classes.ts';
 
 export interface DialogProps {
   open: boolean;
-  /** Absent: it stays until what is in it closes it. */
+  /** Without it the user cannot dismiss the dialog; its content has to close it. */
   onClose?: (() => void) | undefined;
   title: string;
   description?: ReactNode;
   wide?: boolean;
-  /** What has the focus first: its title, when it is there to be read. Otherwise the first thing that can have it. */
+  /** Initial focus: the title of a dialog for reading. Default: the first focusable element. */
   initialFocus?: RefObject<HTMLElement | null> | 'title';
   children: ReactNode;
 }
 
-/** In front of everything else, keeps the focus, and gives it back. */
+/** Modal dialog. It traps the focus and restores it on close. */
 export function Dialog({ open, onClose, title, description, wide, initialFocus, children }: DialogProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const first = initialFocus === 'title' ? heading : initialFocus;
@@ -52,7 +52,7 @@ export function Dialog({ open, onClose, title, description, wide, initialFocus, 
             )}
             <div className="mt-4">{children}</div>
             {onClose && (
-              // Behind the rest, so that what one came for has the focus first. Esc does the same: no tooltip takes it.
+              // Last in the order, so that the content gets the initial focus. No tooltip, because it would handle Esc.
               <Base.Close aria-label="Close" className={classes(ICON_BUTTON, 'absolute end-3 top-3')}>
                 <X aria-hidden />
               </Base.Close>
@@ -64,7 +64,7 @@ export function Dialog({ open, onClose, title, description, wide, initialFocus, 
   );
 }
 
-/** Where the buttons of a dialog stand. */
+/** Row of buttons at the end of a dialog. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
 }

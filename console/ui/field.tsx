@@ -14,7 +14,7 @@ export interface FieldProps {
   children: ReactNode;
 }
 
-/** A control with its name, what it is for, and what is wrong with it. */
+/** A form control with its label, hint and error. */
 export function Field({ label, hint, error, optional, children }: FieldProps) {
   return (
     <Base.Root className="flex flex-col gap-1" invalid={error !== undefined}>
@@ -26,7 +26,7 @@ export function Field({ label, hint, error, optional, children }: FieldProps) {
       {hint && <Base.Description className="text-[13px] text-muted">{hint}</Base.Description>}
       {error !== undefined && (
         <Base.Error match={true} className="text-[13px] text-bad" role="alert">
-          {/* It may be told from wherever one has gone on to. */}
+          {/* Names the field, because the error may be announced when another field has the focus. */}
           <span className="sr-only">{label}: </span>
           {error}
         </Base.Error>
@@ -36,11 +36,11 @@ export function Field({ label, hint, error, optional, children }: FieldProps) {
 }
 
 export interface InputProps extends ComponentProps<typeof Base.Control> {
-  /** What may well be meant, and what is known of it; anything else may be, too. */
+  /** Suggested values with descriptions. Other values are allowed. */
   suggestions?: readonly { value: string; text: string }[];
 }
 
-/** A line of text. Inside a Field it has that one's name. */
+/** Single-line text input, labelled by its Field. */
 export function Input({ className, suggestions, ...rest }: InputProps) {
   const list = useId();
   return (
@@ -64,7 +64,7 @@ export function Input({ className, suggestions, ...rest }: InputProps) {
   );
 }
 
-/** Several lines of text. Inside a Field it has that one's name. */
+/** Multi-line text input, labelled by its Field. */
 export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
   return (
     <Base.Control

@@ -2,7 +2,7 @@ import { Menu as Base } from '@base-ui/react/menu';
 import type { ReactElement, ReactNode } from 'react';
 import { classes } from './classes.ts';
 
-/** A button that opens a list of things to do. */
+/** A button that opens a menu of actions. */
 export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
   return (
     <Base.Root>

@@ -3,17 +3,17 @@ import { classes } from './classes.ts';
 
 export interface PageProps {
   title: string;
-  /** What this is, in a sentence. */
+  /** One sentence that describes the page. */
   lead?: ReactNode;
-  /** Where it belongs: links to what is above it. */
+  /** Link to the parent page. */
   above?: ReactNode;
   actions?: ReactNode;
-  /** For what needs all the room there is. */
+  /** Uses the full width. */
   wide?: boolean;
   children: ReactNode;
 }
 
-/** The frame of every page. Its title is what screen readers hear first. */
+/** Frame of every page. Its title is the first content for screen readers. */
 export function Page({ title, lead, above, actions, wide, children }: PageProps) {
   return (
     <div
@@ -40,7 +40,7 @@ export function Page({ title, lead, above, actions, wide, children }: PageProps)
   );
 }
 
-/** A part of a page that stands out from it. */
+/** A bordered part of a page. */
 export function Card({ className, children }: { className?: string; children: ReactNode }) {
   return <div className={classes('rounded-xl border border-line bg-surface', className)}>{children}</div>;
 }

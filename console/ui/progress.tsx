@@ -1,9 +1,9 @@
 import { Progress as Base } from '@base-ui/react/progress';
 
-/** How far something has got, from 0 to 1. */
-export function Progress({ label, part }: { label: string; part: number }) {
+/** Progress bar; `fraction` is from 0 to 1. */
+export function Progress({ label, fraction }: { label: string; fraction: number }) {
   return (
-    <Base.Root aria-label={label} value={Math.round(part * 100)} className="w-full">
+    <Base.Root aria-label={label} value={Math.round(fraction * 100)} className="w-full">
       <Base.Track className="h-1.5 overflow-hidden rounded-full bg-sunken">
         <Base.Indicator className="h-full rounded-full bg-accent-fill transition-[width] motion-reduce:transition-none" />
       </Base.Track>

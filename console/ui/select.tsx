@@ -10,7 +10,7 @@ export interface SelectProps<Value extends string> {
   className?: string;
 }
 
-/** One of a few. The label is its name, and is not shown. */
+/** Select box. The label is the accessible name and is not visible. */
 export function Select<Value extends string>({
   label,
   value,

@@ -7,7 +7,7 @@ export interface SwitchProps {
   disabled?: boolean;
 }
 
-/** On or off, at once. */
+/** Toggle that takes effect immediately. */
 export function Switch({ label, checked, onChange, disabled }: SwitchProps) {
   return (
     <Base.Root

@@ -6,7 +6,7 @@ export interface TabsProps<Value extends string> {
   value: Value;
   onChange: (value: Value) => void;
   tabs: readonly { value: Value; text: string; count?: number | undefined }[];
-  /** Of the tab that is shown. */
+  /** Content of the selected tab. */
   children: ReactNode;
   className?: string;
 }

@@ -8,19 +8,19 @@ const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['hour', 3_600],
   ['minute', 60],
 ];
-const NOW_SECONDS = 10;
+const JUST_NOW_SECONDS = 10;
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** How long ago, or how long from now. */
+/** Formats a time relative to now. */
 export function relativeTime(at: Date, now: Date): string {
   const seconds = (at.getTime() - now.getTime()) / 1_000;
-  if (Math.abs(seconds) < NOW_SECONDS) return 'just now';
+  if (Math.abs(seconds) < JUST_NOW_SECONDS) return 'just now';
   for (const [unit, size] of UNITS)
     if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
   return format.format(Math.trunc(seconds), 'second');
 }
 
-/** One clock for everything that is shown. */
+/** All Time components share one timer. */
 const listeners = new Set<() => void>();
 const TICK_MS = 10_000;
 setInterval(() => {
@@ -37,7 +37,7 @@ function useNow(): Date {
   return now;
 }
 
-/** A moment, as the distance from now; exact, in UTC, on hover and focus. */
+/** A relative time with the exact UTC time as tooltip. */
 export function Time({ at }: { at: string }) {
   const now = useNow();
   const exact = `${at.replace('T', ' ').replace('Z', '')} UTC`;
@@ -45,7 +45,7 @@ export function Time({ at }: { at: string }) {
     <Tooltip text={exact}>
       <time
         dateTime={at}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time is there for a keyboard, too
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time must be reachable by keyboard
         tabIndex={0}
         aria-description={exact}
         className="rounded whitespace-nowrap tabular-nums"

@@ -5,7 +5,7 @@ import { classes } from './classes.ts';
 
 const manager = Base.createToastManager();
 
-/** Says for a moment what has become of something. Read out by screen readers. */
+/** Shows a short notification that screen readers announce. */
 export const toast = {
   done: (text: string) => void manager.add({ title: text, type: 'done' }),
   failed: (text: string, description?: string) =>
@@ -17,12 +17,12 @@ export const toast = {
     }),
 };
 
-/** Puts a text on the clipboard, where no button can show that it has. */
+/** Copies a text to the clipboard and reports the result as a toast. */
 export async function copyText(text: string): Promise<void> {
   const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
   await written.then(
-    () => toast.done('It is on the clipboard.'),
-    () => toast.failed('The browser does not allow copying.'),
+    () => toast.done('Copied to the clipboard.'),
+    () => toast.failed('The browser blocked copying.'),
   );
 }
 
@@ -31,16 +31,16 @@ export function Toasts({ children }: { children: ReactNode }) {
     <Base.Provider toastManager={manager} timeout={6_000}>
       {children}
       <Base.Portal>
-        {/* Where no page has its buttons. */}
+        {/* Positioned where pages have no buttons. */}
         <Base.Viewport className="fixed start-4 top-14 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 md:top-auto md:bottom-4">
-          <Shown />
+          <ToastList />
         </Base.Viewport>
       </Base.Portal>
     </Base.Provider>
   );
 }
 
-function Shown() {
+function ToastList() {
   const { toasts } = Base.useToastManager();
   return toasts.map((one) => (
     <Base.Root
@@ -52,7 +52,7 @@ function Shown() {
       )}
     >
       <Base.Content className="min-w-0 flex-1 wrap-anywhere">
-        {/* It comes and goes: no part of the page begins with it. */}
+        {/* Not a heading, because it does not structure the page. */}
         <Base.Title className="font-medium" render={<div />} />
         <Base.Description className="text-muted" />
       </Base.Content>

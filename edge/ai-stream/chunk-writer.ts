@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { Outflow, type ResponseHeaders } from '../streaming/outflow.ts';
+import { type ResponseHeaders, ResponseWriter } from '../streaming/response-writer.ts';
 import { RETRY_MS, SSE_BEGIN, SSE_HEADERS, SSE_HEARTBEAT } from '../streaming/sse.ts';
-import type { Chunk } from './chunks.ts';
+import type { StallMonitor } from '../streaming/stall-monitor.ts';
+import type { UiChunk } from './chunks.ts';
 
-/** What an event has become; its seq stands on the last chunk. Without a seq: chunks that are no event's. */
-export interface Piece {
-  chunks: readonly Chunk[];
+/** The chunks of an event. The last chunk carries the seq of the event. Without a seq, the chunks belong to no event. */
+export interface RenderedEvent {
+  chunks: readonly UiChunk[];
   seq?: number;
 }
 
@@ -13,50 +14,50 @@ export const AI_STREAM_HEADERS = { ...SSE_HEADERS, 'x-vercel-ai-ui-message-strea
 
 /** Writes a UI Message Stream. */
 export class ChunkWriter {
-  readonly #outflow: Outflow;
+  readonly #writer: ResponseWriter;
 
-  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
-    this.#outflow = new Outflow(response, { ...headers, ...AI_STREAM_HEADERS }, stallMs, this);
-    this.#outflow.write(SSE_BEGIN);
+  constructor(response: ServerResponse, headers: ResponseHeaders, monitor: StallMonitor) {
+    this.#writer = new ResponseWriter(response, { ...headers, ...AI_STREAM_HEADERS }, monitor);
+    this.#writer.write(SSE_BEGIN);
   }
 
   get open(): boolean {
-    return this.#outflow.open;
+    return this.#writer.open;
   }
 
-  write(pieces: readonly Piece[]): void {
-    const frames = pieces.flatMap(({ chunks, seq }) =>
+  write(events: readonly RenderedEvent[]): void {
+    const frames = events.flatMap(({ chunks, seq }) =>
       chunks.map((chunk, i) => frame(chunk, i === chunks.length - 1 ? seq : undefined)),
     );
-    if (frames.length > 0) this.#outflow.write(frames.join(''));
+    if (frames.length > 0) this.#writer.write(frames.join(''));
   }
 
-  /** Keeps the stream from being taken for dead. */
-  beat(): void {
-    this.#outflow.write(SSE_HEARTBEAT);
+  /** Keeps proxies from closing an idle stream. */
+  sendHeartbeat(): void {
+    if (!this.#writer.isPending) this.#writer.write(SSE_HEARTBEAT);
   }
 
   flushed(): Promise<void> {
-    return this.#outflow.flushed();
+    return this.#writer.flushed();
   }
 
   /**
-   * Sends the client away, to come back here or elsewhere. A stream that just ended would be taken for a whole
-   * answer: it is cut, which clients know for a lost connection.
+   * Asks the client to reconnect, possibly to another replica. Clients treat a stream with a regular end as a complete
+   * response, so the connection is closed without a regular end, which clients treat as a lost connection.
    */
   drain(): void {
     const data = { reconnect_after_ms: RETRY_MS };
-    this.#outflow.write(frame({ type: 'data-draining', transient: true, data }));
-    this.#outflow.cut();
+    this.#writer.write(frame({ type: 'data-draining', transient: true, data }));
+    this.#writer.abort();
   }
 
   end(): void {
-    this.#outflow.write('data: [DONE]\n\n');
-    this.#outflow.end();
+    this.#writer.write('data: [DONE]\n\n');
+    this.#writer.end();
   }
 }
 
-function frame(chunk: Chunk, seq?: number): string {
+function frame(chunk: UiChunk, seq?: number): string {
   const id = seq === undefined ? '' : `id: ${seq}\n`;
   return `${id}data: ${JSON.stringify(chunk)}\n\n`;
 }

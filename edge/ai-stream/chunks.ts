@@ -1,16 +1,16 @@
 /**
- * The chunks of an AI SDK UI Message Stream, version 1, as far as this service sends them
+ * The chunks of an AI SDK UI Message Stream, version 1, that this service sends
  * (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol).
  */
-export type Chunk = MessageChunk | StepChunk | PartChunk | ToolChunk | NoticeChunk;
+export type UiChunk = MessageChunk | StepChunk | PartChunk | ToolChunk | NoticeChunk;
 
 type MessageChunk =
   | { type: 'start'; messageId: string }
-  | { type: 'finish'; finishReason: FinishReason }
+  | { type: 'finish'; finishReason: UiFinishReason }
   | { type: 'abort'; reason: string }
   | { type: 'error'; errorText: string };
 
-/** `reset-step` takes back every part since the step began. */
+/** `reset-step` removes every part since the step began. */
 type StepChunk = { type: 'start-step' } | { type: 'finish-step' } | { type: 'reset-step' };
 
 type PartChunk =
@@ -18,7 +18,7 @@ type PartChunk =
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'file'; url: string; mediaType: string };
 
-/** Clients do not know the tools beforehand: to them each is `dynamic`. */
+/** Clients have no static definitions of the tools, so each is `dynamic`. */
 type ToolChunk =
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string; reason?: string }
@@ -28,21 +28,21 @@ type ToolChunk =
       toolCallId: string;
       output: unknown;
       dynamic: true;
-      /** There is more to come. */
+      /** More output follows. */
       preliminary?: true;
     }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
   | { type: 'tool-output-denied'; toolCallId: string };
 
-/** Handed to `onData`, and never a part of the message. */
+/** Passed to `onData`; not a part of the message. */
 type NoticeChunk =
   | { type: 'data-retry'; transient: true; data: { code: string; message: string; next_attempt_at?: string } }
   | { type: 'data-draining'; transient: true; data: { reconnect_after_ms: number } };
 
 const FINISH_REASONS = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
-export type FinishReason = (typeof FINISH_REASONS)[number];
+export type UiFinishReason = (typeof FINISH_REASONS)[number];
 
-/** What a model gave as its reason, where clients know it. */
-export function finishReasonOf(given: string): FinishReason {
-  return FINISH_REASONS.find((known) => known === given) ?? 'stop';
+/** Maps the finish reason of a model to one that AI SDK knows. Default: `stop`. */
+export function finishReasonOf(reason: string): UiFinishReason {
+  return FINISH_REASONS.find((known) => known === reason) ?? 'stop';
 }

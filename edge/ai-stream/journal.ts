@@ -1,7 +1,7 @@
 import type { EventData, EventType } from '../../lib/events.ts';
 import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 
-/** The types of events that a turn is rendered from. */
+/** The event types that are rendered. */
 const RENDERED = [
   'agent.message',
   'agent.message_delta',
@@ -27,12 +27,12 @@ export const RENDERED_TYPES: string[] = [...RENDERED];
 
 type RenderedType = (typeof RENDERED)[number];
 
-/** An event of a journal, as far as a rendering looks at it. */
+/** The fields of a journal event that the renderer reads. */
 export type TurnEvent = {
   [Type in RenderedType]: { seq: number; type: Type; turn_id?: string; data: EventData<Type> };
 }[RenderedType];
 
-/** The text of an event that was asked for by `RENDERED_TYPES`. */
+/** Parses an event of a journal that is filtered by `RENDERED_TYPES`. */
 export function readEvent({ json }: Event): TurnEvent {
   return JSON.parse(json);
 }

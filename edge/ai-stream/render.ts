@@ -1,30 +1,33 @@
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { Piece } from './chunk-writer.ts';
+import type { RenderedEvent } from './chunk-writer.ts';
 import { readEvent, type TurnEvent } from './journal.ts';
-import type { Rendering } from './rendering.ts';
+import type { TurnRenderer } from './turn-renderer.ts';
 
-/** Where in its turn a stream begins. */
-export interface Place {
-  /** Whether the reader has what came of this event already. Asked of every event in order, until one is new. */
+/** The position in its turn at which a stream begins. */
+export interface StreamPosition {
+  /** Whether the client already has the chunks of this event. Called for each event in order, until one is new. */
   isKnown(event: TurnEvent): boolean;
-  /** Whether what is open at this place is said again, for a reader who has lost it. */
+  /** Whether parts that are open at this position are started again, because the client has lost them. */
   reopens: boolean;
 }
 
-export const FROM_THE_BEGINNING: Place = { isKnown: () => false, reopens: false };
+export const FROM_THE_BEGINNING: StreamPosition = { isKnown: () => false, reopens: false };
 
 /** After the event with this seq. */
-export const afterSeq = (seq: number): Place => ({ isKnown: (event) => event.seq <= seq, reopens: true });
+export const afterEvent = (seq: number): StreamPosition => ({
+  isKnown: (event) => event.seq <= seq,
+  reopens: true,
+});
 
-/** After the turn has stopped to ask these questions. */
-export function afterAsking(approvalIds: ReadonlySet<string>): Place {
-  let asked = false;
+/** After the turn has stopped to wait for these approvals. */
+export function afterApprovalRequests(approvalIds: ReadonlySet<string>): StreamPosition {
+  let requested = false;
   let known = true;
   return {
     isKnown(event) {
       if (!known) return false;
-      if (event.type === 'approval.requested' && approvalIds.has(event.data.approval_id)) asked = true;
-      if (asked && event.type === 'turn.blocked') known = false;
+      if (event.type === 'approval.requested' && approvalIds.has(event.data.approval_id)) requested = true;
+      if (requested && event.type === 'turn.blocked') known = false;
       return true;
     },
     reopens: false,
@@ -32,35 +35,35 @@ export function afterAsking(approvalIds: ReadonlySet<string>): Place {
 }
 
 /**
- * A turn from a place on, as it is or as it happens, up to its end or to where it waits for somebody. Nothing at all
- * when it had ended at that place.
+ * Renders a turn from a position to its end, or until it waits for an approval. Yields nothing if the turn had ended at that
+ * position.
  */
 export async function* render(
   journal: AsyncIterable<FollowResponse>,
-  rendering: Rendering,
-  place: Place,
-): AsyncGenerator<Piece[]> {
+  renderer: TurnRenderer,
+  position: StreamPosition,
+): AsyncGenerator<RenderedEvent[]> {
   let begun = false;
-  let isBehind = place !== FROM_THE_BEGINNING;
-  const begin = (): Piece[] => {
+  let skipping = position !== FROM_THE_BEGINNING;
+  const begin = (): RenderedEvent[] => {
     if (begun) return [];
     begun = true;
-    return [{ chunks: [...rendering.begin(), ...(place.reopens ? rendering.reopen() : [])] }];
+    return [{ chunks: [...renderer.begin(), ...(position.reopens ? renderer.reopen() : [])] }];
   };
   for await (const { events, caughtUp } of journal) {
-    const pieces = isBehind ? [] : begin();
+    const rendered = skipping ? [] : begin();
     for (const event of events.map(readEvent)) {
-      isBehind &&= place.isKnown(event);
-      if (isBehind) rendering.take(event);
-      else pieces.push(...begin(), { chunks: rendering.take(event), seq: event.seq });
-      if (!rendering.ended) continue;
-      if (begun) yield pieces;
+      skipping &&= position.isKnown(event);
+      if (skipping) renderer.render(event);
+      else rendered.push(...begin(), { chunks: renderer.render(event), seq: event.seq });
+      if (!renderer.ended) continue;
+      if (begun) yield rendered;
       return;
     }
-    if (caughtUp) pieces.push(...begin());
-    const rests = caughtUp && rendering.waiting;
-    if (rests) pieces.push({ chunks: rendering.pause() });
-    if (pieces.length > 0) yield pieces;
-    if (rests) return;
+    if (caughtUp) rendered.push(...begin());
+    const pauses = caughtUp && renderer.waiting;
+    if (pauses) rendered.push({ chunks: renderer.pause() });
+    if (rendered.length > 0) yield rendered;
+    if (pauses) return;
   }
 }

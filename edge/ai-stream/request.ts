@@ -1,27 +1,28 @@
 import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import { checkKeepable } from '../input/json.ts';
-import { step } from '../input/pointer.ts';
-import { createCheck, createInspection, refuseProblems } from '../input/schema.ts';
+import { checkStorable } from '../input/json.ts';
+import { pointerStep } from '../input/pointer.ts';
+import { createCheck, createInspector, refuseProblems } from '../input/schema.ts';
 import { AnyObject, closed, optional, text } from '../schemas/common.ts';
-import { BusyPolicy, Content, contentJson } from '../schemas/content.ts';
+import { BusyPolicySchema, contentJson, MessageContent } from '../schemas/content.ts';
 
 export const AiRequest = closed(
   {
-    content: optional(Content),
-    busy_policy: optional(BusyPolicy),
+    content: optional(MessageContent),
+    busy_policy: optional(BusyPolicySchema),
     messages: optional(
       Type.Array(AnyObject('A UIMessage.'), {
         minItems: 1,
-        description: "What AI SDK's transport sends in place of content. Only the last one is looked at.",
+        description:
+          "The messages of AI SDK's transport, instead of `content`. Only the last message is used.",
       }),
     ),
-    id: optional(text('The chat of the client; it means nothing here.')),
+    id: optional(text('The id of the chat in the client. Ignored.')),
     trigger: optional(Type.Enum(['submit-message', 'regenerate-message'])),
-    messageId: optional(text('The message of the client; it means nothing here.')),
+    messageId: optional(text('The id of the message in the client. Ignored.')),
   },
-  { description: 'Either content, or messages as AI SDK has them.' },
+  { description: 'Either `content`, or the `messages` of AI SDK.' },
 );
 
 const UserMessage = Type.Object({
@@ -29,7 +30,7 @@ const UserMessage = Type.Object({
   parts: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() }), { minItems: 1 }),
 });
 
-const Answered = Type.Object({
+const AnsweredPart = Type.Object({
   approval: Type.Object({
     id: Type.String(),
     approved: Type.Boolean(),
@@ -37,65 +38,65 @@ const Answered = Type.Object({
   }),
 });
 
-/** What somebody says to a question of the turn. */
-export interface Answer {
+/** The answer to an approval request. */
+export interface ApprovalAnswer {
   approvalId: string;
   approved: boolean;
   reason: string;
 }
 
-export type Ask =
+export type TurnRequest =
   | { kind: 'message'; contentJson: string; busyPolicy: string }
-  | { kind: 'answers'; answers: Answer[] };
+  | { kind: 'answers'; answers: ApprovalAnswer[] };
 
 const checkForm = createCheck(AiRequest);
-const inspectUserMessage = createInspection(UserMessage);
-const inspectAnswered = createInspection(Answered);
+const inspectUserMessage = createInspector(UserMessage);
+const inspectAnsweredPart = createInspector(AnsweredPart);
 
 /**
- * What a request asks for. Of the messages only what is asked with is judged: the others hold what models and tools
- * have said, which may be anything. Refused with INVALID_REQUEST or INVALID_TEXT.
+ * Reads the message or the approval answers of a request. Only the message that is used is validated, because the others
+ * contain arbitrary output of models and tools. Refuses with INVALID_REQUEST or INVALID_TEXT.
  */
-export function readAsk(value: unknown): Ask {
+export function readTurnRequest(value: unknown): TurnRequest {
   const { content, messages, trigger, busy_policy: busyPolicy = 'enqueue' } = checkForm(value);
-  if (content !== undefined && messages) throw refuseField('/messages', 'cannot stand beside content');
-  if (content !== undefined) return say(content, busyPolicy);
+  if (content !== undefined && messages) throw refuseField('/messages', 'must not be combined with content');
+  if (content !== undefined) return messageRequest(content, busyPolicy);
   if (!messages) throw refuseField('/content', 'is required');
-  const isAgain = trigger === 'regenerate-message';
-  const index = isAgain ? messages.findLastIndex(({ role }) => role === 'user') : messages.length - 1;
+  const regenerates = trigger === 'regenerate-message';
+  const index = regenerates ? messages.findLastIndex(({ role }) => role === 'user') : messages.length - 1;
   const message = messages[index];
-  if (!message) throw refuseField('/messages', 'hold none of the user');
-  const pointer = `/messages${step(index)}`;
-  if (message.role === 'assistant') return { kind: 'answers', answers: answersOf(message, pointer) };
-  refuseUnfit(inspectUserMessage(message), pointer);
+  if (!message) throw refuseField('/messages', 'contains no user message');
+  const pointer = `/messages${pointerStep(index)}`;
+  if (message.role === 'assistant') return { kind: 'answers', answers: readAnswers(message, pointer) };
+  refuseSchemaProblems(inspectUserMessage(message), pointer);
   const { parts } = message as Static<typeof UserMessage>;
-  return say(
+  return messageRequest(
     parts.map((part) => ({ type: part.type, text: part.text })),
     busyPolicy,
   );
 }
 
-function say(content: Static<typeof Content>, busyPolicy: string): Ask {
-  checkKeepable({ content });
+function messageRequest(content: Static<typeof MessageContent>, busyPolicy: string): TurnRequest {
+  checkStorable({ content });
   return { kind: 'message', contentJson: contentJson(content), busyPolicy };
 }
 
-function answersOf({ parts }: Record<string, unknown>, pointer: string): Answer[] {
-  const answers: Answer[] = [];
+function readAnswers({ parts }: Record<string, unknown>, pointer: string): ApprovalAnswer[] {
+  const answers: ApprovalAnswer[] = [];
   for (const [index, part] of (Array.isArray(parts) ? parts : []).entries()) {
     if (part?.state !== 'approval-responded') continue;
-    const at = `${pointer}/parts${step(index)}`;
-    refuseUnfit(inspectAnswered(part), at);
-    const { id, approved, reason = '' } = (part as Static<typeof Answered>).approval;
-    if (!isId('apr', id)) throw refuseField(`${at}/approval/id`, 'is not the id of an approval');
-    checkKeepable({ reason });
+    const at = `${pointer}/parts${pointerStep(index)}`;
+    refuseSchemaProblems(inspectAnsweredPart(part), at);
+    const { id, approved, reason = '' } = (part as Static<typeof AnsweredPart>).approval;
+    if (!isId('apr', id)) throw refuseField(`${at}/approval/id`, 'is not an approval id');
+    checkStorable({ reason });
     answers.push({ approvalId: id, approved, reason });
   }
-  if (answers.length === 0) throw refuseField(`${pointer}/parts`, 'hold no answer to an approval');
+  if (answers.length === 0) throw refuseField(`${pointer}/parts`, 'contains no approval response');
   return answers;
 }
 
-function refuseUnfit(problems: ReturnType<typeof inspectAnswered>, pointer: string): void {
+function refuseSchemaProblems(problems: ReturnType<typeof inspectAnsweredPart>, pointer: string): void {
   if (problems.length === 0) return;
-  throw refuseProblems(problems.map((one) => ({ ...one, pointer: pointer + one.pointer })));
+  throw refuseProblems(problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer })));
 }

@@ -1,123 +1,188 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallOptions } from '../../lib/grpc/contract.ts';
-import type { EdgeContext } from '../context.ts';
-import { callOf } from '../door/door.ts';
+import { callOf } from '../authentication/authenticator.ts';
 import { idempotencyKey, lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
-import { createQueryReader, type RawQuery } from '../input/query.ts';
+import type { RawQuery } from '../input/query.ts';
+import { receiveJson } from '../register-route.ts';
+import { type RouteContext, route } from '../route.ts';
 import { replayed } from '../routes/replayed.ts';
 import { closed } from '../schemas/common.ts';
 import { MESSAGE_BYTES } from '../schemas/content.ts';
 import { afterSeq } from '../schemas/events.ts';
-import { receiveJson, urlOf } from '../serve.ts';
-import type { LiveStreams } from '../streaming/live.ts';
-import { AI_STREAM_HEADERS, ChunkWriter, type Piece } from './chunk-writer.ts';
+import type { LiveStreams } from '../streaming/live-streams.ts';
+import { AI_STREAM_HEADERS, ChunkWriter, type RenderedEvent } from './chunk-writer.ts';
 import { RENDERED_TYPES } from './journal.ts';
 import { render } from './render.ts';
-import { Rendering } from './rendering.ts';
-import { readAsk } from './request.ts';
-import { type Showing, Turns } from './turns.ts';
+import { AiRequest, readTurnRequest } from './request.ts';
+import { TurnFinder, type TurnStream } from './turn-finder.ts';
+import { TurnRenderer } from './turn-renderer.ts';
 
-export const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
-/** Where AI SDK's transport looks for a stream to join, unless it is told otherwise. */
-export const AI_RECONNECT_PATH = `${AI_STREAM_PATH}/{chat_id}/stream`;
+const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
+const CHUNKS = [
+  { type: 'start', messageId: 'trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8' },
+  { type: 'start-step' },
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'Hello!' },
+  { type: 'text-end', id: '1' },
+  { type: 'finish-step' },
+  { type: 'finish', finishReason: 'stop' },
+];
 
-export const AiStreamQuery = closed({ after_seq: afterSeq });
-const NO_QUERY = closed({});
+const CHUNK_STREAM = {
+  description:
+    'The stream. Each `data` line is a chunk; `id` is the seq of the event that the chunk completes.',
+  headers: {
+    'x-vercel-ai-ui-message-stream': {
+      description: 'The version of the stream protocol.',
+      schema: { const: 'v1' },
+    },
+  },
+  content: {
+    'text/event-stream': {
+      schema: { type: 'object', required: ['type'], properties: { type: { type: 'string' } } },
+      example: `${CHUNKS.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`,
+    },
+  },
+};
 
-type Request = FastifyRequest<{ Params: { session_id: string } }>;
+const params = (request: FastifyRequest) => request.params as { session_id: string };
 
-/** Turns as UI Message Streams of AI SDK: a rendering of the journal, and not a second source. */
-export function serveAiStream(
-  app: FastifyInstance,
-  { clients }: EdgeContext,
-  live: LiveStreams,
-  stallMs: number,
-) {
-  const readQuery = createQueryReader(AiStreamQuery);
-  const readNoQuery = createQueryReader(NO_QUERY);
+const resumeRoute = (path: string, operationId: string, summary: string) =>
+  route.raw({
+    method: 'GET',
+    path,
+    operationId,
+    tag: 'Events',
+    summary,
+    description:
+      'Starts at the beginning of the turn. With `after_seq` or `Last-Event-ID`, the stream continues after that event of its ' +
+      'turn and first repeats the start of every part that is still open.',
+    query: closed({ after_seq: afterSeq }),
+    headers: ['Last-Event-ID'],
+    responses: { 200: CHUNK_STREAM, 204: { description: 'No turn is in progress.' } },
+    errors: ['INVALID_CURSOR', 'SESSION_NOT_FOUND'],
+    config: { longLived: true },
+    createHandler(context, readQuery) {
+      const { clients } = context;
+      return async (request, reply) => {
+        const call = callOf(request);
+        const query = readQuery(request.query as RawQuery);
+        checkPath(request.params as Record<string, string>, ['SESSION_NOT_FOUND']);
+        const seq = lastEventId(request.raw) ?? query.after_seq ?? 0;
+        const turns = new TurnFinder(clients, params(request).session_id, call);
+        const interrupted = seq === 0 ? undefined : await turns.at(seq);
+        if (interrupted && (await streamTurn(context, interrupted, request, reply, call))) return reply;
+        const current = await turns.current();
+        // The turn of that event has ended; a turn that began after it is new to the client.
+        if (current && current.from > seq && (await streamTurn(context, current, request, reply, call)))
+          return reply;
+        return reply.code(204).send();
+      };
+    },
+  });
 
-  async function post(request: Request, reply: FastifyReply) {
-    const call = callOf(request);
-    const ask = readAsk(await receiveJson(request.raw, MESSAGE_BYTES));
-    readNoQuery(request.query as RawQuery);
-    checkPath(request.params);
-    const { session_id: sessionId } = request.params;
-    const showing = await new Turns(clients, sessionId, call).ask(ask, idempotencyKey(request.raw));
-    reply.headers(replayed(showing.replayed ?? false));
-    if (await show(showing, request, reply, call)) return reply;
-    return reply.code(204).send();
-  }
+/** Turns as UI Message Streams of AI SDK, rendered from the journal. */
+export const aiStreamRoutes = [
+  route.raw({
+    method: 'POST',
+    path: AI_STREAM_PATH,
+    operationId: 'streamTurn',
+    tag: 'Events',
+    summary: 'Send a message and stream the turn to AI SDK',
+    description:
+      "An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: " +
+      'its last user message is sent, or the approval responses in its last assistant message are decided. The stream ' +
+      'contains one turn and ends with the turn, or when the turn waits for an approval. Closing the stream does not stop ' +
+      'the turn.',
+    query: closed({}),
+    headers: ['Idempotency-Key'],
+    body: AiRequest,
+    example: { content: 'And then?' },
+    responses: { 200: CHUNK_STREAM },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'APPROVAL_NOT_FOUND',
+      'APPROVAL_ALREADY_DECIDED',
+      'SESSION_BUSY',
+      'QUOTA_EXCEEDED',
+      'SESSION_ARCHIVED',
+      'SESSION_TERMINATED',
+    ],
+    config: { longLived: true },
+    createHandler(context, readQuery) {
+      return async (request, reply) => {
+        const call = callOf(request);
+        const turnRequest = readTurnRequest(await receiveJson(request.raw, MESSAGE_BYTES));
+        readQuery(request.query as RawQuery);
+        checkPath(params(request));
+        const turns = new TurnFinder(context.clients, params(request).session_id, call);
+        const stream = await turns.start(turnRequest, idempotencyKey(request.raw));
+        reply.headers(replayed(stream.replayed ?? false));
+        if (await streamTurn(context, stream, request, reply, call)) return reply;
+        return reply.code(204).send();
+      };
+    },
+  }),
 
-  async function get(request: Request, reply: FastifyReply) {
-    const call = callOf(request);
-    const query = readQuery(request.query as RawQuery);
-    checkPath(request.params, ['SESSION_NOT_FOUND']);
-    const place = lastEventId(request.raw) ?? query.after_seq ?? 0;
-    const turns = new Turns(clients, request.params.session_id, call);
-    const left = place === 0 ? undefined : await turns.at(place);
-    if (left && (await show(left, request, reply, call))) return reply;
-    const current = await turns.current();
-    // What had ended at that place is over; a later turn is news.
-    if (current && current.from > place && (await show(current, request, reply, call))) return reply;
-    return reply.code(204).send();
-  }
+  resumeRoute(AI_STREAM_PATH, 'resumeTurnStream', 'Resume the stream of the current turn for AI SDK'),
+  resumeRoute(
+    `${AI_STREAM_PATH}/{chat_id}/stream`,
+    'reconnectTurnStream',
+    "Resume the stream of the current turn at the default path of AI SDK's transport",
+  ),
+];
 
-  /** False when there is nothing to show. */
-  async function show(
-    showing: Showing,
-    request: Request,
-    reply: FastifyReply,
-    call: CallOptions,
-  ): Promise<boolean> {
-    const { turnId, from, place } = showing;
-    const { session_id: sessionId } = request.params;
-    const journal = clients.sessions.follow(
-      { sessionId, afterSeq: from, fromNow: false, types: RENDERED_TYPES, untilCaughtUp: false },
-      call,
-    );
-    const pieces = render(journal, new Rendering(turnId), place);
-    // Until the first piece is there the answer can still be another one.
-    const first = await pieces.next();
-    if (first.done) return false;
-    if (request.method === 'HEAD') {
-      await pieces.return(undefined);
-      await reply.headers(AI_STREAM_HEADERS).send();
-      return true;
-    }
-    reply.hijack();
-    const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
-    // Not awaited: while a stream is idle nothing else of its request is kept.
-    void copy(pieces, writer, first.value, live);
+/** Streams a turn. Resolves to false, without a response, when the turn has no chunks to send. */
+async function streamTurn(
+  { clients, liveStreams, stallMonitor }: RouteContext,
+  { turnId, from, position }: TurnStream,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: CallOptions,
+): Promise<boolean> {
+  const { session_id: sessionId } = params(request);
+  const journal = clients.sessions.follow(
+    { sessionId, afterSeq: from, fromNow: false, types: RENDERED_TYPES, untilCaughtUp: false },
+    call,
+  );
+  const batches = render(journal, new TurnRenderer(turnId), position);
+  // Until the first batch arrives, the response can still be an error or 204.
+  const first = await batches.next();
+  if (first.done) return false;
+  if (request.method === 'HEAD') {
+    await batches.return(undefined);
+    await reply.headers(AI_STREAM_HEADERS).send();
     return true;
   }
-
-  app.route({ method: 'POST', url: urlOf(AI_STREAM_PATH), handler: post, config: { lasting: true } });
-  app.route({ method: 'GET', url: urlOf(AI_STREAM_PATH), handler: get, config: { lasting: true } });
-  app.route({ method: 'GET', url: urlOf(AI_RECONNECT_PATH), handler: get, config: { lasting: true } });
+  reply.hijack();
+  const writer = new ChunkWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor);
+  // Not awaited, so that an idle stream does not retain its request.
+  void copyChunks(batches, writer, first.value, liveStreams);
+  return true;
 }
 
-/** Never fails. */
-async function copy(
-  pieces: AsyncGenerator<Piece[]>,
+/** Never rejects. */
+async function copyChunks(
+  batches: AsyncGenerator<RenderedEvent[]>,
   writer: ChunkWriter,
-  first: Piece[],
-  live: LiveStreams,
+  first: RenderedEvent[],
+  liveStreams: LiveStreams,
 ): Promise<void> {
-  live.add(writer);
+  liveStreams.add(writer);
   try {
-    for (let some = first; ; ) {
-      writer.write(some);
+    for (let batch = first; ; ) {
+      writer.write(batch);
       await writer.flushed();
-      const next = await pieces.next();
+      const next = await batches.next();
       if (next.done) break;
-      some = next.value;
+      batch = next.value;
     }
     writer.end();
   } catch {
-    // The head is out: what happened can only be said by sending the client elsewhere.
+    // The status has been sent, so a failure can only tell the client to reconnect.
     writer.drain();
   } finally {
-    live.delete(writer);
+    liveStreams.delete(writer);
   }
 }

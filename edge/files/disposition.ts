@@ -1,10 +1,10 @@
 const UNSAFE = /[^\x20-\x7e]|["\\%]/g;
-/** What RFC 8187 calls attr-char, of what encodeURIComponent leaves as it is. */
+/** Characters that encodeURIComponent keeps and that are not attr-char of RFC 8187. */
 const NOT_ATTRIBUTE = /['()*]/g;
 
 /**
- * A Content-Disposition under which a file is saved under its name (https://www.rfc-editor.org/rfc/rfc6266). A name that
- * is more than plain ASCII comes twice: with substitutes for old readers, and as it is (RFC 8187).
+ * A Content-Disposition that saves a file under its name (https://www.rfc-editor.org/rfc/rfc6266). A name with characters
+ * beyond plain ASCII is given twice: with substitutes for old clients, and encoded (RFC 8187).
  */
 export function attachment(name: string): string {
   const plain = name.replace(UNSAFE, '_');

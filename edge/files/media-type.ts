@@ -1,17 +1,17 @@
 import { Mime } from 'mime';
 import other from 'mime/types/other.js';
 import standard from 'mime/types/standard.js';
-import { nameOf } from '../../lib/paths.ts';
+import { baseNameOf } from '../../lib/paths.ts';
 
-export const UNKNOWN_TYPE = 'application/octet-stream';
+const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Where agents work, these are programs; the registry of types takes `.ts` for a film. */
-const PROGRAMS = { 'text/typescript': ['ts', 'mts', 'cts', 'tsx'] };
+/** The registry of media types maps `.ts` to video/mp2t. In workspaces these files are TypeScript. */
+const TYPESCRIPT = { 'text/typescript': ['ts', 'mts', 'cts', 'tsx'] };
 
-const types = new Mime(standard, other).define(PROGRAMS, true);
+const types = new Mime(standard, other).define(TYPESCRIPT, true);
 
-/** What the name of a file says about what is in it. Nobody has looked inside. */
+/** The media type that the suffix of a file name implies. The content is not examined. */
 export function mediaTypeOf(path: string): string {
-  // With a slash before it, so that a name without a suffix is not taken for one.
-  return types.getType(`/${nameOf(path)}`) ?? UNKNOWN_TYPE;
+  // The library treats a name without a slash and a dot as a suffix.
+  return types.getType(`/${baseNameOf(path)}`) ?? UNKNOWN_TYPE;
 }

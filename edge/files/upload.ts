@@ -1,31 +1,36 @@
 import { refuseField } from '../../lib/errors.ts';
 import { MAX_PATH_BYTES } from '../../lib/paths.ts';
 import type { Change, Content, WriteContentsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
-import type { Inflow } from './inflow.ts';
-import { type Part, Parts } from './multipart.ts';
-import { malformed } from './part.ts';
+import type { BodyReader } from './body-reader.ts';
+import { mergeSmallChunks } from './merge-chunks.ts';
+import { type MultipartPart, MultipartReader } from './multipart-reader.ts';
+import { malformed } from './part-head.ts';
 import { checkDirectoryPath, checkFilePath } from './path.ts';
-import { pieces } from './pieces.ts';
-import type { Located } from './places.ts';
+import type { WorkspaceLocation } from './workspace-owners.ts';
 
-/** What is uploaded, for the service that keeps it, and where it is to be put as soon as that is known. */
-export interface Upload {
+/** An upload: the messages for the files service, and the target paths. */
+export interface WorkspaceUpload {
   messages: AsyncIterable<WriteContentsRequest>;
-  /** The path of each content, and how many bytes it had, in their order. */
+  /** The path and size of each file, in order. Complete when `messages` has ended. */
   targets: { path: string; size: number }[];
 }
 
-/** The most files of one request: what is known of each is kept until the last one has come. */
+/** The maximum number of files per request. Their paths are kept in memory until the last one has arrived. */
 const MAX_FILES = 100_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A body that is one file. `size` is what was announced, where something was. */
-export function rawUpload(where: Located, inflow: Inflow, path: string, size: number | undefined): Upload {
+/** A body that is one file. `size` is the announced length; undefined when it is unknown. */
+export function rawUpload(
+  location: WorkspaceLocation,
+  reader: BodyReader,
+  path: string,
+  size: number | undefined,
+): WorkspaceUpload {
   const target = { path, size: 0 };
   async function* messages(): AsyncGenerator<WriteContentsRequest> {
-    yield { kind: { $case: 'place', value: where } };
+    yield { kind: { $case: 'place', value: location } };
     yield { kind: { $case: 'begin', value: { size } } };
-    for await (const bytes of pieces(inflow)) {
+    for await (const bytes of mergeSmallChunks(reader)) {
       target.size += bytes.length;
       yield { kind: { $case: 'bytes', value: bytes } };
     }
@@ -33,55 +38,61 @@ export function rawUpload(where: Located, inflow: Inflow, path: string, size: nu
   return { messages: messages(), targets: [target] };
 }
 
-/** A form: `path`, the directory, and then any number of `files`, each of which goes under its name below it. */
-export function formUpload(where: Located, inflow: Inflow, boundary: string): Upload {
-  const targets: Upload['targets'] = [];
+/**
+ * A form: an optional first part `path` with the target directory, then any number of `files`, each of which is written to its
+ * file name below that directory. Without `path`, the files are written to the root of the workspace.
+ */
+export function formUpload(
+  location: WorkspaceLocation,
+  reader: BodyReader,
+  boundary: string,
+): WorkspaceUpload {
+  const targets: WorkspaceUpload['targets'] = [];
   async function* messages(): AsyncGenerator<WriteContentsRequest> {
-    yield { kind: { $case: 'place', value: where } };
-    const taken = new Set<string>();
+    yield { kind: { $case: 'place', value: location } };
+    const paths = new Set<string>();
     let directory: string | undefined;
-    for await (const part of new Parts(inflow, boundary)) {
-      if (directory === undefined) {
+    for await (const part of new MultipartReader(reader, boundary)) {
+      if (directory === undefined && part.name === 'path') {
         directory = await readDirectory(part);
         continue;
       }
-      const path = targetOf(part, directory, taken);
+      directory ??= '';
+      const path = targetPath(part, directory, paths);
       const target = { path, size: 0 };
       targets.push(target);
       yield { kind: { $case: 'begin', value: { size: undefined } } };
-      for await (const bytes of pieces(part.content)) {
+      for await (const bytes of mergeSmallChunks(part.content)) {
         target.size += bytes.length;
         yield { kind: { $case: 'bytes', value: bytes } };
       }
     }
-    if (directory === undefined) throw refuseField('/path', 'is required, as the first part');
-    if (targets.length === 0) throw refuseField('/files', 'must be at least one');
+    if (targets.length === 0) throw refuseField('/files', 'must contain at least one file');
   }
   return { messages: messages(), targets };
 }
 
-/** The changes that put each file at its path, once its content is kept. */
-export function putsOf({ targets }: Upload, contents: readonly Content[]): Change[] {
+/** The changes that write the stored contents to their paths. */
+export function putFileChanges({ targets }: WorkspaceUpload, contents: readonly Content[]): Change[] {
   return targets.map(({ path, size }, index) => {
     const content = contents[index];
     if (content?.size !== size)
-      throw new Error(`of the ${size} bytes of a file, ${content?.size} have been kept`);
+      throw new Error(`The files service stored ${content?.size} of ${size} bytes of a file.`);
     const value = { path, contentId: content.contentId, executable: false, modifiedAt: undefined };
     return { kind: { $case: 'putFile', value } };
   });
 }
 
-async function readDirectory({ name, fileName, content }: Part): Promise<string> {
-  if (name !== 'path') throw refuseField('/path', 'is required, as the first part');
-  if (fileName !== undefined) throw refuseField('/path', 'must be a text and not a file');
-  const read: Buffer[] = [];
+async function readDirectory({ fileName, content }: MultipartPart): Promise<string> {
+  if (fileName !== undefined) throw refuseField('/path', 'must be text, not a file');
+  const chunks: Buffer[] = [];
   let length = 0;
   for await (const bytes of content) {
     length += bytes.length;
     if (length > MAX_PATH_BYTES) throw refuseField('/path', `must have at most ${MAX_PATH_BYTES} bytes`);
-    read.push(bytes);
+    chunks.push(bytes);
   }
-  return checkDirectoryPath(decode(Buffer.concat(read)));
+  return checkDirectoryPath(decode(Buffer.concat(chunks)));
 }
 
 function decode(bytes: Buffer): string {
@@ -92,18 +103,22 @@ function decode(bytes: Buffer): string {
   }
 }
 
-function targetOf({ name, fileName }: Part, directory: string, taken: Set<string>): string {
-  if (name === 'path') throw refuseField('/path', 'must be given once, as the first part');
+function targetPath({ name, fileName }: MultipartPart, directory: string, paths: Set<string>): string {
+  if (name === 'path')
+    throw refuseField('/path', 'must be the first part of the form and must not be repeated');
   if (name !== 'files')
-    throw malformed(`a part is named ${JSON.stringify(name.slice(0, 100))}, and not "files"`);
-  const pointer = `/files/${taken.size}`;
-  if (taken.size === MAX_FILES) throw refuseField('/files', `must be at most ${MAX_FILES}`);
+    throw malformed(
+      `Unknown part ${JSON.stringify(name.slice(0, 100))}. Parts must be named "path" or "files".`,
+    );
+  const pointer = `/files/${paths.size}`;
+  if (paths.size === MAX_FILES) throw refuseField('/files', `must contain at most ${MAX_FILES} files`);
   if (!fileName) throw refuseField(pointer, 'has no file name');
   const path = checkFilePath(
     directory === '' ? fileName : `${directory}/${checkFilePath(fileName, pointer)}`,
     pointer,
   );
-  if (taken.has(path)) throw refuseField(pointer, `has the path of another one: ${JSON.stringify(path)}`);
-  taken.add(path);
+  if (paths.has(path))
+    throw refuseField(pointer, `must not repeat the path of another file: ${JSON.stringify(path)}`);
+  paths.add(path);
   return path;
 }

@@ -3,22 +3,22 @@ import type { Readable } from 'node:stream';
 import { refuse } from '../../lib/errors.ts';
 import { occurrences } from './headers.ts';
 
-/** A body that is longer than it may be. The rest of it is read and forgotten, so that the client hears the answer. */
+/** The result for a body that exceeds the limit. The rest is discarded, so that the client can read the response. */
 export const OVERSIZE = Symbol('oversize');
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads a body of at most `limit` bytes. Longer ones are given up as soon as that is known, by the
- * announced length or by the bytes that came.
+ * Reads a body of at most `limit` bytes. A longer body is given up as soon as its announced or received length exceeds the
+ * limit.
  */
-export function readBody(
+export function readBoundedBody(
   stream: Readable,
-  announced: string | undefined,
+  contentLength: string | undefined,
   limit: number,
   done: (error: Error | null, body: Buffer | typeof OVERSIZE) => void,
 ): void {
-  if (Number(announced) > limit) {
+  if (Number(contentLength) > limit) {
     stream.resume();
     done(null, OVERSIZE);
     return;
@@ -27,48 +27,48 @@ export function readBody(
   let length = 0;
 
   function finish(error: Error | null, body: Buffer | typeof OVERSIZE): void {
-    stream.off('data', take);
-    stream.off('end', end);
-    stream.off('close', leave);
-    stream.off('error', leave);
+    stream.off('data', onData);
+    stream.off('end', onEnd);
+    stream.off('close', onClose);
+    stream.off('error', onClose);
     chunks = [];
     done(error, body);
   }
-  function take(chunk: Buffer): void {
+  function onData(chunk: Buffer): void {
     length += chunk.length;
     chunks.push(chunk);
     if (length <= limit) return;
     finish(null, OVERSIZE);
     stream.resume();
   }
-  function end(): void {
-    // A copy, always: a chunk is a view into memory that the socket uses again.
-    finish(null, length === 0 ? NOTHING : Buffer.concat(chunks, length));
+  function onEnd(): void {
+    // Always a copy: a chunk is a view of memory that the socket reuses.
+    finish(null, length === 0 ? EMPTY : Buffer.concat(chunks, length));
   }
-  function leave(): void {
+  function onClose(): void {
     stream.on('error', () => {});
-    finish(refuse('CANCELLED', 'the client left before the end of the request'), NOTHING);
+    finish(refuse('CANCELLED', 'The client disconnected before the end of the request.'), EMPTY);
   }
-  stream.on('data', take);
-  stream.on('end', end);
-  stream.on('close', leave);
-  stream.on('error', leave);
+  stream.on('data', onData);
+  stream.on('end', onEnd);
+  stream.on('close', onClose);
+  stream.on('error', onClose);
 }
 
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset[ \t]*=[ \t]*("utf-8"|utf-8)[ \t]*)?$/i;
 
-/** Refuses everything but JSON in UTF-8, named once and not compressed. */
+/** Refuses requests whose Content-Type is not JSON in UTF-8, or whose body is encoded. */
 export function requireJson({ rawHeaders, headers }: IncomingMessage): void {
   const [type = '', ...more] = occurrences(rawHeaders, 'content-type');
   if (!JSON_TYPE.test(type) || more.length > 0) {
-    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the Content-Type must be application/json');
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be application/json.');
   }
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'the body must not have a Content-Encoding');
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'A Content-Encoding is not supported. Send the body unencoded.');
   }
 }
 
-/** Whether bytes follow the headers. */
+/** Whether the headers announce a non-empty body. */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);

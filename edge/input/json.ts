@@ -1,43 +1,44 @@
 import { type FieldProblem, type Refusal, refuse } from '../../lib/errors.ts';
-import { step } from './pointer.ts';
-import { findUnkeepable } from './text.ts';
+import { pointerStep } from './pointer.ts';
+import { findUnstorable } from './text.ts';
 
-/** Nobody's request is nested deeper, and what walks over it later may be recursive. */
+/** Code that processes the value later may be recursive. */
 const MAX_DEPTH = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a request body. Stricter than JSON.parse where two readers could understand the same bytes
- * differently: the text must be UTF-8, a member may stand in its object once, and none may be named
- * `__proto__`. Refused with INVALID_REQUEST.
+ * Parses a JSON request body. Stricter than JSON.parse where two parsers could interpret the same bytes differently: the text
+ * must be UTF-8, object members must be unique, and none may be named `__proto__`. Refuses with INVALID_REQUEST.
  */
 export function readJson(bytes: Buffer): unknown {
   const { text, value } = read(bytes);
   const problem = findAmbiguity(text);
-  if (problem) throw malformed(`${problem.pointer || 'the body'} ${problem.message}`, [problem]);
+  if (problem) throw malformed(`${problem.pointer || 'The body'} ${problem.message}`, [problem]);
   return value;
 }
 
-/** Refuses a value that cannot be kept as it came: with INVALID_TEXT for a text, with INVALID_REQUEST for a number. */
-export function checkKeepable(value: unknown): void {
-  const { texts, numbers } = findUnkeepable(value);
+/** Refuses values that cannot be stored unchanged: strings with INVALID_TEXT, numbers with INVALID_REQUEST. */
+export function checkStorable(value: unknown): void {
+  const { texts, numbers } = findUnstorable(value);
   if (texts.length > 0) {
-    throw refuse('INVALID_TEXT', 'a text holds a NUL character or a lone surrogate', { details: texts });
+    throw refuse('INVALID_TEXT', 'A string contains a NUL character or a lone surrogate.', {
+      details: texts,
+    });
   }
-  if (numbers.length > 0) throw malformed('a number is too large', numbers);
+  if (numbers.length > 0) throw malformed('A number is too large.', numbers);
 }
 
-interface Reading {
+interface ParsedJson {
   text: string;
   value: unknown;
 }
 
-function read(bytes: Buffer): Reading {
+function read(bytes: Buffer): ParsedJson {
   const text = decode(bytes);
-  const reading = parse(text) ?? parse(decode(escapeUnkeepable(bytes)));
-  if (reading) return reading;
-  throw malformed(text === undefined ? 'the body is not UTF-8' : 'the body is not valid JSON');
+  const parsed = parse(text) ?? parse(decode(escapeUnstorable(bytes)));
+  if (parsed) return parsed;
+  throw malformed(text === undefined ? 'The body is not UTF-8.' : 'The body is not valid JSON.');
 }
 
 function decode(bytes: Uint8Array): string | undefined {
@@ -48,7 +49,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function parse(text: string | undefined): Reading | undefined {
+function parse(text: string | undefined): ParsedJson | undefined {
   if (text === undefined) return undefined;
   try {
     return { text, value: JSON.parse(text) };
@@ -58,10 +59,10 @@ function parse(text: string | undefined): Reading | undefined {
 }
 
 /**
- * Writes NUL bytes and encoded surrogates as JSON can write them, so that a body in which nothing else is
- * wrong is refused with the place where they stand.
+ * Replaces NUL bytes and encoded surrogates by JSON escapes, so that a body that is otherwise valid is refused with the
+ * pointer of the invalid string.
  */
-function escapeUnkeepable(bytes: Buffer): Buffer {
+function escapeUnstorable(bytes: Buffer): Buffer {
   const escaped = bytes
     .toString('latin1')
     .replaceAll('\0', '\\u0000')
@@ -80,22 +81,22 @@ interface Level {
   at: string | number;
 }
 
-/** Walks over the tokens of a text that JSON.parse has accepted, so that only their order matters here. */
+/** Scans the tokens of a text that JSON.parse has accepted, so the syntax needs no checks here. */
 function findAmbiguity(text: string): FieldProblem | undefined {
   const levels: Level[] = [];
-  let nameComes = false;
+  let expectsName = false;
   for (let i = 0; i < text.length; i++) {
     const level = levels.at(-1);
     switch (text[i]) {
       case '"': {
         const end = endOfString(text, i);
-        if (nameComes && level?.names) {
+        if (expectsName && level?.names) {
           const name: string = JSON.parse(text.slice(i, end + 1));
           const message = problemOf(name, level.names);
-          if (message) return { pointer: pointerTo(levels.slice(0, -1)) + step(name), message };
+          if (message) return { pointer: pointerTo(levels.slice(0, -1)) + pointerStep(name), message };
           level.names.add(name);
           level.at = name;
-          nameComes = false;
+          expectsName = false;
         }
         i = end;
         break;
@@ -105,18 +106,18 @@ function findAmbiguity(text: string): FieldProblem | undefined {
         if (levels.length === MAX_DEPTH) {
           return { pointer: '', message: `must not be nested deeper than ${MAX_DEPTH} levels` };
         }
-        nameComes = text[i] === '{';
-        levels.push({ names: nameComes ? new Set() : undefined, at: 0 });
+        expectsName = text[i] === '{';
+        levels.push({ names: expectsName ? new Set() : undefined, at: 0 });
         break;
       }
       case '}':
       case ']':
         levels.pop();
-        nameComes = false;
+        expectsName = false;
         break;
       case ',':
         if (!level) break;
-        nameComes = level.names !== undefined;
+        expectsName = level.names !== undefined;
         if (typeof level.at === 'number') level.at++;
     }
   }
@@ -124,12 +125,12 @@ function findAmbiguity(text: string): FieldProblem | undefined {
 }
 
 function problemOf(name: string, seen: Set<string>): string | undefined {
-  if (name === '__proto__') return 'is not a name a member can have';
-  return seen.has(name) ? 'stands more than once in its object' : undefined;
+  if (name === '__proto__') return 'is not an allowed member name';
+  return seen.has(name) ? 'appears more than once in its object' : undefined;
 }
 
 function pointerTo(levels: readonly Level[]): string {
-  return levels.map((level) => step(level.at)).join('');
+  return levels.map((level) => pointerStep(level.at)).join('');
 }
 
 function endOfString(text: string, start: number): number {

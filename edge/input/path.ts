@@ -1,7 +1,7 @@
 import { type ErrorCode, refuse } from '../../lib/errors.ts';
 import { type IdPrefix, isId } from '../../lib/ids.ts';
 
-/** The ids that stand in paths, and what a request for one that does not exist is answered with. */
+/** The id parameters of paths, and the error code for an id that does not exist. */
 const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
   agent_id: { prefix: 'agt', missing: 'AGENT_NOT_FOUND' },
   assistant_id: { prefix: 'ast', missing: 'ASSISTANT_NOT_FOUND' },
@@ -16,15 +16,20 @@ const IDS: Record<string, { prefix: IdPrefix; missing: ErrorCode }> = {
 };
 
 /**
- * Refuses a path with a text that cannot be an id, like an id that does not exist: no service has to look for
- * it. Where an id only says where to look, what was looked for is missing.
+ * Refuses malformed ids in a path like ids that do not exist, without calling a service. The code is that of the malformed id
+ * if the route documents it, else that of the last id of the path.
  */
 export function checkPath(params: Readonly<Record<string, string>>, errors: readonly ErrorCode[] = []): void {
   const names = Object.keys(params);
-  const sought = IDS[names.at(-1) ?? '']?.missing ?? 'ROUTE_NOT_FOUND';
+  const fallback = IDS[names.at(-1) ?? '']?.missing ?? 'ROUTE_NOT_FOUND';
   for (const name of names) {
-    const known = IDS[name];
-    if (!known || isId(known.prefix, params[name] ?? '')) continue;
-    throw refuse(errors.includes(known.missing) ? known.missing : sought, 'there is nothing with this id');
+    const parameter = IDS[name];
+    if (!parameter || isId(parameter.prefix, params[name] ?? '')) continue;
+    throw refuse(
+      errors.includes(parameter.missing) ? parameter.missing : fallback,
+      `Unknown ${name} ${quote(params[name] ?? '')}.`,
+    );
   }
 }
+
+const quote = (id: string) => JSON.stringify(id.toWellFormed());

@@ -1,34 +1,36 @@
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { FieldProblem } from '../../lib/errors.ts';
-import { step } from './pointer.ts';
+import { pointerStep } from './pointer.ts';
 
 type SchemaError = TLocalizedValidationError;
 type Params = Record<string, unknown>;
 
-/** What is wrong with a value, one problem for each member, in words for people. */
+/** Converts schema errors to readable messages, one per member. */
 export function problemsOf(errors: SchemaError[]): FieldProblem[] {
   return withoutAlternatives(errors).flatMap(explain);
 }
 
 /**
- * Of the errors below an `anyOf`, keeps those of the alternative that was meant: the one whose type the
- * value has. When there is none, one error says which types there are.
+ * Reduces the errors below an `anyOf` to those of the alternative whose type the value has. Without such an alternative, one
+ * error lists the allowed types.
  */
 function withoutAlternatives(errors: SchemaError[]): SchemaError[] {
-  let kept = errors;
+  let reduced = errors;
   for (const union of errors.filter((error) => error.keyword === 'anyOf')) {
-    const below = kept.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/anyOf/`));
+    const below = reduced.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/anyOf/`));
     const branches = Map.groupBy(below, (error) => branchOf(union, error));
-    const meant = [...branches.values()].find((branch) => !branch.some((error) => isWrongType(error, union)));
+    const matching = [...branches.values()].find(
+      (branch) => !branch.some((error) => isWrongType(error, union)),
+    );
     const types = below
       .filter((error) => isWrongType(error, union))
       .map((error) => (error.params as Params).type);
-    const replacement = meant ?? [
+    const replacement = matching ?? [
       { ...union, keyword: 'type', params: { type: types.join(' or ') } } as SchemaError,
     ];
-    kept = kept.filter((error) => error !== union && !below.includes(error)).concat(replacement);
+    reduced = reduced.filter((error) => error !== union && !below.includes(error)).concat(replacement);
   }
-  return kept;
+  return reduced;
 }
 
 function branchOf(union: SchemaError, error: SchemaError): string {
@@ -40,41 +42,41 @@ function isWrongType(error: SchemaError, union: SchemaError): boolean {
 }
 
 function explain({ keyword, schemaPath, instancePath, params, message }: SchemaError): FieldProblem[] {
-  const said = params as Params;
+  const details = params as Params;
   const subject = schemaPath.endsWith('/propertyNames') ? 'the name ' : '';
   const at = (text: string) => [{ pointer: instancePath, message: subject + text }];
   switch (keyword) {
-    // Only where nothing more is allowed does a member fail for being there.
+    // This keyword fails for members that `additionalProperties: false` forbids.
     case 'boolean':
       return at('is not a known member');
-    // Say once more, for the object, what is said of its members.
+    // These keywords repeat the errors of the members for their object.
     case 'additionalProperties':
     case 'propertyNames':
       return [];
     case 'required':
-      return names(said.requiredProperties).map((name) => ({
-        pointer: instancePath + step(name),
+      return names(details.requiredProperties).map((name) => ({
+        pointer: instancePath + pointerStep(name),
         message: 'is required',
       }));
     case 'enum':
-      return at(`must be one of ${names(said.allowedValues).join(', ')}`);
+      return at(`must be one of ${names(details.allowedValues).join(', ')}`);
     case 'const':
-      return at(`must be ${JSON.stringify(said.allowedValue)}`);
+      return at(`must be ${JSON.stringify(details.allowedValue)}`);
     case 'type':
-      return at(`must be ${withArticle(String(said.type))}`);
+      return at(`must be ${withArticle(String(details.type))}`);
     case 'minimum':
     case 'exclusiveMinimum':
-      return at(`must be at least ${said.limit}`);
+      return at(`must be at least ${details.limit}`);
     case 'maximum':
-      return at(`must be at most ${said.limit}`);
+      return at(`must be at most ${details.limit}`);
     case 'minLength':
-      return at(said.limit === 1 ? 'must not be empty' : `must have at least ${said.limit} characters`);
+      return at(details.limit === 1 ? 'must not be empty' : `must have at least ${details.limit} characters`);
     case 'maxLength':
-      return at(`must have at most ${said.limit} characters`);
+      return at(`must have at most ${details.limit} characters`);
     case 'maxProperties':
-      return at(`must have at most ${said.limit} members`);
+      return at(`must have at most ${details.limit} members`);
     case 'minItems':
-      return at(`must have at least ${said.limit} items`);
+      return at(`must have at least ${details.limit} items`);
     default:
       return at(message);
   }

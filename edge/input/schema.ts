@@ -4,13 +4,13 @@ import { Settings } from 'typebox/system';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
 import { problemsOf } from './problems.ts';
 
-/** Report what is wrong with a request at once, and not only its first few mistakes. */
+/** The default of the library reports only the first few errors. */
 Settings.Set({ maxErrors: 200 });
 
 const NONE: FieldProblem[] = [];
 
-/** Finds what is wrong with a value by a schema, one problem for each member. Nothing is converted. */
-export function createInspection(schema: TSchema): (value: unknown) => FieldProblem[] {
+/** Creates a function that returns the problems of a value, one per member. Values are not converted. */
+export function createInspector(schema: TSchema): (value: unknown) => FieldProblem[] {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
     compiled ??= Compile(schema);
@@ -18,9 +18,9 @@ export function createInspection(schema: TSchema): (value: unknown) => FieldProb
   };
 }
 
-/** Checks a value against a schema. Refused with INVALID_REQUEST, naming every member. */
+/** Creates a function that validates a value. It refuses with INVALID_REQUEST and lists every problem. */
 export function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
-  const inspect = createInspection(schema);
+  const inspect = createInspector(schema);
   return (value) => {
     const problems = inspect(value);
     if (problems.length > 0) throw refuseProblems(problems);
@@ -32,7 +32,7 @@ export function refuseProblems(details: FieldProblem[]) {
   const [first] = details;
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
   const message = first
-    ? `${first.pointer || 'the body'} ${first.message}${more}`
-    : 'the request is not valid';
+    ? `${first.pointer || 'The body'} ${first.message}${more}`
+    : 'The request is not valid.';
   return refuse('INVALID_REQUEST', message, { details });
 }

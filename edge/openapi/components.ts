@@ -1,7 +1,7 @@
-/** Schemas that have a name of their own, as the document refers to them. */
+/** The named schemas of the document. */
 export type Components = Record<string, object>;
 
-/** A schema as plain JSON. Every part with a `title` moves into the components, and a reference stays in its place. */
+/** Converts a schema to plain JSON. Parts with a `title` move to the components and are replaced by references. */
 export function collect(schema: object, components: Components): object {
   const plain = JSON.parse(JSON.stringify(schema));
   return move(plain, components) as object;

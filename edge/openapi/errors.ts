@@ -1,31 +1,34 @@
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import type { Access } from '../access.ts';
+import type { RouteAccess } from '../access.ts';
 import type { RequestHeader } from '../input/headers.ts';
 
-/** What an operation takes, as far as its refusals follow from it. */
-interface Taken {
+/** The inputs of an operation from which error codes follow. */
+interface OperationInputs {
   path: string;
   query?: object | undefined;
   body?: object | undefined;
   headers?: readonly RequestHeader[] | undefined;
-  access?: Access | undefined;
+  access?: RouteAccess | undefined;
+  impliedErrors?: 'all' | 'request' | 'none';
 }
 
-/** Whoever sends it and whatever it is, a request may be answered with these. */
-export const ANY_REQUEST: readonly ErrorCode[] = [
+/** Errors that any request can return. */
+const ANY_REQUEST: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'REQUEST_TIMEOUT',
   'HEADERS_TOO_LARGE',
+  'NOT_IMPLEMENTED',
+  'HTTP_VERSION_NOT_SUPPORTED',
   'INTERNAL',
   'DEPENDENCY_UNAVAILABLE',
   'PEER_REJECTED',
   'DEADLINE_EXCEEDED',
   'STORAGE_FULL',
 ];
-/** Of everything but what is signed: a browser may have sent it. */
+/** Errors of requests that a browser may have sent: all but signed webhooks. */
 const ANY_BROWSER: readonly ErrorCode[] = ['CSRF_REJECTED', 'HOST_NOT_ALLOWED'];
-/** Of what is not open to anybody. */
-export const ANY_CALLER: readonly ErrorCode[] = [
+/** Errors of routes that require a credential. */
+const ANY_CALLER: readonly ErrorCode[] = [
   'UNAUTHENTICATED',
   'TOKEN_EXPIRED',
   'SCOPE_INSUFFICIENT',
@@ -34,8 +37,10 @@ export const ANY_CALLER: readonly ErrorCode[] = [
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
 
-/** The refusals that follow from what an operation takes. */
-export function impliedErrors({ path, query, body, headers, access }: Taken): ErrorCode[] {
+/** The error codes that follow from the inputs of an operation. */
+export function impliedErrors(operation: OperationInputs): readonly ErrorCode[] {
+  const { path, query, body, headers, access, impliedErrors: implied = 'all' } = operation;
+  if (implied !== 'all') return implied === 'request' ? ANY_REQUEST : [];
   return [
     ...ANY_REQUEST,
     ...ANY_BROWSER,
@@ -47,7 +52,7 @@ export function impliedErrors({ path, query, body, headers, access }: Taken): Er
   ];
 }
 
-/** One response for each status, which lists the codes that come with it. */
+/** One response per status, with its error codes. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, object> {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
@@ -74,7 +79,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, obje
 /** The schema of the error envelope, a component of the document. */
 export const ERROR_ENVELOPE = {
   type: 'object',
-  description: 'Every answer that is not a success.',
+  description: 'Every response that is not a success.',
   required: ['code', 'message', 'data', 'error'],
   properties: {
     code: { type: 'string' },

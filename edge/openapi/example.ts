@@ -1,4 +1,4 @@
-/** The parts of JSON Schema that our schemas are made of. */
+/** The JSON Schema keywords that the schemas of the edge use. */
 interface Schema {
   type?: string;
   examples?: unknown[];
@@ -11,7 +11,7 @@ interface Schema {
   minimum?: number;
 }
 
-/** A value that fits a schema: its own example where it has one, else what its members make up. */
+/** Returns a value that matches a schema: its own example, or one that is composed of the examples of its members. */
 export function exampleOf(schema: Schema): unknown {
   const { examples, anyOf, properties, items } = schema;
   if (examples) return examples[0];

@@ -4,14 +4,16 @@ import { type Components, collect } from './components.ts';
 
 const HEADER_TEXTS = {
   'Idempotency-Key':
-    'The same key for the same request gets the first answer again, for 24 hours. 1–255 visible ASCII characters.',
+    'Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ' +
+    'ASCII characters.',
   'If-Match':
-    'The version in double quotes, for example "3". Another version is refused with VERSION_CONFLICT.',
-  'If-None-Match': 'Entity tags: when the content has one of them, the answer is 304 without it.',
+    'The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.',
+  'If-None-Match':
+    'Entity tags. If one of them is the ETag of the content, the response is 304 without the content.',
   'If-Range':
-    'The entity tag of the content of which the range is a part. When it has changed, all of it is sent.',
-  'Last-Event-ID': 'The id of the last event that was seen; the stream goes on after it.',
-  Range: 'One range of bytes, for example `bytes=0-1023`. Several are answered with the whole.',
+    'The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.',
+  'Last-Event-ID': 'The id of the last received event. The stream continues after it.',
+  Range: 'One byte range, for example `bytes=0-1023`. Several ranges return the complete file.',
 };
 
 export function pathParameters(path: string): object[] {
@@ -23,15 +25,22 @@ export function pathParameters(path: string): object[] {
   }));
 }
 
+/** `allowEmptyValue` is an OpenAPI keyword of the parameter, not of its JSON Schema. */
+interface QuerySchema {
+  description?: string;
+  allowEmptyValue?: boolean;
+}
+
 export function queryParameters(query: Route['query'], components: Components): object[] {
   const required = new Set(query?.required ?? []);
   return Object.entries<TSchema>(query?.properties ?? {}).map(([name, schema]) => {
-    const { description, ...shape } = collect(schema, components) as { description?: string };
+    const { description, allowEmptyValue, ...shape } = collect(schema, components) as QuerySchema;
     return {
       name,
       in: 'query',
       required: required.has(name),
       ...(description ? { description } : {}),
+      ...(allowEmptyValue ? { allowEmptyValue } : {}),
       schema: shape,
     };
   });

@@ -1,25 +1,25 @@
-import type { Access } from '../access.ts';
+import type { RouteAccess } from '../access.ts';
 
-/** What a request can show. */
+/** The credentials that a request can carry. */
 export const SECURITY_SCHEMES = {
   token: {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A personal access token (`ahs_…`), or an access token of the identity provider. What it is good for is a matter of ' +
-      'its scopes: read, write (which includes read), admin, mcp.',
+      'A personal access token (`ahs_…`), or an access token of the identity provider. Its scopes ' +
+      'limit what it can do: read, write (which includes read), admin.',
   },
   login: {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-ahs_login',
     description:
-      'What a browser has after /auth/login; without TLS its name is `ahs_login`. A change that comes with it has to come ' +
-      'from a page of the service: with an Origin, or Sec-Fetch-Site.',
+      'The cookie that `/auth/login` sets; without TLS its name is `ahs_login`. A request that changes something with this ' +
+      'cookie needs the Origin header of the service, or `Sec-Fetch-Site: same-origin`.',
   },
 };
 
-/** One of them is needed, where a route is not open to anybody. In local mode none is. */
-export function securityOf(access: Access): object[] {
+/** The OpenAPI security requirements of a route: one of the credentials, or none for access `open`. */
+export function securityOf(access: RouteAccess): object[] {
   return access === 'open' ? [] : [{ token: [access] }, { login: [] }];
 }

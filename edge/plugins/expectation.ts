@@ -1,13 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** Requests whose senders wait to be asked for the body, and the answers through which they are asked. */
+/** Requests whose clients wait for `100 Continue` before they send the body, with their responses. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Lets those who sent `Expect: 100-continue` wait until somebody wants their body: who is refused before that need not
- * send it. Any other expectation is ignored; the answer Node would give is not one of ours.
+ * Delays `100 Continue` until a route reads the body, so that a client with `Expect: 100-continue` does not send the body
+ * of a request that is refused. Other expectations are ignored: the default response of Node is not our error envelope.
  */
-export function watchExpectations(server: Server): void {
+export function handleExpectations(server: Server): void {
   server.on('checkContinue', (request, response) => {
     waiting.set(request, response);
     server.emit('request', request, response);
@@ -15,11 +15,11 @@ export function watchExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** Whether a sender keeps its body until it is asked for it. */
-export const awaitsInvitation = (request: IncomingMessage): boolean => waiting.has(request);
+/** Whether the client waits for `100 Continue` before it sends the body. */
+export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has(request);
 
-/** Asks for the body, where its sender waits for that. */
-export function invite(request: IncomingMessage): void {
+/** Sends `100 Continue` if the client waits for it. */
+export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   waiting.delete(request);
   if (response && !response.headersSent && !response.destroyed) response.writeContinue();

@@ -1,33 +1,37 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Below these nothing is a page of the console, whatever is asked for. */
-const NO_PAGES = ['/api', '/docs', '/assets'];
-/** The weight that a browser gives to a media type; none is all of it. */
-const UNWANTED = /;\s*q=0(\.0*)?\s*(;|$)/;
+/** The console has no pages below these paths. */
+const NON_PAGE_PREFIXES = ['/api', '/docs', '/assets'];
+/** A media type with quality 0, which the client does not accept. */
+const NOT_ACCEPTED = /;\s*q=0(\.0*)?\s*(;|$)/;
 
-/** A request, as far as it says what somebody wants to see. */
-export interface Wish {
+/** The parts of a request that tell a page navigation from other requests. */
+interface NavigationRequest {
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
 }
 
 /**
- * Whether somebody looks for a page under an address that no route has. The console knows its addresses itself, those that
- * do not exist as well; programs, which do not ask for HTML, are told that there is nothing.
+ * Whether a request for an unknown path is a browser that navigates to a page. The console routes these paths itself and
+ * shows its own page for unknown ones; programs, which do not accept HTML, get ROUTE_NOT_FOUND.
  */
-export function looksForPage({ method, url, headers }: Wish): boolean {
+export function isPageNavigation({ method, url, headers }: NavigationRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
-  const path = pathOf(url);
-  if (path === undefined || NO_PAGES.some((one) => path === one || path.startsWith(`${one}/`))) return false;
+  const path = decodedPath(url);
+  if (
+    path === undefined ||
+    NON_PAGE_PREFIXES.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+  )
+    return false;
   return (headers.accept ?? '').split(',').some((range) => {
     const [type = ''] = range.split(';', 1);
-    return type.trim().toLowerCase() === 'text/html' && !UNWANTED.test(range);
+    return type.trim().toLowerCase() === 'text/html' && !NOT_ACCEPTED.test(range);
   });
 }
 
-/** As it is compared: decoded, without the query. Undefined for what cannot be decoded. */
-export function pathOf(url: string): string | undefined {
+/** The path of a URL, decoded and in lower case. Undefined when it is not valid percent-encoding. */
+export function decodedPath(url: string): string | undefined {
   const [path = '/'] = url.split('?', 1);
   try {
     return decodeURIComponent(path).toLowerCase();

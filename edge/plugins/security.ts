@@ -1,6 +1,6 @@
 /**
- * Headers of every answer. Nothing may be framed, guessed at or loaded from elsewhere; only the pages of
- * the documentation load scripts and styles, and only our own.
+ * Headers of every response. They forbid framing, content sniffing and loading of other resources. Pages of the console and
+ * the documentation replace the policy with one that allows their own scripts and styles.
  */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':

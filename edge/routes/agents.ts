@@ -6,8 +6,8 @@ import {
   AgentPatch,
   AgentShape,
   AgentVersionShape,
-  shownAgent,
-  shownVersion,
+  serializeAgent,
+  serializeAgentVersion,
 } from '../schemas/agents.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
 import { created, patched } from '../schemas/runtime.ts';
@@ -29,7 +29,7 @@ export const agentRoutes = [
     success: { status: 201, description: 'The new agent.', data: AgentShape },
     errors: [],
     async answer({ clients, call, body, request }) {
-      const { agent, replayed: again } = await clients.agents.createAgent(
+      const { agent, replayed: isReplay } = await clients.agents.createAgent(
         {
           ...created(body),
           visibility: body.visibility ?? 'private',
@@ -37,7 +37,7 @@ export const agentRoutes = [
         },
         call,
       );
-      return ok(shownAgent(agent), { ...etag(agent?.version), ...replayed(again) });
+      return ok(serializeAgent(agent), { ...etag(agent?.version), ...replayed(isReplay) });
     },
   }),
 
@@ -46,9 +46,9 @@ export const agentRoutes = [
     path: '/agents',
     operationId: 'listAgents',
     tag: 'Agents',
-    summary: 'List the agents you can see',
-    description: 'Newest first.',
-    query: closed({ ...paging, q: search('A part of the name or description, or an id.') }),
+    summary: 'List agents',
+    description: 'Returns the agents that you can use or manage, newest first.',
+    query: closed({ ...paging, q: search('Matches a part of the name or description, or an id.') }),
     success: { status: 200, description: 'A page of agents.', data: AgentShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer({ clients, call, query }) {
@@ -56,7 +56,7 @@ export const agentRoutes = [
         { page: pageRequest(query), q: query.q ?? '' },
         call,
       );
-      return list(agents.map(shownAgent), page);
+      return list(agents.map(serializeAgent), page);
     },
   }),
 
@@ -65,13 +65,13 @@ export const agentRoutes = [
     path: '/agents/{agent_id}',
     operationId: 'getAgent',
     tag: 'Agents',
-    summary: 'Read an agent',
-    description: 'The ETag is its version, for If-Match.',
+    summary: 'Get an agent',
+    description: 'The ETag is the version of the agent, for `If-Match`.',
     success: { status: 200, description: 'The agent.', data: AgentShape },
     errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { agent } = await clients.agents.getAgent({ agentId: param('agent_id') }, call);
-      return ok(shownAgent(agent), etag(agent?.version));
+      return ok(serializeAgent(agent), etag(agent?.version));
     },
   }),
 
@@ -80,14 +80,14 @@ export const agentRoutes = [
     path: '/agents/{agent_id}',
     operationId: 'updateAgent',
     tag: 'Agents',
-    summary: 'Change an agent',
+    summary: 'Update an agent',
     description:
-      'An absent member stays as it is, null clears it. A change of what turns run with makes a new version; ' +
-      'sessions keep the version they started with. With If-Match the change happens only to that version.',
+      'Omitted members stay unchanged; null clears a member. A change of the configuration of turns creates a new version. ' +
+      'Sessions keep the version they started with. With `If-Match`, the request fails if the version differs.',
     headers: ['If-Match'],
     body: AgentPatch,
     example: { system: 'Say it twice.' },
-    success: { status: 200, description: 'The agent as it is now.', data: AgentShape },
+    success: { status: 200, description: 'The updated agent.', data: AgentShape },
     errors: ['AGENT_NOT_FOUND', 'VERSION_CONFLICT'],
     async answer({ clients, call, param, body, request }) {
       const { agent } = await clients.agents.updateAgent(
@@ -99,7 +99,7 @@ export const agentRoutes = [
         },
         call,
       );
-      return ok(shownAgent(agent), etag(agent?.version));
+      return ok(serializeAgent(agent), etag(agent?.version));
     },
   }),
 
@@ -109,8 +109,12 @@ export const agentRoutes = [
     operationId: 'deleteAgent',
     tag: 'Agents',
     summary: 'Delete an agent',
-    description: 'It starts nothing any more. Sessions it has started stay readable.',
-    success: { status: 200, description: 'It is gone.', data: deleted('agent', id('agt', 'the agent')) },
+    description: 'A deleted agent starts no new sessions or turns. Its sessions remain readable.',
+    success: {
+      status: 200,
+      description: 'The agent was deleted.',
+      data: deleted('agent', id('agt', 'the agent')),
+    },
     errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       await clients.agents.deleteAgent({ agentId: param('agent_id') }, call);
@@ -124,14 +128,14 @@ export const agentRoutes = [
     operationId: 'listAgentVersions',
     tag: 'Agents',
     summary: 'List the versions of an agent',
-    description: 'Newest first.',
+    description: 'Returns the versions of the agent, newest first.',
     query: closed(paging),
     success: { status: 200, description: 'A page of versions.', data: AgentVersionShape, list: true },
     errors: ['AGENT_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
-      const asked = { agentId: param('agent_id'), page: pageRequest(query) };
-      const { versions, page } = await clients.agents.listAgentVersions(asked, call);
-      return list(versions.map(shownVersion), page);
+      const request = { agentId: param('agent_id'), page: pageRequest(query) };
+      const { versions, page } = await clients.agents.listAgentVersions(request, call);
+      return list(versions.map(serializeAgentVersion), page);
     },
   }),
 ];

@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
-import { spliced, splicedOne } from '../envelope.ts';
+import { listOfJson, okJson } from '../envelope.ts';
 import { route } from '../route.ts';
-import { APPROVAL_STATUSES, ApprovalShape, Decision, shownApproval } from '../schemas/approvals.ts';
+import {
+  APPROVAL_STATUSES,
+  ApprovalDecisionSchema,
+  ApprovalShape,
+  serializeApproval,
+} from '../schemas/approvals.ts';
 import { AnyObject, closed, optional, pageRequest, paging, text } from '../schemas/common.ts';
 
 export const approvalRoutes = [
@@ -11,7 +16,7 @@ export const approvalRoutes = [
     operationId: 'listApprovals',
     tag: 'Approvals',
     summary: 'List the approvals of a session',
-    description: 'What its turns have asked people, newest first.',
+    description: 'Returns the approvals that turns of the session have requested, newest first.',
     query: closed({ ...paging, status: optional(Type.Enum([...APPROVAL_STATUSES])) }),
     success: { status: 200, description: 'A page of approvals.', data: ApprovalShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
@@ -20,7 +25,7 @@ export const approvalRoutes = [
         { sessionId: param('session_id'), page: pageRequest(query), status: query.status ?? '' },
         call,
       );
-      return spliced(approvals.map(shownApproval), page);
+      return listOfJson(approvals.map(serializeApproval), page);
     },
   }),
 
@@ -31,14 +36,14 @@ export const approvalRoutes = [
     tag: 'Approvals',
     summary: 'Decide an approval',
     description:
-      'The turn goes on when all that it asks is decided. The same decision again is answered with the first one.',
+      'The turn continues when all of its approvals are decided. Repeating the same decision returns the first one.',
     body: closed({
-      decision: Decision,
-      reason: optional(text('What the agent is told about it.', { maxLength: 2_000 })),
-      edited_input: optional(AnyObject('Only with allow: what the tool is called with instead.')),
+      decision: ApprovalDecisionSchema,
+      reason: optional(text('The reason that the agent is told.', { maxLength: 2_000 })),
+      edited_input: optional(AnyObject('The input that replaces the input of the model. Only with `allow`.')),
     }),
     example: { decision: 'allow' },
-    success: { status: 200, description: 'The approval as it is now.', data: ApprovalShape },
+    success: { status: 200, description: 'The decided approval.', data: ApprovalShape },
     errors: [
       'SESSION_NOT_FOUND',
       'APPROVAL_NOT_FOUND',
@@ -57,7 +62,7 @@ export const approvalRoutes = [
         },
         call,
       );
-      return splicedOne(shownApproval(approval));
+      return okJson(serializeApproval(approval));
     },
   }),
 ];

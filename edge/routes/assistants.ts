@@ -5,8 +5,8 @@ import {
   AssistantCreation,
   AssistantPatch,
   AssistantShape,
-  shownAssistant,
-  shownWorkspace,
+  serializeAssistant,
+  serializeWorkspace,
   WorkspaceShape,
 } from '../schemas/assistants.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
@@ -23,16 +23,16 @@ export const assistantRoutes = [
     tag: 'Assistants',
     summary: 'Create an assistant',
     description:
-      'Only you can see it. All of its sessions work in one workspace, which lasts as long as it does.',
+      'An assistant is visible only to its owner. All of its sessions share one workspace, which is deleted with it.',
     headers: ['Idempotency-Key'],
     body: AssistantCreation,
     example: { name: 'Helper', model: 'rehearsal/echo', system: 'Say what you hear.' },
     success: { status: 201, description: 'The new assistant.', data: AssistantShape },
     errors: [],
     async answer({ clients, call, body, request }) {
-      const asked = { ...created(body), idempotencyKey: idempotencyKey(request.raw) };
-      const { assistant, replayed: again } = await clients.agents.createAssistant(asked, call);
-      return ok(shownAssistant(assistant), replayed(again));
+      const creation = { ...created(body), idempotencyKey: idempotencyKey(request.raw) };
+      const { assistant, replayed: isReplay } = await clients.agents.createAssistant(creation, call);
+      return ok(serializeAssistant(assistant), replayed(isReplay));
     },
   }),
 
@@ -42,14 +42,14 @@ export const assistantRoutes = [
     operationId: 'listAssistants',
     tag: 'Assistants',
     summary: 'List your assistants',
-    description: 'Newest first.',
-    query: closed({ ...paging, q: search('A part of the name or description, or an id.') }),
+    description: 'Returns your assistants, newest first.',
+    query: closed({ ...paging, q: search('Matches a part of the name or description, or an id.') }),
     success: { status: 200, description: 'A page of assistants.', data: AssistantShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer({ clients, call, query }) {
-      const asked = { page: pageRequest(query), q: query.q ?? '' };
-      const { assistants, page } = await clients.agents.listAssistants(asked, call);
-      return list(assistants.map(shownAssistant), page);
+      const request = { page: pageRequest(query), q: query.q ?? '' };
+      const { assistants, page } = await clients.agents.listAssistants(request, call);
+      return list(assistants.map(serializeAssistant), page);
     },
   }),
 
@@ -58,13 +58,13 @@ export const assistantRoutes = [
     path: ONE,
     operationId: 'getAssistant',
     tag: 'Assistants',
-    summary: 'Read an assistant',
+    summary: 'Get an assistant',
     success: { status: 200, description: 'The assistant.', data: AssistantShape },
     errors: ['ASSISTANT_NOT_FOUND'],
     async answer({ clients, call, param }) {
-      const asked = { assistantId: param('assistant_id') };
-      const { assistant } = await clients.agents.getAssistant(asked, call);
-      return ok(shownAssistant(assistant));
+      const request = { assistantId: param('assistant_id') };
+      const { assistant } = await clients.agents.getAssistant(request, call);
+      return ok(serializeAssistant(assistant));
     },
   }),
 
@@ -73,18 +73,18 @@ export const assistantRoutes = [
     path: ONE,
     operationId: 'updateAssistant',
     tag: 'Assistants',
-    summary: 'Change an assistant',
+    summary: 'Update an assistant',
     description:
-      'An absent member stays as it is, null clears it. There are no versions: whatever turn begins next, in whichever ' +
-      'of its sessions, runs with what it is then.',
+      'Omitted members stay unchanged; null clears a member. Assistants have no versions: the change applies to the next turn of ' +
+      'each of its sessions.',
     body: AssistantPatch,
     example: { system: 'Say it twice.' },
-    success: { status: 200, description: 'The assistant as it is now.', data: AssistantShape },
+    success: { status: 200, description: 'The updated assistant.', data: AssistantShape },
     errors: ['ASSISTANT_NOT_FOUND'],
     async answer({ clients, call, param, body }) {
-      const asked = { assistantId: param('assistant_id'), ...patched(body) };
-      const { assistant } = await clients.agents.updateAssistant(asked, call);
-      return ok(shownAssistant(assistant));
+      const request = { assistantId: param('assistant_id'), ...patched(body) };
+      const { assistant } = await clients.agents.updateAssistant(request, call);
+      return ok(serializeAssistant(assistant));
     },
   }),
 
@@ -95,10 +95,11 @@ export const assistantRoutes = [
     tag: 'Assistants',
     summary: 'Delete an assistant',
     description:
-      'It starts nothing any more, and its workspace goes with all that is in it. What was said in its sessions stays readable.',
+      'Deletes the assistant and its workspace with all files. A deleted assistant starts no new turns. Its sessions remain ' +
+      'readable.',
     success: {
       status: 200,
-      description: 'It is gone.',
+      description: 'The assistant was deleted.',
       data: deleted('assistant', id('ast', 'the assistant')),
     },
     errors: ['ASSISTANT_NOT_FOUND'],
@@ -113,14 +114,15 @@ export const assistantRoutes = [
     path: `${ONE}/workspace`,
     operationId: 'getAssistantWorkspace',
     tag: 'Assistants',
-    summary: 'Read how full the workspace of an assistant is',
-    description: 'Its version grows with every change that somebody makes in it.',
+    summary: 'Get the workspace of an assistant',
+    description:
+      'Returns the usage and the limits of the workspace. Its version increases with every change.',
     success: { status: 200, description: 'The workspace.', data: WorkspaceShape },
     errors: ['ASSISTANT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const of = { $case: 'assistantId' as const, value: param('assistant_id') };
       const { workspace } = await clients.files.getWorkspace({ place: { of } }, call);
-      return ok(shownWorkspace(workspace));
+      return ok(serializeWorkspace(workspace));
     },
   }),
 ];

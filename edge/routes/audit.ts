@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { list, ok } from '../envelope.ts';
 import { route } from '../route.ts';
-import { ActShape, filters, shownAct, VerificationShape } from '../schemas/audit.ts';
+import { ActShape, filters, serializeAct, VerificationShape } from '../schemas/audit.ts';
 import { closed, optional, pageRequest, paging } from '../schemas/common.ts';
 
 const MAX_PART = 100_000;
@@ -13,16 +13,16 @@ export const auditRoutes = [
     path: '/admin/audit',
     operationId: 'listActs',
     tag: 'Audit',
-    summary: 'Read the audit log',
+    summary: 'List the audit log',
     description:
-      'For administrators. Newest first. Who did what, from where and with what: logins, tokens, users, access, ' +
-      'environments, sandboxes, deployments, what administrators looked at, and what was refused. Reading it is written ' +
-      'down, too.',
+      'Requires an administrator. Returns entries, newest first. Each entry names the actor, the credential, the address and ' +
+      'the action: logins, tokens, users, access, environments, sandboxes, deployments, reads by administrators and refused ' +
+      'requests. Reading the log is recorded as well.',
     query: closed({ ...paging, ...filters }),
-    success: { status: 200, description: 'A page of acts.', data: ActShape, list: true },
+    success: { status: 200, description: 'A page of entries.', data: ActShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer({ clients, call, query }) {
-      const asked = {
+      const request = {
         page: pageRequest(query),
         actorId: query.actor_id ?? '',
         action: query.action ?? '',
@@ -31,8 +31,8 @@ export const auditRoutes = [
         from: timeOf('/from', query.from),
         until: timeOf('/until', query.until),
       };
-      const { acts, page } = await clients.auth.listActs(asked, call);
-      return list(acts.map(shownAct), page);
+      const { acts, page } = await clients.auth.listActs(request, call);
+      return list(acts.map(serializeAct), page);
     },
   }),
 
@@ -43,24 +43,24 @@ export const auditRoutes = [
     tag: 'Audit',
     summary: 'Verify the audit log',
     description:
-      'For administrators. Computes the chain of hashes anew, at most 100,000 lines at a time. Whoever writes down the last ' +
-      '`verified_hash` elsewhere can later tell that nothing before it was changed.',
+      'Requires an administrator. Recomputes the hash chain of at most 100,000 entries. If you store the last `verified_hash` ' +
+      'elsewhere, you can later prove that no earlier entry was changed.',
     bodyOptional: true,
     body: closed({
       after_seq: optional(
         Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Where the last part ended.',
+          description: 'The `verified_seq` of the previous part. Default: 0.',
         }),
       ),
     }),
     example: { after_seq: 0 },
-    success: { status: 200, description: 'Whether it is as it was written.', data: VerificationShape },
+    success: { status: 200, description: 'The result of the verification.', data: VerificationShape },
     errors: ['FORBIDDEN'],
     async answer({ clients, call, body }) {
-      const asked = { afterSeq: body.after_seq ?? 0, limit: MAX_PART };
-      const { verifiedSeq, verifiedHash, brokenSeq, complete } = await clients.auth.verifyActs(asked, call);
+      const request = { afterSeq: body.after_seq ?? 0, limit: MAX_PART };
+      const { verifiedSeq, verifiedHash, brokenSeq, complete } = await clients.auth.verifyActs(request, call);
       return ok({
         verified_seq: verifiedSeq,
         verified_hash: verifiedHash || null,
@@ -78,6 +78,6 @@ function timeOf(pointer: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = new Date(text);
   if (!TIME.test(text) || Number.isNaN(time.getTime()))
-    throw refuseField(pointer, 'must be a time of RFC 3339');
+    throw refuseField(pointer, 'must be an RFC 3339 time');
   return time;
 }

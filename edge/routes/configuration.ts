@@ -1,18 +1,18 @@
 import { Type } from 'typebox';
-import { checkAdministrator } from '../door/door.ts';
+import { requireAdministrator } from '../authentication/authenticator.ts';
 import { list } from '../envelope.ts';
 import { route } from '../route.ts';
 import { flag, nullable, text } from '../schemas/common.ts';
 
 const SettingShape = Type.Object(
   {
-    name: text('The environment variable.', { examples: ['SERVICE_PORT'] }),
-    value: nullable(text('What is in force; null for secrets and for what is not set.'), {
+    name: text('The name of the environment variable.', { examples: ['SERVICE_PORT'] }),
+    value: nullable(text('The effective value; null for secrets and unset values.'), {
       examples: ['8080'],
     }),
-    is_set: flag('Somebody has set it; otherwise it is the default.', false),
-    is_secret: flag('Its value is shown nowhere.', false),
-    about: text('What it does.', { examples: ['The port to listen on.'] }),
+    is_set: flag('Whether the value was set; if not, it is the default.', false),
+    is_secret: flag('Whether the setting is a secret, whose value is never shown.', false),
+    about: text('A description of the setting.', { examples: ['The TCP port to listen on.'] }),
   },
   { title: 'Setting' },
 );
@@ -23,22 +23,22 @@ export const configurationRoutes = [
     path: '/admin/configuration',
     operationId: 'getConfiguration',
     tag: 'Configuration',
-    summary: 'Read the configuration',
+    summary: 'Get the configuration',
     description:
-      'For administrators. All settings as the process that answers reads them, by name. Where modules run in processes of ' +
-      'their own, another process may have been given others.',
+      'Requires an administrator. Returns all settings of the process that serves this request, by name. Other processes can ' +
+      'have other settings.',
     success: { status: 200, description: 'All settings.', data: SettingShape, list: true },
     errors: ['FORBIDDEN'],
     async answer({ request, configuration }) {
-      checkAdministrator(request);
-      const shown = configuration.map(({ variable, value, isSet, isSecret, about }) => ({
+      requireAdministrator(request);
+      const settings = configuration.map(({ variable, value, isSet, isSecret, about }) => ({
         name: variable,
         value: value ?? null,
         is_set: isSet,
         is_secret: isSecret,
         about,
       }));
-      return list(shown, undefined);
+      return list(settings, undefined);
     },
   }),
 ];

@@ -1,22 +1,22 @@
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import type { LastResort } from '../plugins/unknown.ts';
+import type { FallbackHandler } from '../plugins/not-found.ts';
 import { serveBuilt } from './console/built.ts';
 import { serveFromSource } from './console/dev-server.ts';
 
-/** Where a build puts it. */
+/** The output folder of the console build. */
 export const BUILT = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
-export interface ConsoleSource {
+interface ConsoleSource {
   folder: string;
-  /** The origin of Vite's dev server, for those who work on the console. */
+  /** The origin of Vite's dev server, for development of the console. */
   devServer: string | undefined;
 }
 
-/** The console: from a folder where it was built, or from the server of those who work on it. */
+/** Serves the console from the folder of its build, or from a dev server. */
 export function serveConsole(
   app: FastifyInstance,
   { folder, devServer }: ConsoleSource,
-): Promise<LastResort> {
+): Promise<FallbackHandler> {
   return devServer === undefined ? serveBuilt(app, folder) : serveFromSource(app, devServer);
 }

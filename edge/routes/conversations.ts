@@ -3,12 +3,12 @@ import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, Metadata, optional } from '../schemas/common.ts';
-import { Content, contentJson, MESSAGE_BYTES } from '../schemas/content.ts';
-import { SessionShape, sessionTitle, shownSession } from '../schemas/sessions.ts';
+import { contentJson, MESSAGE_BYTES, MessageContent } from '../schemas/content.ts';
+import { SessionShape, serializeSession, sessionTitle } from '../schemas/sessions.ts';
 import { replayed } from './replayed.ts';
 
-/** With whom: an agent and an assistant are spoken to alike. */
-interface Partner {
+/** The kind of resource with which a conversation begins. */
+interface ConversationOwner {
   path: string;
   parameter: string;
   operationId: string;
@@ -17,7 +17,7 @@ interface Partner {
   errors: readonly ErrorCode[];
 }
 
-const conversation = ({ path, parameter, operationId, summary, description, errors }: Partner) =>
+const conversation = ({ path, parameter, operationId, summary, description, errors }: ConversationOwner) =>
   route({
     method: 'POST',
     path: `${path}/{${parameter}}/conversations`,
@@ -26,14 +26,18 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
     summary,
     description,
     headers: ['Idempotency-Key'],
-    body: closed({ message: optional(Content), title: optional(sessionTitle), metadata: optional(Metadata) }),
+    body: closed({
+      message: optional(MessageContent),
+      title: optional(sessionTitle),
+      metadata: optional(Metadata),
+    }),
     bodyLimit: MESSAGE_BYTES,
     bodyOptional: true,
     example: { message: 'Hello!', title: 'Greeting' },
     success: { status: 201, description: 'The new session.', data: SessionShape },
     errors: [...errors, 'AGENT_NOT_RUNNABLE', 'ENVIRONMENT_DISABLED', 'QUOTA_EXCEEDED'],
     async answer({ clients, call, param, body, request }) {
-      const { session, replayed: again } = await clients.sessions.createConversation(
+      const { session, replayed: isReplay } = await clients.sessions.createConversation(
         {
           agentId: param(parameter),
           contentJson: body?.message === undefined ? '' : contentJson(body.message),
@@ -43,7 +47,7 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
         },
         call,
       );
-      return ok(shownSession(session), replayed(again));
+      return ok(serializeSession(session), replayed(isReplay));
     },
   });
 
@@ -54,7 +58,7 @@ export const conversationRoutes = [
     operationId: 'createConversation',
     summary: 'Begin a conversation with an agent',
     description:
-      'The only way in which a client makes a session with an agent. With a message its first turn is queued in the same commit.',
+      'Creates a session with the agent. With a message, the first turn is queued in the same transaction.',
     errors: ['AGENT_NOT_FOUND'],
   }),
 
@@ -64,7 +68,7 @@ export const conversationRoutes = [
     operationId: 'createAssistantConversation',
     summary: 'Begin a conversation with an assistant',
     description:
-      'The new session works in the workspace of the assistant, like all of its sessions: one turn at a time.',
+      'Creates a session with the assistant. All sessions of an assistant share its workspace, and one turn runs at a time.',
     errors: ['ASSISTANT_NOT_FOUND'],
   }),
 ];

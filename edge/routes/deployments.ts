@@ -4,12 +4,12 @@ import { idempotencyKey } from '../input/headers.ts';
 import { type Exchange, route } from '../route.ts';
 import { AnyObject, closed, deleted, id, optional, pageRequest, paging, search } from '../schemas/common.ts';
 import {
-  DeploymentCreation,
+  DeploymentCreationBody,
   DeploymentShape,
   InvocationShape,
   NewDeploymentShape,
-  shownDeployment,
-  shownInvocation,
+  serializeDeployment,
+  serializeInvocation,
 } from '../schemas/deployments.ts';
 import { replayed } from './replayed.ts';
 
@@ -17,7 +17,7 @@ const OF_AGENT = '/admin/agents/{agent_id}/deployments';
 const ONE = `${OF_AGENT}/{deployment_id}`;
 
 const filters = {
-  q: search("A part of the agent's name, of the type or of the id."),
+  q: search("Matches a part of the agent's name, of the type or of the id."),
   type: optional(Type.Enum(['webhook'])),
   status: optional(Type.Enum(['enabled', 'disabled'])),
 };
@@ -41,10 +41,13 @@ async function listDeployments({ clients, call }: Exchange, query: Filters, agen
     },
     call,
   );
-  return list(deployments.map(shownDeployment), page);
+  return list(deployments.map(serializeDeployment), page);
 }
 
-const named = ({ param }: Exchange) => ({ agentId: param('agent_id'), deploymentId: param('deployment_id') });
+const deploymentRef = ({ param }: Exchange) => ({
+  agentId: param('agent_id'),
+  deploymentId: param('deployment_id'),
+});
 
 export const deploymentRoutes = [
   route({
@@ -55,17 +58,18 @@ export const deploymentRoutes = [
     tag: 'Deployments',
     summary: 'Create a webhook',
     description:
-      'The answer holds the trigger URL and, this one time, the shared secret. Nothing of a webhook can be changed later.',
+      'The response contains the trigger URL and the shared secret. The secret is returned only once. A webhook cannot be ' +
+      'changed later.',
     headers: ['Idempotency-Key'],
-    body: DeploymentCreation,
+    body: DeploymentCreationBody,
     example: { type: 'webhook', prompt_prefix: 'A build has finished:' },
-    success: { status: 201, description: 'The new webhook.', data: NewDeploymentShape },
+    success: { status: 201, description: 'The new webhook.', data: NewDeploymentShape, secret: true },
     errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param, body, request }) {
       const {
         deployment,
         sharedSecret,
-        replayed: again,
+        replayed: isReplay,
       } = await clients.deployments.createDeployment(
         {
           agentId: param('agent_id'),
@@ -75,7 +79,10 @@ export const deploymentRoutes = [
         },
         call,
       );
-      return ok({ ...shownDeployment(deployment), shared_secret: sharedSecret ?? null }, replayed(again));
+      return ok(
+        { ...serializeDeployment(deployment), shared_secret: sharedSecret ?? null },
+        replayed(isReplay),
+      );
     },
   }),
 
@@ -86,7 +93,7 @@ export const deploymentRoutes = [
     operationId: 'listAgentDeployments',
     tag: 'Deployments',
     summary: 'List the deployments of an agent',
-    description: 'Newest first.',
+    description: 'Returns deployments, newest first.',
     query: closed({ ...paging, ...filters }),
     success: { status: 200, description: 'A page of deployments.', data: DeploymentShape, list: true },
     errors: ['AGENT_NOT_FOUND', 'INVALID_CURSOR'],
@@ -99,8 +106,8 @@ export const deploymentRoutes = [
     access: 'read',
     operationId: 'listDeployments',
     tag: 'Deployments',
-    summary: 'List the deployments of all your agents',
-    description: 'Newest first.',
+    summary: 'List the deployments of your agents',
+    description: 'Returns deployments, newest first.',
     query: closed({ ...paging, ...filters }),
     success: { status: 200, description: 'A page of deployments.', data: DeploymentShape, list: true },
     errors: ['INVALID_CURSOR'],
@@ -113,13 +120,16 @@ export const deploymentRoutes = [
     access: 'read',
     operationId: 'getDeployment',
     tag: 'Deployments',
-    summary: 'Read a deployment',
-    description: 'Everything but its secret.',
+    summary: 'Get a deployment',
+    description: 'Returns the deployment without its secret.',
     success: { status: 200, description: 'The deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {
-      const { deployment } = await exchange.clients.deployments.getDeployment(named(exchange), exchange.call);
-      return ok(shownDeployment(deployment));
+      const { deployment } = await exchange.clients.deployments.getDeployment(
+        deploymentRef(exchange),
+        exchange.call,
+      );
+      return ok(serializeDeployment(deployment));
     },
   }),
 
@@ -129,19 +139,20 @@ export const deploymentRoutes = [
     access: 'write',
     operationId: 'updateDeployment',
     tag: 'Deployments',
-    summary: 'Change a deployment',
+    summary: 'Update a deployment',
     description:
-      'A webhook cannot be changed, and this answers 409. To change one, create a replacement, switch the sender over, and delete the old one.',
-    body: AnyObject('Any change.'),
+      'Webhooks are immutable, so this request fails with DEPLOYMENT_IMMUTABLE. To change a webhook, create a new one, switch ' +
+      'the sender over and delete the old one.',
+    body: AnyObject('The requested change.'),
     example: { prompt_prefix: 'Other words:' },
-    success: { status: 200, description: 'The deployment as it is now.', data: DeploymentShape },
+    success: { status: 200, description: 'The updated deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND', 'DEPLOYMENT_IMMUTABLE'],
     async answer(exchange) {
       const { deployment } = await exchange.clients.deployments.updateDeployment(
-        named(exchange),
+        deploymentRef(exchange),
         exchange.call,
       );
-      return ok(shownDeployment(deployment));
+      return ok(serializeDeployment(deployment));
     },
   }),
 
@@ -152,15 +163,16 @@ export const deploymentRoutes = [
     operationId: 'deleteDeployment',
     tag: 'Deployments',
     summary: 'Delete a deployment',
-    description: 'Its URL accepts nothing from the moment of the answer. Sessions it has started remain.',
+    description:
+      'The trigger URL stops accepting requests immediately. Sessions that the deployment started remain.',
     success: {
       status: 200,
-      description: 'It is gone.',
+      description: 'The deployment was deleted.',
       data: deleted('deployment', id('dep', 'the deployment')),
     },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {
-      await exchange.clients.deployments.deleteDeployment(named(exchange), exchange.call);
+      await exchange.clients.deployments.deleteDeployment(deploymentRef(exchange), exchange.call);
       return ok({ deployment_id: exchange.param('deployment_id'), deleted: true });
     },
   }),
@@ -172,15 +184,15 @@ export const deploymentRoutes = [
     operationId: 'enableDeployment',
     tag: 'Deployments',
     summary: 'Enable a deployment',
-    description: 'Its URL and secret work again.',
-    success: { status: 200, description: 'The deployment as it is now.', data: DeploymentShape },
+    description: 'The trigger URL and the secret work again.',
+    success: { status: 200, description: 'The updated deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {
       const { deployment } = await exchange.clients.deployments.enableDeployment(
-        named(exchange),
+        deploymentRef(exchange),
         exchange.call,
       );
-      return ok(shownDeployment(deployment));
+      return ok(serializeDeployment(deployment));
     },
   }),
 
@@ -191,15 +203,15 @@ export const deploymentRoutes = [
     operationId: 'disableDeployment',
     tag: 'Deployments',
     summary: 'Disable a deployment',
-    description: 'Its URL answers 404 from the moment of the answer. The deployment is kept.',
-    success: { status: 200, description: 'The deployment as it is now.', data: DeploymentShape },
+    description: 'The trigger URL returns 404 immediately. The deployment can be enabled again.',
+    success: { status: 200, description: 'The updated deployment.', data: DeploymentShape },
     errors: ['DEPLOYMENT_NOT_FOUND'],
     async answer(exchange) {
       const { deployment } = await exchange.clients.deployments.disableDeployment(
-        named(exchange),
+        deploymentRef(exchange),
         exchange.call,
       );
-      return ok(shownDeployment(deployment));
+      return ok(serializeDeployment(deployment));
     },
   }),
 
@@ -209,15 +221,18 @@ export const deploymentRoutes = [
     access: 'read',
     operationId: 'listInvocations',
     tag: 'Deployments',
-    summary: 'List the calls of a deployment',
-    description: 'Accepted and refused ones, newest first, with the true reason of each refusal.',
+    summary: 'List the invocations of a deployment',
+    description: 'Returns accepted and refused requests, newest first, with the reason of each refusal.',
     query: closed(paging),
-    success: { status: 200, description: 'A page of calls.', data: InvocationShape, list: true },
+    success: { status: 200, description: 'A page of invocations.', data: InvocationShape, list: true },
     errors: ['DEPLOYMENT_NOT_FOUND', 'INVALID_CURSOR'],
     async answer(exchange) {
-      const asked = { ...named(exchange), page: pageRequest(exchange.query) };
-      const { invocations, page } = await exchange.clients.deployments.listInvocations(asked, exchange.call);
-      return list(invocations.map(shownInvocation), page);
+      const request = { ...deploymentRef(exchange), page: pageRequest(exchange.query) };
+      const { invocations, page } = await exchange.clients.deployments.listInvocations(
+        request,
+        exchange.call,
+      );
+      return list(invocations.map(serializeInvocation), page);
     },
   }),
 ];

@@ -1,10 +1,12 @@
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { renderOpenApi } from '../openapi/document.ts';
 import { renderGuide } from '../openapi/guide.ts';
+import { COMPRESSION } from '../plugins/compression.ts';
 
 const OPEN = { config: { access: 'open' } } as const;
+const COMPRESSED = { ...OPEN, compress: COMPRESSION };
 const IMMUTABLE = 'public, max-age=86400';
-/** The reference draws itself with styles of its own making; scripts come from us alone. */
+/** The API reference needs inline styles. Scripts are loaded from this origin only. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -37,8 +39,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * The reference for people, for programs and for language models, all made from the same routes. `origin` is
- * the one under which whoever asks reaches us.
+ * Serves the API reference, the OpenAPI document and the guide for language models, all made from the same routes. `origin`
+ * returns the origin under which the client of a request reaches the service.
  */
 export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest) => string): void {
   let bundle: Promise<Buffer> | undefined;
@@ -47,27 +49,27 @@ export function serveDocs(app: FastifyInstance, origin: (request: FastifyRequest
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return PAGE;
   });
-  app.get('/docs/reference.js', OPEN, async (_, reply) => {
+  app.get('/docs/reference.js', COMPRESSED, async (_, reply) => {
     bundle ??= loadBundle();
     reply.header('cache-control', IMMUTABLE).type('text/javascript; charset=utf-8');
     return bundle;
   });
-  app.get('/openapi.json', OPEN, async (request, reply) => {
+  app.get('/openapi.json', COMPRESSED, async (request, reply) => {
     reply.type('application/json; charset=utf-8');
     return JSON.stringify(renderOpenApi(origin(request)));
   });
-  app.get('/llms.txt', OPEN, async (request, reply) => {
+  app.get('/llms.txt', COMPRESSED, async (request, reply) => {
     reply.type('text/plain; charset=utf-8');
     return renderGuide(origin(request));
   });
 }
 
-/** The package keeps its script inside a plugin of several megabytes: it is loaded when somebody looks, and asked once. */
+/** The script is inside a plugin of several megabytes, so it is loaded on the first request and extracted once. */
 async function loadBundle(): Promise<Buffer> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await using app = Fastify();
   await app.register(scalar, { routePrefix: '/', configuration: { content: {} } });
   const { rawPayload, statusCode } = await app.inject('/js/scalar.js');
-  if (statusCode !== 200) throw new Error(`the API reference answered ${statusCode} for its script`);
+  if (statusCode !== 200) throw new Error(`The API reference returned ${statusCode} for its script.`);
   return rawPayload;
 }

@@ -3,15 +3,15 @@ import { idempotencyKey, ifMatch } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
 import {
-  EnvironmentCreation,
-  EnvironmentPatch,
+  EnvironmentCreationBody,
+  EnvironmentPatchBody,
   EnvironmentShape,
   EnvironmentVersionShape,
   idleOf,
   networkOf,
   sandboxOf,
-  shownEnvironment,
-  shownEnvironmentVersion,
+  serializeEnvironment,
+  serializeEnvironmentVersion,
 } from '../schemas/environments.ts';
 import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
@@ -26,20 +26,19 @@ export const environmentRoutes = [
     tag: 'Environments',
     summary: 'Create an environment',
     description:
-      'For administrators. What the provider cannot keep is refused, with the reason. Whatever is left out is as in ' +
-      'the default environment.',
+      'Requires an administrator. Omitted members get the values of the default environment. Limits and networks that the ' +
+      'sandbox provider of a runner cannot enforce are refused.',
     headers: ['Idempotency-Key'],
-    body: EnvironmentCreation,
+    body: EnvironmentCreationBody,
     example: {
       name: 'builds',
-      sandbox: { provider: 'bubblewrap', memory_mib: 2_048, command_timeout_seconds: 600 },
-      network: { mode: 'limited', allowed_hosts: ['api.example.com'] },
+      sandbox: { memory_mib: 2_048, command_timeout_seconds: 600 },
       variables: { CI: 'true' },
     },
     success: { status: 201, description: 'The new environment.', data: EnvironmentShape },
     errors: ['FORBIDDEN', 'NAME_TAKEN'],
     async answer({ clients, call, body, request }) {
-      const { environment, replayed: again } = await clients.agents.createEnvironment(
+      const { environment, replayed: isReplay } = await clients.agents.createEnvironment(
         {
           name: body.name,
           spec: {
@@ -54,7 +53,7 @@ export const environmentRoutes = [
         },
         call,
       );
-      return ok(shownEnvironment(environment), { ...etag(environment?.version), ...replayed(again) });
+      return ok(serializeEnvironment(environment), { ...etag(environment?.version), ...replayed(isReplay) });
     },
   }),
 
@@ -63,15 +62,15 @@ export const environmentRoutes = [
     path: '/admin/environments',
     operationId: 'listEnvironments',
     tag: 'Environments',
-    summary: 'List the environments',
-    description: 'For administrators. Newest first.',
-    query: closed({ ...paging, q: search('A part of the name, or an id.') }),
+    summary: 'List environments',
+    description: 'Requires an administrator. Returns environments, newest first.',
+    query: closed({ ...paging, q: search('Matches a part of the name, or an id.') }),
     success: { status: 200, description: 'A page of environments.', data: EnvironmentShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer({ clients, call, query }) {
-      const asked = { page: pageRequest(query), q: query.q ?? '' };
-      const { environments, page } = await clients.agents.listEnvironments(asked, call);
-      return list(environments.map(shownEnvironment), page);
+      const request = { page: pageRequest(query), q: query.q ?? '' };
+      const { environments, page } = await clients.agents.listEnvironments(request, call);
+      return list(environments.map(serializeEnvironment), page);
     },
   }),
 
@@ -80,14 +79,14 @@ export const environmentRoutes = [
     path: ONE,
     operationId: 'getEnvironment',
     tag: 'Environments',
-    summary: 'Read an environment',
-    description: 'For administrators. The ETag is its version, for If-Match.',
+    summary: 'Get an environment',
+    description: 'Requires an administrator. The ETag is the version of the environment, for `If-Match`.',
     success: { status: 200, description: 'The environment.', data: EnvironmentShape },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
-      const asked = { environmentId: param('environment_id') };
-      const { environment } = await clients.agents.getEnvironment(asked, call);
-      return ok(shownEnvironment(environment), etag(environment?.version));
+      const request = { environmentId: param('environment_id') };
+      const { environment } = await clients.agents.getEnvironment(request, call);
+      return ok(serializeEnvironment(environment), etag(environment?.version));
     },
   }),
 
@@ -96,15 +95,15 @@ export const environmentRoutes = [
     path: ONE,
     operationId: 'updateEnvironment',
     tag: 'Environments',
-    summary: 'Change an environment',
+    summary: 'Update an environment',
     description:
-      'For administrators. An absent member stays as it is; one that is given replaces that part as a whole. Every change ' +
-      'makes a new version, which sandboxes get that are made from then on. While it is disabled no session begins in it. ' +
-      'With If-Match the change happens only to that version.',
+      'Requires an administrator. Omitted members stay unchanged; a given member replaces that part completely. Every change ' +
+      'creates a new version, which new sandboxes use. No session can start in a disabled environment. With `If-Match`, the ' +
+      'request fails if the version differs.',
     headers: ['If-Match'],
-    body: EnvironmentPatch,
+    body: EnvironmentPatchBody,
     example: { variables: { CI: 'true', LANG: 'C.UTF-8' } },
-    success: { status: 200, description: 'The environment as it is now.', data: EnvironmentShape },
+    success: { status: 200, description: 'The updated environment.', data: EnvironmentShape },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'VERSION_CONFLICT'],
     async answer({ clients, call, param, body, request }) {
       const { environment } = await clients.agents.updateEnvironment(
@@ -120,7 +119,7 @@ export const environmentRoutes = [
         },
         call,
       );
-      return ok(shownEnvironment(environment), etag(environment?.version));
+      return ok(serializeEnvironment(environment), etag(environment?.version));
     },
   }),
 
@@ -131,10 +130,11 @@ export const environmentRoutes = [
     tag: 'Environments',
     summary: 'Delete an environment',
     description:
-      'For administrators. Refused while an agent or an assistant names it, and for the default environment.',
+      'Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant uses the environment, and for the ' +
+      'default environment.',
     success: {
       status: 200,
-      description: 'It is gone.',
+      description: 'The environment was deleted.',
       data: deleted('environment', id('env', 'the environment')),
     },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'RESOURCE_IN_USE'],
@@ -150,14 +150,14 @@ export const environmentRoutes = [
     operationId: 'listEnvironmentVersions',
     tag: 'Environments',
     summary: 'List the versions of an environment',
-    description: 'For administrators. Newest first.',
+    description: 'Requires an administrator. Returns the versions of the environment, newest first.',
     query: closed(paging),
     success: { status: 200, description: 'A page of versions.', data: EnvironmentVersionShape, list: true },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
-      const asked = { environmentId: param('environment_id'), page: pageRequest(query) };
-      const { versions, page } = await clients.agents.listEnvironmentVersions(asked, call);
-      return list(versions.map(shownEnvironmentVersion), page);
+      const request = { environmentId: param('environment_id'), page: pageRequest(query) };
+      const { versions, page } = await clients.agents.listEnvironmentVersions(request, call);
+      return list(versions.map(serializeEnvironmentVersion), page);
     },
   }),
 ];

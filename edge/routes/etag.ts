@@ -1,4 +1,4 @@
-/** The version of what is answered, for If-Match. */
+/** The ETag header of a versioned resource, for If-Match. */
 export function etag(version: number | undefined): Record<string, string> {
   return { etag: `"${version ?? 0}"` };
 }

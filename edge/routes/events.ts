@@ -1,10 +1,10 @@
 import { Event } from '../../lib/events.ts';
-import { spliced } from '../envelope.ts';
+import { listOfJson } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, pageRequest, paging } from '../schemas/common.ts';
 import { afterSeq, order, types, typesOf } from '../schemas/events.ts';
 
-const EXAMPLE = {
+export const EVENT_EXAMPLE = {
   event_id: 'evt_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
   session_id: 'ses_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
   seq: 2,
@@ -18,8 +18,8 @@ const EXAMPLE = {
 export const EventShape = {
   ...Event,
   title: 'Event',
-  description: 'Something that happened in a session.',
-  examples: [EXAMPLE],
+  description: 'An event of a session.',
+  examples: [EVENT_EXAMPLE],
 };
 
 export const eventRoutes = [
@@ -29,7 +29,8 @@ export const eventRoutes = [
     operationId: 'listEvents',
     tag: 'Events',
     summary: 'List the events of a session',
-    description: 'The journal, oldest first unless asked otherwise. A page ends early at about 4 MiB.',
+    description:
+      'Returns the journal, oldest first by default. A page has at most about 4 MiB and may have fewer items than `limit`.',
     query: closed({ ...paging, after_seq: afterSeq, types, order }),
     success: { status: 200, description: 'A page of events.', data: EventShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
@@ -44,7 +45,7 @@ export const eventRoutes = [
         },
         call,
       );
-      return spliced(
+      return listOfJson(
         events.map((event) => event.json),
         page,
       );

@@ -1,65 +1,75 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { EdgeContext } from '../context.ts';
-import { callOf } from '../door/door.ts';
+import { callOf } from '../authentication/authenticator.ts';
 import { checkPath } from '../input/path.ts';
-import { createQueryReader, type RawQuery } from '../input/query.ts';
+import type { RawQuery } from '../input/query.ts';
+import { route } from '../route.ts';
 import { closed } from '../schemas/common.ts';
-import { urlOf } from '../serve.ts';
-import { Outflow } from '../streaming/outflow.ts';
+import { ResponseWriter } from '../streaming/response-writer.ts';
+import { EVENT_EXAMPLE, EventShape } from './events.ts';
 
-export const EXPORT_PATH = '/sessions/{session_id}/export';
+/** The journal as JSON lines (https://github.com/ndjson/ndjson-spec). Each line equals the event in the list of events. */
+export const exportRoutes = [
+  route.raw({
+    method: 'GET',
+    path: '/sessions/{session_id}/export',
+    operationId: 'exportSession',
+    tag: 'Events',
+    summary: 'Export the journal of a session',
+    description: 'Returns every event up to the newest one as JSON lines, oldest first.',
+    query: closed({}),
+    responses: {
+      200: {
+        description: 'A file. Each line is an event, as in the list of events.',
+        content: {
+          'application/x-ndjson': { schema: EventShape, example: `${JSON.stringify(EVENT_EXAMPLE)}\n` },
+        },
+      },
+    },
+    errors: ['SESSION_NOT_FOUND'],
+    config: { longLived: true },
+    createHandler({ clients, stallMonitor }, readQuery) {
+      return async (request, reply) => {
+        readQuery(request.query as RawQuery);
+        const params = request.params as { session_id: string };
+        checkPath(params);
+        const { session_id: sessionId } = params;
+        const journal = { sessionId, afterSeq: 0, fromNow: false, types: [], untilCaughtUp: true };
+        const chunks = clients.sessions.follow(journal, callOf(request))[Symbol.asyncIterator]();
+        try {
+          // Until the first chunk arrives, the response can still be an error.
+          const first = await chunks.next();
+          reply.headers({
+            'content-type': 'application/x-ndjson',
+            'content-disposition': `attachment; filename="${sessionId}.jsonl"`,
+          });
+          if (request.method === 'HEAD') return reply.send();
+          reply.hijack();
+          const writer = new ResponseWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor);
+          if (!first.done) await copyLines(chunks, writer, first.value);
+        } finally {
+          await chunks.return?.();
+        }
+      };
+    },
+  }),
+];
 
-const NO_QUERY = closed({});
-
-/**
- * The whole journal as JSON lines (https://github.com/ndjson/ndjson-spec): each line is an event, byte for byte as in
- * the list of events. It ends with the newest event; an answer that is broken off has no proper end.
- */
-export function serveExport(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): void {
-  const readQuery = createQueryReader(NO_QUERY);
-
-  async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    readQuery(request.query as RawQuery);
-    checkPath(request.params);
-    const { session_id: sessionId } = request.params;
-    const all = { sessionId, afterSeq: 0, fromNow: false, types: [], untilCaughtUp: true };
-    const chunks = clients.sessions.follow(all, callOf(request))[Symbol.asyncIterator]();
-    try {
-      // Until the first chunk is there the answer can still be an error with a status.
-      const first = await chunks.next();
-      reply.headers({
-        'content-type': 'application/x-ndjson',
-        'content-disposition': `attachment; filename="${sessionId}.jsonl"`,
-      });
-      if (request.method === 'HEAD') return reply.send();
-      reply.hijack();
-      const out = new Outflow(reply.raw, { ...reply.getHeaders() }, stallMs, { drain: () => out.cut() });
-      if (!first.done) await copy(chunks, out, first.value);
-    } finally {
-      await chunks.return?.();
-    }
-  }
-
-  app.route({ method: 'GET', url: urlOf(EXPORT_PATH), handler: handle, config: { lasting: true } });
-}
-
-async function copy(
+async function copyLines(
   chunks: AsyncIterator<FollowResponse>,
-  out: Outflow,
+  writer: ResponseWriter,
   first: FollowResponse,
 ): Promise<void> {
   try {
-    for (let chunk = first; out.open; ) {
-      if (chunk.events.length > 0) out.write(`${chunk.events.map(({ json }) => json).join('\n')}\n`);
-      await out.flushed();
+    for (let chunk = first; writer.open; ) {
+      if (chunk.events.length > 0) writer.write(`${chunk.events.map(({ json }) => json).join('\n')}\n`);
+      await writer.flushed();
       const next = await chunks.next();
       if (next.done) break;
       chunk = next.value;
     }
-    out.end();
+    writer.end();
   } catch {
-    // The head is out: only an answer without an end can say that something is missing.
-    out.cut();
+    // The status has been sent, so only a response without an end shows that the export is incomplete.
+    writer.abort();
   }
 }

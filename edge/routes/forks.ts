@@ -3,7 +3,7 @@ import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed } from '../schemas/common.ts';
-import { SessionShape, shownSession } from '../schemas/sessions.ts';
+import { SessionShape, serializeSession } from '../schemas/sessions.ts';
 import { replayed } from './replayed.ts';
 
 export const forkRoutes = [
@@ -12,16 +12,16 @@ export const forkRoutes = [
     path: '/sessions/{session_id}/fork',
     operationId: 'forkSession',
     tag: 'Sessions',
-    summary: 'Begin another session with the history of this one',
+    summary: 'Begin a conversation with existing history',
     description:
-      'The new session has the history up to the last checkpoint that is not after `after_seq`. The two have nothing more ' +
-      'to do with each other.',
+      'Creates a conversation of the same agent or assistant that begins with the history of this session, up to its last ' +
+      'checkpoint at or before `after_seq`. Later changes of one session do not affect the other.',
     headers: ['Idempotency-Key'],
     body: closed({
       after_seq: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'A seq of this session; 0 for none of its history.',
+        description: 'A seq of this session; 0 begins without history.',
       }),
     }),
     example: { after_seq: 1 },
@@ -35,13 +35,13 @@ export const forkRoutes = [
       'ENVIRONMENT_DISABLED',
     ],
     async answer({ clients, call, param, body, request }) {
-      const asked = {
+      const fork = {
         sessionId: param('session_id'),
         afterSeq: body.after_seq,
         idempotencyKey: idempotencyKey(request.raw),
       };
-      const { session, replayed: again } = await clients.sessions.forkSession(asked, call);
-      return ok(shownSession(session), replayed(again));
+      const { session, replayed: isReplay } = await clients.sessions.forkSession(fork, call);
+      return ok(serializeSession(session), replayed(isReplay));
     },
   }),
 ];

@@ -3,8 +3,8 @@ import { list, ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, count, id, optional, pageRequest, paging } from '../schemas/common.ts';
-import { BusyPolicy, Content, contentJson, MESSAGE_BYTES } from '../schemas/content.ts';
-import { MessageShape, shownMessage } from '../schemas/messages.ts';
+import { BusyPolicySchema, contentJson, MESSAGE_BYTES, MessageContent } from '../schemas/content.ts';
+import { MessageShape, serializeMessage } from '../schemas/messages.ts';
 import { replayed } from './replayed.ts';
 
 export const messageRoutes = [
@@ -15,18 +15,22 @@ export const messageRoutes = [
     tag: 'Sessions',
     summary: 'Send a message',
     description:
-      'Queues a turn. When the session is busy, `enqueue` waits for what is before it, `reject` refuses, and `interrupt` ends the turn that runs, waits for an approval or is next.',
+      'Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, and ' +
+      '`interrupt` ends the turn that runs, waits for an approval or is next.',
     headers: ['Idempotency-Key'],
     body: closed({
-      content: Content,
-      busy_policy: optional(BusyPolicy),
+      content: MessageContent,
+      busy_policy: optional(BusyPolicySchema),
     }),
     bodyLimit: MESSAGE_BYTES,
     example: { content: 'And then?' },
     success: {
       status: 202,
       description: 'The turn is queued.',
-      data: Type.Object({ turn_id: id('trn', 'the new turn'), seq: count('The seq of its user.message.') }),
+      data: Type.Object({
+        turn_id: id('trn', 'the new turn'),
+        seq: count('The seq of the `user.message` event.'),
+      }),
     },
     errors: [
       'SESSION_NOT_FOUND',
@@ -40,7 +44,7 @@ export const messageRoutes = [
       const {
         turnId,
         seq,
-        replayed: again,
+        replayed: isReplay,
       } = await clients.sessions.sendMessage(
         {
           sessionId: param('session_id'),
@@ -50,7 +54,7 @@ export const messageRoutes = [
         },
         call,
       );
-      return ok({ turn_id: turnId, seq }, replayed(again));
+      return ok({ turn_id: turnId, seq }, replayed(isReplay));
     },
   }),
 
@@ -60,15 +64,15 @@ export const messageRoutes = [
     operationId: 'listMessages',
     tag: 'Sessions',
     summary: 'List the messages of a session',
-    description: 'What was said, oldest first.',
+    description: 'Returns the messages of users and agents, oldest first.',
     query: closed(paging),
     success: { status: 200, description: 'A page of messages.', data: MessageShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
-      const asked = { sessionId: param('session_id'), page: pageRequest(query) };
-      const { events, page } = await clients.sessions.listMessages(asked, call);
+      const request = { sessionId: param('session_id'), page: pageRequest(query) };
+      const { events, page } = await clients.sessions.listMessages(request, call);
       return list(
-        events.map((event) => shownMessage(event.json)),
+        events.map((event) => serializeMessage(event.json)),
         page,
       );
     },

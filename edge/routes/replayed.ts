@@ -1,4 +1,4 @@
-/** Says that an answer is the stored one of an earlier request with the same Idempotency-Key. */
-export function replayed(again: boolean): Record<string, string> {
-  return again ? { 'idempotent-replayed': 'true' } : {};
+/** The header that marks a response as the stored one of an earlier request with the same Idempotency-Key. */
+export function replayed(isReplay: boolean): Record<string, string> {
+  return isReplay ? { 'idempotent-replayed': 'true' } : {};
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { list, ok } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, optional, pageRequest, paging } from '../schemas/common.ts';
-import { SandboxShape, shownSandbox } from '../schemas/sandboxes.ts';
+import { SandboxShape, serializeSandbox } from '../schemas/sandboxes.ts';
 
 const ONE = '/admin/sandboxes/{sandbox_id}';
 
@@ -12,22 +12,23 @@ export const sandboxRoutes = [
     path: '/admin/sandboxes',
     operationId: 'listSandboxes',
     tag: 'Sandboxes',
-    summary: 'List the sandboxes',
-    description: 'For administrators. Newest first; those that have ended only when they are asked for.',
+    summary: 'List sandboxes',
+    description:
+      'Requires an administrator. Returns sandboxes, newest first. By default, ended sandboxes are omitted.',
     query: closed({
       ...paging,
       status: optional(
         Type.Enum(['ended', 'all'], {
-          description: 'Those that have ended, or all. Without it: those that are there.',
+          description: '`ended`: only ended sandboxes. `all`: all sandboxes. Default: only existing ones.',
         }),
       ),
     }),
     success: { status: 200, description: 'A page of sandboxes.', data: SandboxShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer({ clients, call, query }) {
-      const asked = { page: pageRequest(query), status: query.status ?? '' };
-      const { sandboxes, page } = await clients.sessions.listSandboxes(asked, call);
-      return list(sandboxes.map(shownSandbox), page);
+      const request = { page: pageRequest(query), status: query.status ?? '' };
+      const { sandboxes, page } = await clients.sessions.listSandboxes(request, call);
+      return list(sandboxes.map(serializeSandbox), page);
     },
   }),
 
@@ -36,13 +37,13 @@ export const sandboxRoutes = [
     path: ONE,
     operationId: 'getSandbox',
     tag: 'Sandboxes',
-    summary: 'Read a sandbox',
-    description: 'For administrators.',
+    summary: 'Get a sandbox',
+    description: 'Requires an administrator.',
     success: { status: 200, description: 'The sandbox.', data: SandboxShape },
     errors: ['FORBIDDEN', 'SANDBOX_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { sandbox } = await clients.sessions.getSandbox({ sandboxId: param('sandbox_id') }, call);
-      return ok(shownSandbox(sandbox));
+      return ok(serializeSandbox(sandbox));
     },
   }),
 
@@ -53,13 +54,13 @@ export const sandboxRoutes = [
     tag: 'Sandboxes',
     summary: 'Terminate a sandbox',
     description:
-      'For administrators. Its runner ends it and whatever runs in it, shortly after this answer; the workspace stays, and ' +
-      'the next command gets a new sandbox. One that has ended stays as it is.',
-    success: { status: 202, description: 'The sandbox as it is at the moment.', data: SandboxShape },
+      'Requires an administrator. Its runner ends the sandbox and its processes shortly after this response. The workspace ' +
+      'is kept, and the next command gets a new sandbox. Terminating an ended sandbox has no effect.',
+    success: { status: 202, description: 'The current state of the sandbox.', data: SandboxShape },
     errors: ['FORBIDDEN', 'SANDBOX_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { sandbox } = await clients.sessions.terminateSandbox({ sandboxId: param('sandbox_id') }, call);
-      return ok(shownSandbox(sandbox));
+      return ok(serializeSandbox(sandbox));
     },
   }),
 ];

@@ -8,35 +8,48 @@ import {
   flag,
   id,
   Metadata,
+  metadataPatch,
   nullable,
   optional,
   pageRequest,
   paging,
   search,
 } from '../schemas/common.ts';
-import { SESSION_STATUSES, SessionShape, sessionTitle, shownSession } from '../schemas/sessions.ts';
+import {
+  SESSION_STATES,
+  SESSION_STATUSES,
+  SessionShape,
+  serializeSession,
+  sessionTitle,
+} from '../schemas/sessions.ts';
 
 const identifier = (prefix: string, description: string) =>
   optional(Type.String({ maxLength: 100, description: `${prefix}_…: ${description}` }));
 
-/** What the contract can carry. */
+/** The maximum of the contract's int32. */
 const MAX_VERSION = 2 ** 31 - 1;
 
 const filters = {
-  deployment_id: identifier('dep', 'sessions that this deployment started.'),
+  deployment_id: identifier('dep', 'only sessions of this deployment.'),
   status: optional(Type.Enum([...SESSION_STATUSES])),
-  needs_action: optional(flag('Only those that wait for somebody, or only the others.')),
-  q: search('A part of the title or of the id.'),
-  archived: optional(flag('Only archived ones. Without it: only those that are not.')),
+  state: optional(
+    Type.Array(Type.Enum([...SESSION_STATES]), {
+      description: 'Only sessions in this state. Can be repeated.',
+      maxItems: SESSION_STATES.length,
+    }),
+  ),
+  needs_action: optional(flag('Only sessions that wait for an approval (true), or only the others (false).')),
+  q: search('Matches a part of the title or of the id.'),
+  archived: optional(flag('Only archived sessions. Default: only sessions that are not archived.')),
 };
 
-const ofWhom = {
-  agent_id: identifier('agt', 'sessions of this agent.'),
-  assistant_id: identifier('ast', 'sessions of this assistant. Not together with `agent_id`.'),
+const ownerFilters = {
+  agent_id: identifier('agt', 'only sessions of this agent.'),
+  assistant_id: identifier('ast', 'only sessions of this assistant. Cannot be combined with `agent_id`.'),
 };
 
-function agentIn({ agent_id: agentId = '', assistant_id: assistantId = '' }) {
-  if (agentId && assistantId) throw refuseField('/assistant_id', 'must not stand beside agent_id');
+function agentOrAssistant({ agent_id: agentId = '', assistant_id: assistantId = '' }) {
+  if (agentId && assistantId) throw refuseField('/assistant_id', 'cannot be combined with agent_id');
   return agentId || assistantId;
 }
 
@@ -45,6 +58,7 @@ interface Filters {
   cursor?: string;
   deployment_id?: string;
   status?: string;
+  state?: string[];
   needs_action?: boolean;
   q?: string;
   archived?: boolean;
@@ -62,6 +76,7 @@ async function listSessions(
       agentId,
       deploymentId: query.deployment_id ?? '',
       status: query.status ?? '',
+      states: query.state ?? [],
       needsAction: query.needs_action,
       q: query.q ?? '',
       archived: query.archived,
@@ -69,7 +84,7 @@ async function listSessions(
     },
     call,
   );
-  return list(sessions.map(shownSession), page);
+  return list(sessions.map(serializeSession), page);
 }
 
 export const sessionRoutes = [
@@ -79,7 +94,8 @@ export const sessionRoutes = [
     operationId: 'listAgentSessions',
     tag: 'Sessions',
     summary: 'List the sessions of an agent',
-    description: 'Newest first. Who manages the agent sees those of everybody; others see their own.',
+    description:
+      'Newest first. Callers with manage access see the sessions of all users; other callers see their own.',
     query: closed({ ...paging, ...filters }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['AGENT_NOT_FOUND', 'INVALID_CURSOR'],
@@ -96,12 +112,12 @@ export const sessionRoutes = [
     operationId: 'listSessions',
     tag: 'Sessions',
     summary: 'List your sessions',
-    description: 'Newest first.',
-    query: closed({ ...paging, ...ofWhom, ...filters }),
+    description: 'Returns your sessions, newest first.',
+    query: closed({ ...paging, ...ownerFilters, ...filters }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer(exchange) {
-      return listSessions(exchange, exchange.query, agentIn(exchange.query));
+      return listSessions(exchange, exchange.query, agentOrAssistant(exchange.query));
     },
   }),
 
@@ -110,13 +126,13 @@ export const sessionRoutes = [
     path: '/admin/sessions',
     operationId: 'listAllSessions',
     tag: 'Sessions',
-    summary: 'List the sessions of everybody',
-    description: 'For administrators. Newest first.',
-    query: closed({ ...paging, ...ofWhom, ...filters }),
+    summary: 'List the sessions of all users',
+    description: 'Requires an administrator. Newest first.',
+    query: closed({ ...paging, ...ownerFilters, ...filters }),
     success: { status: 200, description: 'A page of sessions.', data: SessionShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer(exchange) {
-      return listSessions(exchange, exchange.query, agentIn(exchange.query), 'all');
+      return listSessions(exchange, exchange.query, agentOrAssistant(exchange.query), 'all');
     },
   }),
 
@@ -125,12 +141,12 @@ export const sessionRoutes = [
     path: '/sessions/{session_id}',
     operationId: 'getSession',
     tag: 'Sessions',
-    summary: 'Read a session',
+    summary: 'Get a session',
     success: { status: 200, description: 'The session.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { session } = await clients.sessions.getSession({ sessionId: param('session_id') }, call);
-      return ok(shownSession(session));
+      return ok(serializeSession(session));
     },
   }),
 
@@ -139,22 +155,22 @@ export const sessionRoutes = [
     path: '/sessions/{session_id}',
     operationId: 'updateSession',
     tag: 'Sessions',
-    summary: 'Rename a session or change its metadata',
-    description: 'An absent member stays as it is, null clears it.',
+    summary: 'Update the title or metadata of a session',
+    description: 'Omitted members stay unchanged; null clears a member.',
     body: closed({ title: optional(nullable(sessionTitle)), metadata: optional(nullable(Metadata)) }),
     example: { title: 'A better name' },
-    success: { status: 200, description: 'The session as it is now.', data: SessionShape },
+    success: { status: 200, description: 'The updated session.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
     async answer({ clients, call, param, body }) {
       const { session } = await clients.sessions.updateSession(
         {
           sessionId: param('session_id'),
           title: body.title === null ? '' : body.title,
-          metadata: body.metadata === undefined ? undefined : { entries: body.metadata ?? {} },
+          metadata: metadataPatch(body.metadata),
         },
         call,
       );
-      return ok(shownSession(session));
+      return ok(serializeSession(session));
     },
   }),
 
@@ -165,8 +181,12 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'Delete a session',
     description:
-      'Its turns end, and followers see `session.deleted` as its last event. Its content is erased a while later.',
-    success: { status: 200, description: 'It is gone.', data: deleted('session', id('ses', 'the session')) },
+      'Ends the turns of the session. `session.deleted` is its last event. The content is erased later.',
+    success: {
+      status: 200,
+      description: 'The session was deleted.',
+      data: deleted('session', id('ses', 'the session')),
+    },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {
       await clients.sessions.deleteSession({ sessionId: param('session_id') }, call);
@@ -180,12 +200,12 @@ export const sessionRoutes = [
     operationId: 'archiveSession',
     tag: 'Sessions',
     summary: 'Archive a session',
-    description: 'From then on it can only be read. A turn that runs goes on to its end.',
-    success: { status: 200, description: 'The session as it is now.', data: SessionShape },
+    description: 'An archived session is read-only. A running turn continues to its end.',
+    success: { status: 200, description: 'The updated session.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { session } = await clients.sessions.archiveSession({ sessionId: param('session_id') }, call);
-      return ok(shownSession(session));
+      return ok(serializeSession(session));
     },
   }),
 
@@ -196,16 +216,17 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'Move a session to another version of its agent',
     description:
-      'Between turns only, and not of an assistant. What was said stays as it is; the next turn works with this version.',
+      'Possible only between turns, and not for sessions of an assistant. The history is unchanged; the next turn uses this ' +
+      'version.',
     body: closed({
       version: Type.Integer({
         minimum: 1,
         maximum: MAX_VERSION,
-        description: 'A version that the agent has.',
+        description: 'An existing version of the agent.',
       }),
     }),
     example: { version: 1 },
-    success: { status: 200, description: 'The session as it is now.', data: SessionShape },
+    success: { status: 200, description: 'The updated session.', data: SessionShape },
     errors: [
       'SESSION_NOT_FOUND',
       'AGENT_NOT_FOUND',
@@ -215,9 +236,9 @@ export const sessionRoutes = [
       'SESSION_TERMINATED',
     ],
     async answer({ clients, call, param, body }) {
-      const asked = { sessionId: param('session_id'), version: body.version };
-      const { session } = await clients.sessions.setAgentVersion(asked, call);
-      return ok(shownSession(session));
+      const request = { sessionId: param('session_id'), version: body.version };
+      const { session } = await clients.sessions.setAgentVersion(request, call);
+      return ok(serializeSession(session));
     },
   }),
 ];

@@ -1,68 +1,87 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { Refusal } from '../../lib/errors.ts';
 import type { FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { EdgeContext } from '../context.ts';
-import { callOf } from '../door/door.ts';
+import { callOf } from '../authentication/authenticator.ts';
 import { lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
-import { createQueryReader, type RawQuery } from '../input/query.ts';
+import type { RawQuery } from '../input/query.ts';
+import { route } from '../route.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
-import { urlOf } from '../serve.ts';
 import { EventWriter } from '../streaming/event-writer.ts';
-import type { LiveStreams } from '../streaming/live.ts';
+import type { LiveStreams } from '../streaming/live-streams.ts';
+import { SharedFrames } from '../streaming/shared-frames.ts';
 import { SSE_HEADERS } from '../streaming/sse.ts';
+import { EVENT_EXAMPLE, EventShape } from './events.ts';
 
-export const STREAM_PATH = '/sessions/{session_id}/events/stream';
-
-export const StreamQuery = closed({
+const StreamQuery = closed({
   after_seq: afterSeq,
-  from: optional(Type.Enum(['now'], { description: 'Begin at the newest event instead of the first.' })),
+  from: optional(
+    Type.Enum(['now'], { description: 'Start after the newest event instead of before the first.' }),
+  ),
   types,
 });
 
-/**
- * Events as they happen, as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
- * Only events of the journal carry an id, so whoever joins again with the last one misses nothing.
- */
-export function serveStream(
-  app: FastifyInstance,
-  { clients }: EdgeContext,
-  live: LiveStreams,
-  stallMs: number,
-) {
-  const readQuery = createQueryReader(StreamQuery);
+const EXAMPLE_FRAMES =
+  `id: ${EVENT_EXAMPLE.seq}\nevent: ${EVENT_EXAMPLE.type}\ndata: ${JSON.stringify(EVENT_EXAMPLE)}\n\n` +
+  `event: stream.caught_up\ndata: {"seq":${EVENT_EXAMPLE.seq}}\n\n`;
 
-  async function handle(request: FastifyRequest<{ Params: { session_id: string } }>, reply: FastifyReply) {
-    const query = readQuery(request.query as RawQuery);
-    checkPath(request.params);
-    const chunks = clients.sessions.follow(startOf(request, query), callOf(request))[Symbol.asyncIterator]();
-    // Until the first chunk is there the answer can still be an error with a status.
-    const first = await chunks.next();
-    if (first.done) return reply.code(204).send();
-    if (request.method === 'HEAD') {
-      await chunks.return?.();
-      return reply.headers(SSE_HEADERS).send();
-    }
-    reply.hijack();
-    const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMs);
-    if (query.from === 'now') writer.place(first.value.seq);
-    // Not awaited: while a stream is idle nothing else of its request is kept.
-    void copy(chunks, writer, live);
-  }
+/** Events as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export const streamRoutes = [
+  route.raw({
+    method: 'GET',
+    path: '/sessions/{session_id}/events/stream',
+    operationId: 'streamEvents',
+    tag: 'Events',
+    summary: 'Stream the events of a session',
+    description:
+      'Server-Sent Events. `id` is the seq, `event` is the type and `data` is the event as JSON. The stream can be opened ' +
+      'before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The frames ' +
+      '`stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`.',
+    query: StreamQuery,
+    headers: ['Last-Event-ID'],
+    responses: {
+      200: {
+        description: 'The event stream. Each `data` line is an event.',
+        content: { 'text/event-stream': { schema: EventShape, example: EXAMPLE_FRAMES } },
+      },
+    },
+    errors: ['INVALID_CURSOR', 'SESSION_NOT_FOUND'],
+    config: { longLived: true },
+    createHandler({ clients, liveStreams, stallMonitor }, readQuery) {
+      const frames = new SharedFrames();
+      return async (request: FastifyRequest, reply: FastifyReply) => {
+        const query = readQuery(request.query as RawQuery);
+        const params = request.params as { session_id: string };
+        checkPath(params);
+        const followed = clients.sessions.follow(
+          followRequest(request, params.session_id, query),
+          callOf(request),
+        );
+        const chunks = followed[Symbol.asyncIterator]();
+        // Until the first chunk arrives, the response can still be an error.
+        const first = await chunks.next();
+        if (first.done) return reply.code(204).send();
+        if (request.method === 'HEAD') {
+          await chunks.return?.();
+          return reply.headers(SSE_HEADERS).send();
+        }
+        reply.hijack();
+        const writer = new EventWriter(reply.raw, { ...reply.getHeaders() }, stallMonitor);
+        if (query.from === 'now') writer.writePosition(first.value.seq);
+        // Not awaited, so that an idle stream does not retain its request.
+        void copyEvents(chunks, { sessionId: params.session_id, writer, frames, liveStreams });
+      };
+    },
+  }),
+];
 
-  app.route({ method: 'GET', url: urlOf(STREAM_PATH), handler: handle, config: { lasting: true } });
-}
-
-function startOf(
-  request: FastifyRequest<{ Params: { session_id: string } }>,
-  query: Static<typeof StreamQuery>,
-) {
+function followRequest(request: FastifyRequest, sessionId: string, query: Static<typeof StreamQuery>) {
   const last = lastEventId(request.raw);
   return {
-    sessionId: request.params.session_id,
+    sessionId,
     afterSeq: last ?? query.after_seq ?? 0,
     fromNow: last === undefined && query.from === 'now',
     types: typesOf(query.types),
@@ -70,30 +89,38 @@ function startOf(
   };
 }
 
-/** False when nothing comes any more. Here, as whoever waits would keep what it has seen last. */
-function show({ done, value }: IteratorResult<FollowResponse>, writer: EventWriter): boolean {
-  if (done) return false;
-  for (const event of value.events) writer.event(event);
-  if (value.caughtUp) writer.caughtUp(value.seq);
-  return true;
+/**
+ * Writes one chunk. Returns false at the end of the journal. This is a function of its own because a local variable of
+ * `copyEvents` would retain the last chunk of an idle stream.
+ */
+function writeChunk(
+  { done, value }: IteratorResult<FollowResponse>,
+  { sessionId, writer, frames }: EventStream,
+): boolean {
+  if (!done) writer.writeChunk(value, sessionId, frames);
+  return !done;
 }
 
-/** Never fails. */
-async function copy(
-  chunks: AsyncIterator<FollowResponse>,
-  writer: EventWriter,
-  live: LiveStreams,
-): Promise<void> {
-  live.add(writer);
+interface EventStream {
+  sessionId: string;
+  writer: EventWriter;
+  frames: SharedFrames;
+  liveStreams: LiveStreams;
+}
+
+/** Never rejects. */
+async function copyEvents(chunks: AsyncIterator<FollowResponse>, stream: EventStream): Promise<void> {
+  const { writer, liveStreams } = stream;
+  liveStreams.add(writer);
   try {
-    while (writer.open && show(await chunks.next(), writer)) await writer.flushed();
+    while (writer.open && writeChunk(await chunks.next(), stream)) await writer.flushed();
     writer.end();
     await chunks.return?.();
   } catch (error) {
-    // The head is out: what happened can only be said by sending the client elsewhere.
+    // The status has been sent, so a failure can only tell the client to reconnect.
     if (error instanceof Refusal && error.code === 'CANCELLED') writer.end();
     else writer.drain();
   } finally {
-    live.delete(writer);
+    liveStreams.delete(writer);
   }
 }

@@ -1,8 +1,9 @@
+import { Type } from 'typebox';
 import { list, ok } from '../envelope.ts';
 import { route } from '../route.ts';
-import { closed, pageRequest, paging } from '../schemas/common.ts';
-import { SessionShape, shownSession } from '../schemas/sessions.ts';
-import { shownTurn, TurnShape } from '../schemas/turns.ts';
+import { closed, deleted, id, optional, pageRequest, paging } from '../schemas/common.ts';
+import { SessionShape, serializeSession } from '../schemas/sessions.ts';
+import { serializeTurn, TurnShape } from '../schemas/turns.ts';
 
 export const turnRoutes = [
   route({
@@ -11,14 +12,14 @@ export const turnRoutes = [
     operationId: 'listTurns',
     tag: 'Sessions',
     summary: 'List the turns of a session',
-    description: 'Oldest first.',
+    description: 'Returns the turns of the session, oldest first.',
     query: closed(paging),
     success: { status: 200, description: 'A page of turns.', data: TurnShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {
-      const asked = { sessionId: param('session_id'), page: pageRequest(query), unfinished: false };
-      const { turns, page } = await clients.sessions.listTurns(asked, call);
-      return list(turns.map(shownTurn), page);
+      const request = { sessionId: param('session_id'), page: pageRequest(query), unfinished: false };
+      const { turns, page } = await clients.sessions.listTurns(request, call);
+      return list(turns.map(serializeTurn), page);
     },
   }),
 
@@ -27,13 +28,13 @@ export const turnRoutes = [
     path: '/sessions/{session_id}/turns/{turn_id}',
     operationId: 'getTurn',
     tag: 'Sessions',
-    summary: 'Read a turn',
+    summary: 'Get a turn',
     success: { status: 200, description: 'The turn.', data: TurnShape },
     errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND'],
     async answer({ clients, call, param }) {
-      const asked = { sessionId: param('session_id'), turnId: param('turn_id') };
-      const { turn } = await clients.sessions.getTurn(asked, call);
-      return ok(shownTurn(turn));
+      const request = { sessionId: param('session_id'), turnId: param('turn_id') };
+      const { turn } = await clients.sessions.getTurn(request, call);
+      return ok(serializeTurn(turn));
     },
   }),
 
@@ -42,15 +43,65 @@ export const turnRoutes = [
     path: '/sessions/{session_id}/interrupt',
     operationId: 'interruptSession',
     tag: 'Sessions',
-    summary: 'Interrupt the turn',
+    summary: 'Interrupt the current turn',
     description:
-      'Ends the turn that runs, waits for an approval or is next, at once. What it has said so far is kept, and the ' +
-      'session can be used again. Nothing happens when there is no such turn.',
-    success: { status: 200, description: 'The session as it is now.', data: SessionShape },
+      'Immediately ends the turn that runs, waits for an approval or is next. Its output so far is kept, and the session can ' +
+      'be used again. Without such a turn, the request has no effect. Queued turns follow, or wait until the queue is released ' +
+      'with `queue: "hold"`. Administrators and managers of the agent can interrupt the sessions of other users, which is ' +
+      'recorded in the audit log.',
+    body: closed({
+      queue: optional(
+        Type.Enum(['continue', 'hold'], {
+          description:
+            'The turns behind the interrupted one: `continue` (default) starts the next one, `hold` keeps them until ' +
+            '`POST …/queue/release`. An empty queue is not held.',
+        }),
+      ),
+    }),
+    bodyOptional: true,
+    example: { queue: 'hold' },
+    success: { status: 200, description: 'The updated session.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND', 'SESSION_TERMINATED'],
+    async answer({ clients, call, param, body }) {
+      const request = { sessionId: param('session_id'), holdQueue: body.queue === 'hold' };
+      const { session } = await clients.sessions.interruptSession(request, call);
+      return ok(serializeSession(session));
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/sessions/{session_id}/queue/release',
+    operationId: 'releaseQueue',
+    tag: 'Sessions',
+    summary: 'Release a held queue',
+    description: 'The next queued turn starts. A queue that is not held stays as it is.',
+    success: { status: 200, description: 'The updated session.', data: SessionShape },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
     async answer({ clients, call, param }) {
-      const { session } = await clients.sessions.interruptSession({ sessionId: param('session_id') }, call);
-      return ok(shownSession(session));
+      const { session } = await clients.sessions.releaseQueue({ sessionId: param('session_id') }, call);
+      return ok(serializeSession(session));
+    },
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/sessions/{session_id}/turns/{turn_id}',
+    operationId: 'cancelTurn',
+    tag: 'Sessions',
+    summary: 'Remove a turn from the queue',
+    description:
+      'The turn ends as `cancelled`. Its message stays in the journal, but the model gets it in no later turn and in no fork. A turn that has started or ended is refused.',
+    success: {
+      status: 200,
+      description: 'The turn was removed.',
+      data: deleted('turn', id('trn', 'the turn')),
+    },
+    errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND', 'TURN_NOT_QUEUED'],
+    async answer({ clients, call, param }) {
+      const request = { sessionId: param('session_id'), turnId: param('turn_id') };
+      await clients.sessions.cancelTurn(request, call);
+      return ok({ turn_id: request.turnId, deleted: true });
     },
   }),
 ];

@@ -4,8 +4,8 @@ import { closed, count } from './common.ts';
 
 export const visibility = Type.Enum(['private', 'public', 'allowlist'], {
   description:
-    'Who begins conversations with it: who manages it (private), the users and groups of its access besides (allowlist), ' +
-    'or everybody (public).',
+    'Who can begin conversations: only managers (`private`), managers and the listed users and groups (`allowlist`), or all ' +
+    'users (`public`).',
 });
 
 const names = (description: string, example: string) =>
@@ -19,18 +19,30 @@ const USER = 'usr_01KAK3V9Q6W1X2Y3Z4A5B6C7D8';
 
 const members = {
   visibility,
-  managers: names('Ids of users who change the agent, share it, deploy it and read its sessions.', USER),
-  users: names('Ids of users who begin conversations when the visibility is allowlist.', USER),
-  groups: names('Groups at the identity provider whose members do the same.', 'support'),
+  managers: names(
+    'Ids of users who can change, share, deploy and delete the agent and read its sessions.',
+    USER,
+  ),
+  users: names('Ids of users who can begin conversations when the visibility is `allowlist`.', USER),
+  groups: names(
+    'Groups of the identity provider whose members can begin conversations when the visibility is `allowlist`.',
+    'support',
+  ),
 };
 
 export const AccessChange = closed(members);
 export const AccessShape = Type.Object(
-  { ...members, version: count('1 at first, and one more with each change.') },
-  { title: 'AgentAccess', description: 'Who may do what with an agent besides who has created it.' },
+  {
+    ...members,
+    version: count('The version of the access settings. Starts at 1 and increases with each change.'),
+  },
+  {
+    title: 'AgentAccess',
+    description: 'The users and groups that can use or manage an agent, in addition to its creator.',
+  },
 );
 
-export function shownAccess({ access, version }: { access: Access | undefined; version: number }) {
+export function serializeAccess({ access, version }: { access: Access | undefined; version: number }) {
   return {
     visibility: access?.visibility,
     managers: access?.managers ?? [],

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Agent, AgentVersion } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { visibility } from './access.ts';
-import { closed, count, id, Metadata, optional, shownTime, time } from './common.ts';
-import { creation, description, enabled, name, patch, runtime, shownRuntime } from './runtime.ts';
+import { closed, count, id, Metadata, optional, serializeTime, time } from './common.ts';
+import { creation, description, enabled, name, patch, runtime, serializeRuntime } from './runtime.ts';
 
 export const AgentCreation = closed({ ...creation, visibility: optional(visibility) });
 export const AgentPatch = closed({ ...patch, visibility: optional(visibility) });
@@ -18,12 +18,12 @@ export const AgentShape = Type.Object(
     visibility,
     access: Type.Enum(['use', 'manage'], {
       description:
-        'What you may do with it: begin conversations, or change, share, deploy and delete it, too.',
+        'Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.',
     }),
-    version: count('1, 2, 3 …: the newest version.'),
-    created_by: id('usr', 'who created it'),
-    created_at: time('When it was created.'),
-    updated_at: time('When it last changed.'),
+    version: count('The newest version. Starts at 1.'),
+    created_by: id('usr', 'the user who created the agent'),
+    created_at: time('The creation time.'),
+    updated_at: time('The time of the last change.'),
   },
   { title: 'Agent' },
 );
@@ -31,37 +31,40 @@ export const AgentShape = Type.Object(
 export const AgentVersionShape = Type.Object(
   {
     agent_id: id('agt', 'the agent'),
-    version: count('Its number.'),
+    version: count('The version number.'),
     ...runtime,
-    created_by: id('usr', 'who made it'),
-    created_at: time('When it was made.'),
+    created_by: id('usr', 'the user who created the version'),
+    created_at: time('The creation time.'),
   },
-  { title: 'AgentVersion', description: 'What turns of this version run with. It never changes.' },
+  {
+    title: 'AgentVersion',
+    description: 'The configuration of turns that run with this version. Versions are immutable.',
+  },
 );
 
-export function shownAgent(agent: Agent | undefined) {
+export function serializeAgent(agent: Agent | undefined) {
   return {
     agent_id: agent?.agentId,
     name: agent?.name,
     description: agent?.description,
-    ...shownRuntime(agent?.runtime),
+    ...serializeRuntime(agent?.runtime),
     metadata: agent?.metadata,
     enabled: agent?.enabled,
     visibility: agent?.visibility,
     access: agent?.level,
     version: agent?.version,
     created_by: agent?.createdBy,
-    created_at: shownTime(agent?.createdAt),
-    updated_at: shownTime(agent?.updatedAt),
+    created_at: serializeTime(agent?.createdAt),
+    updated_at: serializeTime(agent?.updatedAt),
   };
 }
 
-export function shownVersion(version: AgentVersion) {
+export function serializeAgentVersion(version: AgentVersion) {
   return {
     agent_id: version.agentId,
     version: version.version,
-    ...shownRuntime(version.runtime),
+    ...serializeRuntime(version.runtime),
     created_by: version.createdBy,
-    created_at: shownTime(version.createdAt),
+    created_at: serializeTime(version.createdAt),
   };
 }

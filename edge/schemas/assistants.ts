@@ -1,8 +1,18 @@
 import { Type } from 'typebox';
 import type { Assistant } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { Workspace } from '../../proto/gen/ahs/files/v1/files.ts';
-import { closed, count, id, Metadata, NULL, nullable, shownTime, shownTimeOrNull, time } from './common.ts';
-import { creation, description, enabled, name, patch, runtime, shownRuntime } from './runtime.ts';
+import {
+  closed,
+  count,
+  id,
+  Metadata,
+  NULL,
+  nullable,
+  serializeTime,
+  serializeTimeOrNull,
+  time,
+} from './common.ts';
+import { creation, description, enabled, name, patch, runtime, serializeRuntime } from './runtime.ts';
 
 export const AssistantCreation = closed(creation);
 export const AssistantPatch = closed(patch);
@@ -15,9 +25,9 @@ export const AssistantShape = Type.Object(
     ...runtime,
     metadata: Metadata,
     enabled,
-    created_by: id('usr', 'whose it is'),
-    created_at: time('When it was created.'),
-    updated_at: time('When it last changed.'),
+    created_by: id('usr', 'the owner'),
+    created_at: time('The creation time.'),
+    updated_at: time('The time of the last change.'),
   },
   { title: 'Assistant' },
 );
@@ -25,33 +35,36 @@ export const AssistantShape = Type.Object(
 export const WorkspaceShape = Type.Object(
   {
     workspace_id: id('wsp', 'the workspace'),
-    version: count('1, 2, 3 …: it grows with every change; 0 as long as nothing was ever in it.', 0),
-    oldest_version: count('Older versions are not kept any more.', 0),
-    files: count('How many files are in it.', 0),
-    bytes: count('What they hold together.', 0),
-    max_files: count('The most files it may hold.', 100_000),
-    max_bytes: count('The most bytes it may hold.', 10_737_418_240),
-    last_seq: count('The seq of its newest change.', 0),
-    updated_at: nullable(time('When it last changed.'), NULL),
+    version: count(
+      'The version, which increases with every change. 0 for a workspace that was never changed.',
+      0,
+    ),
+    oldest_version: count('The oldest version that is still stored.', 0),
+    files: count('The number of files.', 0),
+    bytes: count('The total size of the files in bytes.', 0),
+    max_files: count('The maximum number of files.', 100_000),
+    max_bytes: count('The maximum total size in bytes.', 10_737_418_240),
+    last_seq: count('The seq of the newest change.', 0),
+    updated_at: nullable(time('The time of the last change.'), NULL),
   },
   { title: 'Workspace' },
 );
 
-export function shownAssistant(assistant: Assistant | undefined) {
+export function serializeAssistant(assistant: Assistant | undefined) {
   return {
     assistant_id: assistant?.assistantId,
     name: assistant?.name,
     description: assistant?.description,
-    ...shownRuntime(assistant?.runtime),
+    ...serializeRuntime(assistant?.runtime),
     metadata: assistant?.metadata,
     enabled: assistant?.enabled,
     created_by: assistant?.createdBy,
-    created_at: shownTime(assistant?.createdAt),
-    updated_at: shownTime(assistant?.updatedAt),
+    created_at: serializeTime(assistant?.createdAt),
+    updated_at: serializeTime(assistant?.updatedAt),
   };
 }
 
-export function shownWorkspace(workspace: Workspace | undefined) {
+export function serializeWorkspace(workspace: Workspace | undefined) {
   return {
     workspace_id: workspace?.workspaceId,
     version: workspace?.version,
@@ -61,6 +74,6 @@ export function shownWorkspace(workspace: Workspace | undefined) {
     max_files: workspace?.maxFiles,
     max_bytes: workspace?.maxBytes,
     last_seq: workspace?.lastSeq,
-    updated_at: shownTimeOrNull(workspace?.updatedAt),
+    updated_at: serializeTimeOrNull(workspace?.updatedAt),
   };
 }

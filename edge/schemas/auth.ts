@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Token, User } from '../../proto/gen/ahs/auth/v1/auth.ts';
+import type { Token, User, UserName } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import {
   closed,
   flag,
@@ -7,69 +7,90 @@ import {
   NULL,
   nullable,
   optional,
-  shownTime,
-  shownTimeOrNull,
+  serializeTime,
+  serializeTimeOrNull,
   text,
   time,
 } from './common.ts';
 
-export const SCOPES = ['read', 'write', 'admin', 'mcp'] as const;
+const TOKEN_SCOPES = ['read', 'write', 'admin'] as const;
 
 export const UserShape = Type.Object(
   {
     user_id: id('usr', 'the user'),
-    display_name: text('What people call them.', { examples: ['Ada Lovelace'] }),
-    email: nullable(text('Verified by the identity provider.'), { examples: ['ada@example.com'] }),
+    display_name: text('The display name.', { examples: ['Ada Lovelace'] }),
+    email: nullable(text('The e-mail address, verified by the identity provider.'), {
+      examples: ['ada@example.com'],
+    }),
     roles: Type.Array(Type.Enum(['member', 'administrator']), {
-      description: 'What they may do, as far as what they came with lets them.',
+      description: 'The roles of the user. The scopes of a credential can restrict them.',
       examples: [['member']],
     }),
     groups: Type.Array(Type.String(), {
-      description: 'Names of groups, as the identity provider has said most recently.',
+      description: 'The groups of the user, as last reported by the identity provider.',
       examples: [['support']],
     }),
-    enabled: flag('A disabled user is refused everywhere.'),
-    created_at: time('First login.'),
-    last_seen_at: nullable(time('Accurate to a minute.'), NULL),
+    enabled: flag('Whether the user is enabled. All requests of a disabled user are refused.'),
+    created_at: time('The time of the first login.'),
+    last_seen_at: nullable(time('The time of the last request, accurate to a minute.'), NULL),
   },
-  { title: 'User', description: 'Somebody who has logged in.' },
+  { title: 'User', description: 'A user who has logged in.' },
 );
 
-export const SessionShape = Type.Object({
+export const UserNameShape = Type.Object(
+  {
+    user_id: id('usr', 'the user'),
+    display_name: text('The display name.', { examples: ['Ada Lovelace'] }),
+    email: nullable(text('The e-mail address, verified by the identity provider.'), {
+      examples: ['ada@example.com'],
+    }),
+  },
+  { title: 'UserName', description: 'A user as other users see them.' },
+);
+
+export function serializeUserName({ userId, displayName, email }: UserName) {
+  return { user_id: userId, display_name: displayName, email: email || null };
+}
+
+export const LoginSessionShape = Type.Object({
   mode: Type.Enum(['local', 'oidc'], {
-    description: 'local: whoever reaches the service is its administrator. oidc: people log in.',
+    description: '`local`: every request has administrator rights. `oidc`: requests need a login or a token.',
   }),
-  authenticated: flag('Whether the request came from somebody who is known.'),
+  authenticated: flag('Whether the request has a valid credential.'),
   user: nullable(UserShape),
-  scopes: Type.Array(Type.Enum([...SCOPES]), {
-    description: 'What the credential lets them do.',
+  scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
+    description: 'The scopes of the credential.',
     examples: [['read', 'write', 'admin']],
   }),
-  login_url: nullable(text('Where a browser logs in; null where nobody does.'), {
+  login_url: nullable(text('The path at which a browser logs in; null in local mode.'), {
     examples: ['/api/v1/auth/login'],
   }),
 });
 
-export const TokenCreation = closed({
-  name: text('For its owner.', { minLength: 1, maxLength: 100 }),
-  scopes: Type.Array(Type.Enum([...SCOPES]), {
+export const TokenCreationBody = closed({
+  name: text('A name that helps the owner recognize the token.', { minLength: 1, maxLength: 100 }),
+  scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
     minItems: 1,
-    maxItems: SCOPES.length,
-    description: '`write` includes `read`; `admin` only from an administrator.',
+    maxItems: TOKEN_SCOPES.length,
+    description: '`write` includes `read`. Only administrators can create tokens with `admin`.',
   }),
   expires_in_days: optional(
-    Type.Integer({ minimum: 1, maximum: 3_650, description: 'Without it, it does not expire.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 3_650,
+      description: 'The lifetime in days. Default: the token does not expire.',
+    }),
   ),
 });
 
 const tokenMembers = {
   token_id: id('tok', 'the token'),
-  name: text('For its owner.', { examples: ['Nightly build'] }),
-  scopes: Type.Array(Type.Enum([...SCOPES]), { examples: [['read']] }),
-  hint: text('The last four characters of its value.', { examples: ['x7Qa'] }),
-  created_at: time('When it was made.'),
-  expires_at: nullable(time('Null: never.'), NULL),
-  last_used_at: nullable(time('Accurate to a minute.'), NULL),
+  name: text('The name of the token.', { examples: ['Nightly build'] }),
+  scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), { examples: [['read']] }),
+  hint: text('The last four characters of the value.', { examples: ['x7Qa'] }),
+  created_at: time('The creation time.'),
+  expires_at: nullable(time('The expiry time; null for a token that does not expire.'), NULL),
+  last_used_at: nullable(time('The time of the last use, accurate to a minute.'), NULL),
 };
 
 export const TokenShape = Type.Object(tokenMembers, {
@@ -80,14 +101,17 @@ export const TokenShape = Type.Object(tokenMembers, {
 export const NewTokenShape = Type.Object(
   {
     ...tokenMembers,
-    value: nullable(text('Shown in this one answer and nowhere else again; null in a replay.'), {
-      examples: ['ahs_…'],
-    }),
+    value: nullable(
+      text('The value. It is returned only once, in this response; null in an idempotent replay.'),
+      {
+        examples: ['ahs_…'],
+      },
+    ),
   },
-  { title: 'NewToken', description: 'A personal access token and, this one time, its value.' },
+  { title: 'NewToken', description: 'A new personal access token with its value.' },
 );
 
-export function shownUser(user: User | undefined) {
+export function serializeUser(user: User | undefined) {
   return {
     user_id: user?.userId ?? '',
     display_name: user?.displayName ?? '',
@@ -95,19 +119,19 @@ export function shownUser(user: User | undefined) {
     roles: user?.roles ?? [],
     groups: user?.groups ?? [],
     enabled: user?.enabled ?? false,
-    created_at: shownTime(user?.createdAt),
-    last_seen_at: shownTimeOrNull(user?.lastSeenAt),
+    created_at: serializeTime(user?.createdAt),
+    last_seen_at: serializeTimeOrNull(user?.lastSeenAt),
   };
 }
 
-export function shownToken(token: Token | undefined) {
+export function serializeToken(token: Token | undefined) {
   return {
     token_id: token?.tokenId ?? '',
     name: token?.name ?? '',
     scopes: token?.scopes ?? [],
     hint: token?.hint ?? '',
-    created_at: shownTime(token?.createdAt),
-    expires_at: shownTimeOrNull(token?.expiresAt),
-    last_used_at: shownTimeOrNull(token?.lastUsedAt),
+    created_at: serializeTime(token?.createdAt),
+    expires_at: serializeTimeOrNull(token?.expiresAt),
+    last_used_at: serializeTimeOrNull(token?.lastUsedAt),
   };
 }

@@ -5,7 +5,7 @@ import type {
   EnvironmentSpec,
   EnvironmentVersion,
 } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import { closed, count, flag, id, NULL, nullable, optional, shownTime, text, time } from './common.ts';
+import { closed, count, flag, id, NULL, nullable, optional, serializeTime, text, time } from './common.ts';
 
 type Ranged = keyof typeof RANGES;
 
@@ -13,60 +13,66 @@ const ranged = (range: Ranged, description: string, options: TSchemaOptions = {}
   Type.Integer({ minimum: RANGES[range].min, maximum: RANGES[range].max, description, ...options });
 
 const LIMIT_TEXTS: Record<(typeof LIMITS)[number], string> = {
-  cpu_millis: 'Thousandths of a processor.',
-  memory_mib: 'Mebibytes of memory.',
-  pids: 'Processes at the same time.',
-  disk_mib: 'Mebibytes of temporary files.',
+  cpu_millis: 'CPU limit in thousandths of a core.',
+  memory_mib: 'Memory limit in MiB.',
+  pids: 'Maximum number of processes.',
+  disk_mib: 'Limit of temporary files in MiB.',
+  workspace_mib: 'Limit of each workspace copy in MiB.',
 };
+const DEFAULT_TEXTS: Partial<typeof LIMIT_TEXTS> = { workspace_mib: 'the limit of workspaces' };
 const limit = (name: (typeof LIMITS)[number]) =>
-  nullable(ranged(name, `${LIMIT_TEXTS[name]} Null is what the provider has.`), NULL);
+  nullable(
+    ranged(name, `${LIMIT_TEXTS[name]} Null: ${DEFAULT_TEXTS[name] ?? 'the default of the provider'}.`),
+    NULL,
+  );
 
 const sandbox = {
   provider: Type.Enum([...PROVIDER_CHOICES], {
-    description: 'What runs its commands; `auto` is the strongest that the runner has.',
+    description:
+      'The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.',
   }),
-  image: nullable(
-    text('The container image it starts from, for providers that have images.', { maxLength: 512 }),
-    NULL,
-  ),
+  image: nullable(text('The container image, for providers that use images.', { maxLength: 512 }), NULL),
   cpu_millis: limit('cpu_millis'),
   memory_mib: limit('memory_mib'),
   pids: limit('pids'),
   disk_mib: limit('disk_mib'),
-  command_timeout_seconds: ranged('command_timeout_seconds', 'The longest one command may take.', {
+  workspace_mib: limit('workspace_mib'),
+  command_timeout_seconds: ranged('command_timeout_seconds', 'The time limit of a command in seconds.', {
     examples: [120],
   }),
 };
 const network = {
-  mode: Type.Enum([...NETWORKS], { description: 'What its commands can reach.' }),
+  mode: Type.Enum([...NETWORKS], { description: 'The network access of commands.' }),
   allowed_hosts: Type.Array(
-    text('A host name, or `*.` and a domain; `:port` for other ports than 80 and 443.'),
+    text('A host name, or `*.` and a domain. Append `:port` for ports other than 80 and 443.'),
     {
       maxItems: 100,
-      description: 'Of the mode `limited`: the hosts that can be reached, whose addresses have to be public.',
+      description: 'The reachable hosts in mode `limited`. Their addresses must be public.',
       examples: [[]],
     },
   ),
 };
 const tenancy = Type.Enum(['session', 'agent'], {
   description:
-    'Whether each session has a sandbox of its own, or all sessions of an owner with one agent share it.',
+    '`session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.',
 });
 const idle = {
-  timeout_seconds: ranged('idle_timeout_seconds', 'How long it is kept ready without a command.', {
+  timeout_seconds: ranged('idle_timeout_seconds', 'The time in seconds that an idle sandbox stays ready.', {
     examples: [900],
   }),
-  action: Type.Enum(['suspend', 'release'], { description: 'What happens to it then.' }),
+  action: Type.Enum(['suspend', 'release'], {
+    description: 'What happens to the sandbox after the idle timeout.',
+  }),
 };
 const variables = Type.Unsafe<Record<string, string>>({
   type: 'object',
   maxProperties: 100,
   additionalProperties: { type: 'string', maxLength: 4_096 },
-  description: 'Environment variables of every command. They are no secrets.',
+  description: 'Environment variables of every command. Do not store secrets here.',
   examples: [{ LANG: 'C.UTF-8' }],
 });
-const enabled = flag('Whether new sessions may start in it.');
-const name = text('Unique, and never changed: a–z, 0–9 and -.', {
+const enabled = flag('Whether new sessions can use the environment.');
+const name = text('A unique name of a–z, 0–9 and `-`. It cannot be changed.', {
   minLength: 1,
   maxLength: 64,
   examples: ['builds'],
@@ -79,6 +85,7 @@ const SandboxPart = closed({
   memory_mib: optional(sandbox.memory_mib),
   pids: optional(sandbox.pids),
   disk_mib: optional(sandbox.disk_mib),
+  workspace_mib: optional(sandbox.workspace_mib),
   command_timeout_seconds: optional(sandbox.command_timeout_seconds),
 });
 const NetworkPart = closed({ mode: optional(network.mode), allowed_hosts: optional(network.allowed_hosts) });
@@ -93,8 +100,8 @@ const parts = {
   enabled: optional(enabled),
 };
 
-export const EnvironmentCreation = closed({ name, ...parts });
-export const EnvironmentPatch = closed(parts);
+export const EnvironmentCreationBody = closed({ name, ...parts });
+export const EnvironmentPatchBody = closed(parts);
 
 const spec = {
   sandbox: Type.Object(sandbox),
@@ -110,11 +117,11 @@ export const EnvironmentShape = Type.Object(
     name,
     ...spec,
     enabled,
-    version: count('1, 2, 3 …: the newest version.'),
-    is_default: flag('Whether it is the one of agents that name none.', false),
-    created_by: nullable(id('usr', 'who created it; null for the one that was there from the beginning')),
-    created_at: time('When it was created.'),
-    updated_at: time('When it last changed.'),
+    version: count('The newest version. Starts at 1.'),
+    is_default: flag('Whether agents without an environment use this one.', false),
+    created_by: nullable(id('usr', 'the user who created it; null for the built-in environment')),
+    created_at: time('The creation time.'),
+    updated_at: time('The time of the last change.'),
   },
   { title: 'Environment' },
 );
@@ -122,16 +129,16 @@ export const EnvironmentShape = Type.Object(
 export const EnvironmentVersionShape = Type.Object(
   {
     environment_id: id('env', 'the environment'),
-    version: count('Its number.'),
+    version: count('The version number.'),
     ...spec,
     enabled,
-    created_by: nullable(id('usr', 'who made it; null for what was there from the beginning')),
-    created_at: time('When it was made.'),
+    created_by: nullable(id('usr', 'the user who created the version; null for the built-in version')),
+    created_at: time('The creation time.'),
   },
-  { title: 'EnvironmentVersion', description: 'What the environment was. It never changes.' },
+  { title: 'EnvironmentVersion', description: 'A version of an environment. Versions are immutable.' },
 );
 
-/** A part as the service takes it: whatever it does not say is what an environment has that says nothing. */
+/** Converts a part of a request. Omitted members get the defaults of a new environment. */
 export function sandboxOf(part: Static<typeof SandboxPart>) {
   return {
     provider: part.provider ?? 'auto',
@@ -140,6 +147,7 @@ export function sandboxOf(part: Static<typeof SandboxPart>) {
     memoryMib: part.memory_mib ?? undefined,
     pids: part.pids ?? undefined,
     diskMib: part.disk_mib ?? undefined,
+    workspaceMib: part.workspace_mib ?? undefined,
     commandTimeoutSeconds: part.command_timeout_seconds ?? 120,
   };
 }
@@ -152,7 +160,7 @@ export function idleOf(part: Static<typeof IdlePart>) {
   return { timeoutSeconds: part.timeout_seconds ?? 900, action: part.action ?? 'suspend' };
 }
 
-function shownSpec(shown: EnvironmentSpec | undefined) {
+function serializeSpec(shown: EnvironmentSpec | undefined) {
   return {
     sandbox: {
       provider: shown?.sandbox?.provider,
@@ -161,6 +169,7 @@ function shownSpec(shown: EnvironmentSpec | undefined) {
       memory_mib: shown?.sandbox?.memoryMib ?? null,
       pids: shown?.sandbox?.pids ?? null,
       disk_mib: shown?.sandbox?.diskMib ?? null,
+      workspace_mib: shown?.sandbox?.workspaceMib ?? null,
       command_timeout_seconds: shown?.sandbox?.commandTimeoutSeconds,
     },
     network: { mode: shown?.network?.mode, allowed_hosts: shown?.network?.allowedHosts },
@@ -170,27 +179,27 @@ function shownSpec(shown: EnvironmentSpec | undefined) {
   };
 }
 
-export function shownEnvironment(environment: Environment | undefined) {
+export function serializeEnvironment(environment: Environment | undefined) {
   return {
     environment_id: environment?.environmentId,
     name: environment?.name,
-    ...shownSpec(environment?.spec),
+    ...serializeSpec(environment?.spec),
     enabled: environment?.enabled,
     version: environment?.version,
     is_default: environment?.isDefault,
     created_by: environment?.createdBy || null,
-    created_at: shownTime(environment?.createdAt),
-    updated_at: shownTime(environment?.updatedAt),
+    created_at: serializeTime(environment?.createdAt),
+    updated_at: serializeTime(environment?.updatedAt),
   };
 }
 
-export function shownEnvironmentVersion(version: EnvironmentVersion) {
+export function serializeEnvironmentVersion(version: EnvironmentVersion) {
   return {
     environment_id: version.environmentId,
     version: version.version,
-    ...shownSpec(version.spec),
+    ...serializeSpec(version.spec),
     enabled: version.enabled,
     created_by: version.createdBy || null,
-    created_at: shownTime(version.createdAt),
+    created_at: serializeTime(version.createdAt),
   };
 }

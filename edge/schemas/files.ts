@@ -1,13 +1,16 @@
 import { Type } from 'typebox';
-import { MAX_PATH_BYTES, nameOf } from '../../lib/paths.ts';
+import { baseNameOf, MAX_PATH_BYTES } from '../../lib/paths.ts';
 import type { Entry, PathChange } from '../../proto/gen/ahs/files/v1/files.ts';
 import { mediaTypeOf } from '../files/media-type.ts';
-import { count, flag, id, NULL, nullable, shownTime, text, time } from './common.ts';
+import { count, flag, id, NULL, nullable, serializeTime, text, time } from './common.ts';
 
-const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** The SHA-256 of an empty file. */
+export const SHA256_EXAMPLE = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** The OpenAPI schema of bytes. */
+export const BINARY = { type: 'string', format: 'binary' };
 const PATH_EXAMPLE = { examples: ['src/main.ts'] };
 
-/** Longer texts than any path; what a path may be is decided by lib/paths.ts. */
+/** A bound on the length of the text. lib/paths.ts defines which paths are valid. */
 const PATH_CHARACTERS = 4 * MAX_PATH_BYTES;
 
 /** A path in a request. */
@@ -16,62 +19,68 @@ export const filePath = (description: string) =>
 
 export const EntryShape = Type.Object(
   {
-    path: text('Relative to the workspace, byte for byte as it was given.', PATH_EXAMPLE),
-    name: text('The last part of the path.', { examples: ['main.ts'] }),
+    path: text('The path relative to the workspace root, byte for byte as it was given.', PATH_EXAMPLE),
+    name: text('The last segment of the path.', { examples: ['main.ts'] }),
     kind: Type.Enum(['file', 'directory', 'symlink']),
-    size: count('In bytes; 0 unless it is a file.', 12),
-    sha256: nullable(text('Of the content, in lowercase hexadecimal. Of files.', { examples: [SHA256] })),
-    media_type: nullable(
-      text('What the name says about the content. Of files.', { examples: ['text/plain'] }),
+    size: count('The size of a file in bytes; 0 for directories and symlinks.', 12),
+    sha256: nullable(
+      text('The SHA-256 of the content in lowercase hexadecimal; null unless it is a file.', {
+        examples: [SHA256_EXAMPLE],
+      }),
     ),
-    executable: flag('Whether it is a program to the sandbox.', false),
-    target: nullable(text('Where a symlink points. Nobody follows it here.'), NULL),
-    modified_at: time('When it was last changed.'),
+    media_type: nullable(
+      text('The media type that the file name implies; null unless it is a file.', {
+        examples: ['text/plain'],
+      }),
+    ),
+    executable: flag('Whether the file is executable in the sandbox.', false),
+    target: nullable(text('The target of a symlink. The API does not follow symlinks.'), NULL),
+    modified_at: time('The time of the last change.'),
   },
-  { title: 'FileEntry', description: 'What stands at a path of a workspace.' },
+  { title: 'FileEntry', description: 'A file, directory or symlink of a workspace.' },
 );
 
-export function shownEntry(entry: Entry) {
+export function serializeEntry(entry: Entry) {
   const { path, kind, size, sha256, executable, target, modifiedAt } = entry;
   const isFile = kind === 'file';
   return {
     path,
-    name: nameOf(path),
+    name: baseNameOf(path),
     kind,
     size,
     sha256: isFile ? sha256 : null,
     media_type: isFile ? mediaTypeOf(path) : null,
     executable,
     target: kind === 'symlink' ? target : null,
-    modified_at: shownTime(modifiedAt),
+    modified_at: serializeTime(modifiedAt),
   };
 }
 
-export const workspaceVersion = count('The version of the workspace that this change made.', 3);
+export const workspaceVersion = count('The version of the workspace after this change.', 3);
 
 export const ChangeShape = Type.Object(
   {
-    seq: count('1, 2, 3 … within the workspace.'),
+    seq: count('The position among the changes of the workspace: 1, 2, 3 …'),
     kind: Type.Enum(['created', 'modified', 'deleted']),
-    path: text('Which path has changed.', PATH_EXAMPLE),
-    entry: nullable(EntryShape, { description: 'As it stood after the change; null for a deletion.' }),
-    workspace_version: count('The version of the workspace that the change made.', 3),
+    path: text('The changed path.', PATH_EXAMPLE),
+    entry: nullable(EntryShape, { description: 'The entry after the change; null for a deletion.' }),
+    workspace_version: count('The version of the workspace after the change.', 3),
     session_id: nullable(
-      id('ses', "the session in which it happened; null for a change of an assistant's workspace"),
+      id('ses', "the session that made the change; null for a change of an assistant's workspace"),
     ),
-    created_at: time('When it happened.'),
+    created_at: time('The time of the change.'),
   },
   { title: 'FileChange' },
 );
 
-export function shownChange({ seq, kind, entry, workspaceVersion, sessionId, createdAt }: PathChange) {
+export function serializeChange({ seq, kind, entry, workspaceVersion, sessionId, createdAt }: PathChange) {
   return {
     seq,
     kind,
     path: entry?.path ?? '',
-    entry: entry && kind !== 'deleted' ? shownEntry(entry) : null,
+    entry: entry && kind !== 'deleted' ? serializeEntry(entry) : null,
     workspace_version: workspaceVersion,
     session_id: sessionId || null,
-    created_at: shownTime(createdAt),
+    created_at: serializeTime(createdAt),
   };
 }

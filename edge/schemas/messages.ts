@@ -3,22 +3,25 @@ import { count, id, text, time } from './common.ts';
 
 export const MessageShape = Type.Object(
   {
-    event_id: id('evt', 'the event that holds it'),
-    seq: count('Its place in the journal.'),
+    event_id: id('evt', 'the event of the message'),
+    seq: count('The position of the event in the journal.'),
     role: Type.Enum(['user', 'agent']),
     content: Type.Array(
-      Type.Object({ type: text('text, or another kind of part.') }, { additionalProperties: true }),
+      Type.Object(
+        { type: text('The type of the part, for example `text`.') },
+        { additionalProperties: true },
+      ),
       { examples: [[{ type: 'text', text: 'Hello!' }]] },
     ),
-    turn_id: id('trn', 'its turn'),
+    turn_id: id('trn', 'the turn'),
     message_id: Type.Optional(id('msg', 'the message of the agent')),
-    created_at: time('When it was said.'),
+    created_at: time('The time of the message.'),
   },
   { title: 'Message' },
 );
 
 /** A user.message or agent.message event as a message. */
-export function shownMessage(json: string) {
+export function serializeMessage(json: string) {
   const { event_id, seq, type, turn_id, created_at, data } = JSON.parse(json);
   return {
     event_id,

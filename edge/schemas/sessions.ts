@@ -8,51 +8,78 @@ import {
   Metadata,
   NULL,
   nullable,
-  shownTime,
-  shownTimeOrNull,
+  serializeTime,
+  serializeTimeOrNull,
   text,
   time,
-  Usage,
+  UsageShape,
 } from './common.ts';
 import { SandboxOfSession } from './sandboxes.ts';
-import { shownUsage } from './usage.ts';
+import { serializeUsage } from './usage.ts';
 
-export const sessionTitle = text('A name for the session.', { maxLength: 200 });
+export const sessionTitle = text('The title of the session.', { maxLength: 200 });
 
 export const SESSION_STATUSES = ['idle', 'pending', 'running', 'rescheduling', 'terminated'] as const;
+
+/** The states of a session, as badges and filters name them. */
+export const SESSION_STATES = [
+  'needs_approval',
+  'running',
+  'retrying',
+  'queued',
+  'completed',
+  'failed',
+  'stopped',
+  'limit_reached',
+] as const;
 
 export const SessionShape = Type.Object(
   {
     session_id: id('ses', 'the session'),
-    agent_id: nullable(id('agt', 'the agent that works in it; null when an assistant does')),
-    assistant_id: nullable(id('ast', 'the assistant that works in it'), NULL),
+    agent_id: nullable(id('agt', 'the agent of the session; null for a session of an assistant')),
+    assistant_id: nullable(id('ast', 'the assistant of the session'), NULL),
     agent_version: nullable(
-      count('The version of the agent that it works with; null of an assistant, which has none.'),
+      count('The version of the agent that the session uses; null for a session of an assistant.'),
     ),
-    deployment_id: nullable(id('dep', 'the deployment that started it'), NULL),
-    invocation_id: nullable(id('inv', 'the call that started it'), NULL),
-    title: nullable(text('Its name, where it has one.', { examples: ['Greeting'] })),
+    deployment_id: nullable(id('dep', 'the deployment that started the session'), NULL),
+    invocation_id: nullable(id('inv', 'the invocation that started the session'), NULL),
+    title: nullable(text('The title, if any.', { examples: ['Greeting'] })),
     status: Type.Enum([...SESSION_STATUSES]),
+    state: nullable(
+      Type.Enum([...SESSION_STATES], {
+        description:
+          'What the session does or how its last turn ended, derived from `status`, `stop_reason` and `needs_action`. Null before ' +
+          'the first turn.',
+        examples: ['completed'],
+      }),
+    ),
     stop_reason: nullable(StopReason, { examples: [{ type: 'end_turn' }] }),
-    needs_action: flag('Whether it waits for somebody.', false),
-    environment_status: text('none, provisioning, ready, suspended, restoring, lost or released.', {
-      examples: ['none'],
-    }),
+    needs_action: flag('Whether a turn waits for an approval.', false),
+    environment_status: text(
+      'The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.',
+      {
+        examples: ['none'],
+      },
+    ),
     sandbox: nullable(SandboxOfSession, NULL),
     current_turn_id: nullable(id('trn', 'the turn in progress'), NULL),
-    queued_turns: count('Turns that wait.', 0),
-    usage: Usage,
-    last_seq: count('The seq of its newest event.', 11),
+    queued_turns: count('The number of turns that wait in the queue.', 0),
+    queue_held: flag(
+      'Whether the queued turns wait until the queue is released. Set by an interrupt with `queue: "hold"`.',
+      false,
+    ),
+    usage: UsageShape,
+    last_seq: count('The seq of the newest event.', 11),
     metadata: Metadata,
-    created_by: id('usr', 'whose session it is'),
-    created_at: time('When it began.'),
-    updated_at: time('When something last happened in it.'),
-    archived_at: nullable(time('When it was archived.'), NULL),
+    created_by: id('usr', 'the owner of the session'),
+    created_at: time('The creation time.'),
+    updated_at: time('The time of the last event.'),
+    archived_at: nullable(time('The time at which it was archived.'), NULL),
   },
   { title: 'Session' },
 );
 
-export function shownSession(session: Session | undefined) {
+export function serializeSession(session: Session | undefined) {
   return {
     session_id: session?.sessionId,
     agent_id: session?.agentId || null,
@@ -62,18 +89,20 @@ export function shownSession(session: Session | undefined) {
     invocation_id: session?.invocationId || null,
     title: session?.title || null,
     status: session?.status,
+    state: session?.state || null,
     stop_reason: JSON.parse(session?.stopReasonJson || 'null'),
     needs_action: session?.needsAction,
     environment_status: session?.environmentStatus,
     sandbox: session?.sandboxId ? { sandbox_id: session.sandboxId, provider: session.sandboxProvider } : null,
     current_turn_id: session?.currentTurnId || null,
     queued_turns: session?.queuedTurns,
-    usage: shownUsage(session?.usage),
+    queue_held: session?.queueHeld,
+    usage: serializeUsage(session?.usage),
     last_seq: session?.lastSeq,
     metadata: session?.metadata,
     created_by: session?.createdBy,
-    created_at: shownTime(session?.createdAt),
-    updated_at: shownTime(session?.updatedAt),
-    archived_at: shownTimeOrNull(session?.archivedAt),
+    created_at: serializeTime(session?.createdAt),
+    updated_at: serializeTime(session?.updatedAt),
+    archived_at: serializeTimeOrNull(session?.archivedAt),
   };
 }

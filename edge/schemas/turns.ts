@@ -1,12 +1,22 @@
 import { Type } from 'typebox';
 import type { Turn } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { count, id, NULL, nullable, shownTime, shownTimeOrNull, text, time, Usage } from './common.ts';
-import { shownUsage } from './usage.ts';
+import {
+  count,
+  id,
+  NULL,
+  nullable,
+  serializeTime,
+  serializeTimeOrNull,
+  text,
+  time,
+  UsageShape,
+} from './common.ts';
+import { serializeUsage } from './usage.ts';
 
 export const TurnShape = Type.Object(
   {
     turn_id: id('trn', 'the turn'),
-    session_id: id('ses', 'its session'),
+    session_id: id('ses', 'the session'),
     status: Type.Enum([
       'queued',
       'in_progress',
@@ -16,31 +26,31 @@ export const TurnShape = Type.Object(
       'interrupted',
       'cancelled',
     ]),
-    queued_seq: count('The seq of the message that queued it.', 2),
-    attempt: count('How often it was started.'),
-    usage: Usage,
+    queued_seq: count('The seq of the message that queued the turn.', 2),
+    attempt: count('The number of times the turn was started.'),
+    usage: UsageShape,
     error: nullable(
-      Type.Object({ code: text('A word for programs.'), message: text('A sentence for people.') }),
+      Type.Object({ code: text('A code for programs.'), message: text('A readable message.') }),
       NULL,
     ),
-    created_at: time('When it was queued.'),
-    started_at: nullable(time('When it was first started.')),
-    finished_at: nullable(time('When it ended.')),
+    created_at: time('The time at which it was queued.'),
+    started_at: nullable(time('The time at which it was first started.')),
+    finished_at: nullable(time('The time at which it ended.')),
   },
   { title: 'Turn' },
 );
 
-export function shownTurn(turn: Turn | undefined) {
+export function serializeTurn(turn: Turn | undefined) {
   return {
     turn_id: turn?.turnId,
     session_id: turn?.sessionId,
     status: turn?.status,
     queued_seq: turn?.position,
     attempt: turn?.attempt,
-    usage: shownUsage(turn?.usage),
+    usage: serializeUsage(turn?.usage),
     error: JSON.parse(turn?.errorJson || 'null'),
-    created_at: shownTime(turn?.createdAt),
-    started_at: shownTimeOrNull(turn?.startedAt),
-    finished_at: shownTimeOrNull(turn?.finishedAt),
+    created_at: serializeTime(turn?.createdAt),
+    started_at: serializeTimeOrNull(turn?.startedAt),
+    finished_at: serializeTimeOrNull(turn?.finishedAt),
   };
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 
-/** What a turn or a session has used, as the API shows it. */
-export function shownUsage(usage: Usage | undefined) {
+/** The usage of a turn or a session as the API shows it. */
+export function serializeUsage(usage: Usage | undefined) {
   return {
     input_tokens: usage?.inputTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,

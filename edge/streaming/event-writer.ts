@@ -1,50 +1,61 @@
 import type { ServerResponse } from 'node:http';
-import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { Outflow, type ResponseHeaders } from './outflow.ts';
+import type { Event, FollowResponse } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { type ResponseHeaders, ResponseWriter } from './response-writer.ts';
+import { framesText, type SharedFrames } from './shared-frames.ts';
 import { RETRY_MS, SSE_BEGIN, SSE_HEADERS, SSE_HEARTBEAT } from './sse.ts';
+import type { StallMonitor } from './stall-monitor.ts';
+
+/** The bytes of a chunk that is at least this long are shared with other streams. */
+const LONG_CHARACTERS = 16 * 1024;
 
 /** Writes the events of a journal as an event stream. */
 export class EventWriter {
-  readonly #outflow: Outflow;
+  readonly #writer: ResponseWriter;
 
-  constructor(response: ServerResponse, headers: ResponseHeaders, stallMs: number) {
-    this.#outflow = new Outflow(response, { ...headers, ...SSE_HEADERS }, stallMs, this);
-    this.#outflow.write(SSE_BEGIN);
+  constructor(response: ServerResponse, headers: ResponseHeaders, monitor: StallMonitor) {
+    this.#writer = new ResponseWriter(response, { ...headers, ...SSE_HEADERS }, monitor);
+    this.#writer.write(SSE_BEGIN);
   }
 
   get open(): boolean {
-    return this.#outflow.open;
+    return this.#writer.open;
   }
 
-  event({ seq, type, json }: Event): void {
-    this.#outflow.write(`id: ${seq}\nevent: ${type}\ndata: ${json}\n\n`);
+  /** Writes a frame with only an id, so that a client that reconnects before the first event misses none. */
+  writePosition(seq: number): void {
+    this.#writer.write(`id: ${seq}\n\n`);
   }
 
-  /** A frame that only says where the stream begins, so that a drop before the first event loses nothing. */
-  place(seq: number): void {
-    this.#outflow.write(`id: ${seq}\n\n`);
+  /** Writes the events of a chunk, and `stream.caught_up` when no event follows yet. */
+  writeChunk({ events, seq, caughtUp }: FollowResponse, sessionId: string, frames: SharedFrames): void {
+    const end = caughtUp ? `event: stream.caught_up\ndata: {"seq":${seq}}\n\n` : '';
+    if (lengthOf(events) < LONG_CHARACTERS) {
+      const text = framesText(events) + end;
+      if (text !== '') this.#writer.write(text);
+      return;
+    }
+    this.#writer.write(frames.bytesOf(sessionId, events));
+    if (end !== '') this.#writer.write(end);
   }
 
-  caughtUp(seq: number): void {
-    this.#outflow.write(`event: stream.caught_up\ndata: {"seq":${seq}}\n\n`);
-  }
-
-  /** Keeps the stream from being taken for dead. */
-  beat(): void {
-    this.#outflow.write(SSE_HEARTBEAT);
+  /** Keeps proxies from closing an idle stream. */
+  sendHeartbeat(): void {
+    if (!this.#writer.isPending) this.#writer.write(SSE_HEARTBEAT);
   }
 
   flushed(): Promise<void> {
-    return this.#outflow.flushed();
+    return this.#writer.flushed();
   }
 
-  /** Asks the client to come back, here or elsewhere, and ends the stream. */
+  /** Asks the client to reconnect, possibly to another replica, and ends the stream. */
   drain(): void {
-    this.#outflow.write(`event: stream.draining\ndata: {"reconnect_after_ms":${RETRY_MS}}\n\n`);
+    this.#writer.write(`event: stream.draining\ndata: {"reconnect_after_ms":${RETRY_MS}}\n\n`);
     this.end();
   }
 
   end(): void {
-    this.#outflow.end();
+    this.#writer.end();
   }
 }
+
+const lengthOf = (events: readonly Event[]) => events.reduce((sum, { json }) => sum + json.length, 0);

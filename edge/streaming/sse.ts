@@ -1,11 +1,11 @@
 export const RETRY_MS = 2_000;
 
-/** How every stream of Server-Sent Events begins. */
+/** The beginning of every stream of Server-Sent Events. */
 export const SSE_BEGIN = `retry: ${RETRY_MS}\n\n`;
-/** A comment, which clients do not show to anybody. */
+/** A comment, which clients ignore. */
 export const SSE_HEARTBEAT = ': still here\n\n';
 
-/** What a stream of Server-Sent Events has besides the headers of every answer. */
+/** The additional headers of a stream of Server-Sent Events. */
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',

@@ -1,44 +1,52 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Where the bytes of files are kept: objects under random keys, written once and never changed. What an object is,
- * whose it is and whether its bytes are still the right ones is for whoever keeps the keys to know.
+ * Stores the bytes of files as objects under random keys. Objects are written once and never changed. The callers
+ * record the owner, the content type and the digest of an object.
  *
- * Every method is refused with DEPENDENCY_UNAVAILABLE while the store cannot be used.
+ * Every method fails with DEPENDENCY_UNAVAILABLE while the store cannot be used.
  */
 export interface Blobs {
-  /** For an operator: what it is and where. Never a secret. */
-  readonly about: string;
+  /** The kind of store and its location, for operators. Contains no secret. */
+  readonly description: string;
   /**
-   * Keeps the bytes under a new key. Once this resolves they outlast a loss of power. When the source fails, or the
-   * signal aborts, nothing is kept. Refused with STORAGE_FULL.
+   * Stores the bytes under a new key. Once this resolves, they survive a power failure. Fails with STORAGE_FULL. After a
+   * failure nothing stays in the store: remains that cannot be removed at once are removed when the store works again.
    */
-  write(bytes: Source, options?: WriteBlob): Promise<StoredBlob>;
-  /** The bytes, or those of a range; fewer come when there are no more. Throws BlobMissing. */
-  read(key: string, range?: Range, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Undefined when there is no such object. */
+  write(bytes: ByteSource, options?: BlobWriteOptions): Promise<StoredBlob>;
+  /** Yields the bytes, or those of a range; a range may reach past the end. Throws BlobMissing. */
+  read(key: string, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Size in bytes; undefined for an unknown key. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Nothing happens when there is none. */
+  /** Does nothing for an unknown key. */
   delete(key: string): Promise<void>;
+  /**
+   * Deletes an object that nothing refers to, in the background. Deletions that fail are repeated until they succeed or the
+   * process ends.
+   */
+  discard(key: string): void;
   /** All objects after this key, in the order of their keys. */
   list(after?: string): AsyncIterable<ListedBlob>;
-  /** Removes what writes have left behind that never ended and began before this. Returns how many. */
-  tidy(before: Date): Promise<number>;
-  /** Fails when nothing can be read or written at the moment. */
+  /** Deletes the remains of writes that began before this time and never ended. Returns their number. */
+  deleteIncompleteWrites(before: Date): Promise<number>;
+  /**
+   * Writes and reads a small object, at most once a second. Fails while the store cannot be read or written, with
+   * STORAGE_FULL while it has no space left.
+   */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** In pieces of any size. */
-export type Source = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+/** Chunks of any size. */
+export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-export interface WriteBlob {
-  /** Absent: a random one. */
+interface BlobWriteOptions {
+  /** Default: a random key. */
   key?: string;
   signal?: AbortSignal;
 }
 
-export interface StoredBlob {
+interface StoredBlob {
   key: string;
   /** In bytes. */
   size: number;
@@ -48,23 +56,28 @@ export interface ListedBlob extends StoredBlob {
   writtenAt: Date;
 }
 
-export interface Range {
-  /** The first byte. */
+export interface ByteRange {
+  /** Position of the first byte. */
   offset: number;
-  /** Bytes; absent for all that follow. */
+  /** Number of bytes. Default: all that follow. */
   length?: number;
 }
 
-/** There is no object under that key. */
+/** The store has no object under this key. */
 export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
 
   constructor(key: string) {
-    super(`there is no object ${key}`);
+    super(`Unknown object ${key}.`);
   }
 }
 
-/** The store cannot be used as it is set up; the start screen shows it with its way out. */
+/** The key does not have the form of `newKey`. */
+export class InvalidBlobKey extends TypeError {
+  override readonly name = 'InvalidBlobKey';
+}
+
+/** The store cannot be used with the current settings. The start screen shows the problem and its remedy. */
 export class BlobsProblem extends Error {
   override readonly name = 'BlobsProblem';
   readonly variable: string;
@@ -81,13 +94,14 @@ export class BlobsProblem extends Error {
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** 160 random bits: nobody can guess where something is, and nothing of what it is can be read from it. */
+/** A key of 160 random bits: it cannot be guessed and says nothing about its object. */
 export function newKey(): string {
   return randomBytes(20).toString('hex');
 }
 
-/** Keys become names of files. */
+/** Returns the key. Throws InvalidBlobKey, because keys become file names. */
 export function checkKey(key: string): string {
-  if (!KEY.test(key)) throw new TypeError('that is no key of an object');
+  if (!KEY.test(key))
+    throw new InvalidBlobKey('The object key is malformed: expected 40 hexadecimal digits.');
   return key;
 }

@@ -3,8 +3,8 @@ import type { Log } from '../log.ts';
 import type { Blobs } from './blobs.ts';
 import { openDirectory } from './directory.ts';
 
-export interface BlobsSettings {
-  /** Without one, bytes are kept in the data directory. */
+interface BlobsSettings {
+  /** Default: bytes are stored in the data directory. */
   s3Endpoint?: string | undefined;
   s3Bucket: string;
   s3Region: string;
@@ -13,8 +13,8 @@ export interface BlobsSettings {
 }
 
 /**
- * Opens the place where the bytes of files are kept: S3 where it is set up, otherwise the data directory, which this
- * process holds alone. Throws BlobsProblem when S3 is there and refuses.
+ * Opens the store for the bytes of files: the S3 bucket when an endpoint is set, otherwise the data directory, which
+ * this process uses alone. Throws BlobsProblem when the object store denies access.
  */
 export async function openBlobs(
   settings: BlobsSettings,
@@ -22,10 +22,10 @@ export async function openBlobs(
   log: Log,
 ): Promise<Blobs> {
   if (settings.s3Endpoint === undefined) {
-    if (dataDir === undefined) throw new Error('there is neither an object store nor a data directory');
+    if (dataDir === undefined) throw new Error('neither an object store nor a data directory is configured');
     return openDirectory(join(dataDir, 'blobs'));
   }
-  // Its driver is loaded only where it is needed, as that takes a while.
+  // The S3 client takes long to load, so only processes that use it load it.
   const { openS3 } = await import('./s3.ts');
   return openS3({
     endpoint: settings.s3Endpoint,

@@ -1,229 +1,217 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { Client } from 'minio';
-import { refuse } from '../errors.ts';
 import { BlobMissing, type Blobs, BlobsProblem, checkKey, newKey } from './blobs.ts';
+import { withDeadline } from './deadline.ts';
 import { asRefusal, codeOf, isUnauthorized } from './failure.ts';
-import { partsOf } from './parts.ts';
-import { Tapped } from './tapped.ts';
+import { Leftovers } from './leftovers.ts';
+import { ObservedSource } from './observed-source.ts';
+import { openS3Client } from './s3-client.ts';
+import { readBody } from './s3-read.ts';
+import { DEADLINES, type Deadlines } from './s3-transport.ts';
+import { createUpload, PART_BYTES } from './s3-upload.ts';
 
-export interface S3Options {
-  /** http:// or https://, with a port where it is not the usual one. */
+interface S3Options {
+  /** http:// or https://, with a port unless it is the default port. */
   endpoint: string;
   bucket: string;
   region: string;
   accessKey: string;
   secretKey: string;
-  /** Told when the bucket could not be made ready yet. */
+  /** Called when the bucket cannot be prepared at the start. */
   onError: (error: unknown) => void;
+  deadlines?: Deadlines;
+  /** Larger objects are sent in parts of this size. */
+  partBytes?: number;
 }
 
-/** An object is sent in parts of this size; one that is not larger goes in one piece. Two are in memory at most. */
-const PART_BYTES = 8 * 1024 * 1024;
-/** A connection over which nothing comes for so long is given up. */
-const SILENCE_MS = 30_000;
-const MISSING = new Set(['NoSuchKey', 'NotFound']);
+const PAGE = 1_000;
+/** A check within this time of a successful one succeeds without a request. */
+const CHECK_AGE_MS = 1_000;
 
 /**
- * Keeps objects in a bucket of any store that speaks S3. The bucket is made when it is not there. It does not wait
- * for the store to be there; but one that is, and does not let this user in, is a BlobsProblem.
+ * Stores objects in a bucket of any store that speaks S3, and creates the bucket when it does not exist. Opening
+ * succeeds while the store is unreachable. Every wait for the store has a time limit (`Deadlines`). Throws BlobsProblem
+ * when the store denies access.
  */
-export async function openS3({ bucket, region, onError, ...options }: S3Options): Promise<Blobs> {
-  const url = new URL(options.endpoint);
-  const isSecure = url.protocol === 'https:';
-  const agent = isSecure ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
-  const client = new Client({
-    endPoint: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-    useSSL: isSecure,
-    region,
-    accessKey: options.accessKey,
-    secretKey: options.secretKey,
-    transport: { request: impatient(isSecure ? https : http) },
-    transportAgent: agent,
-    // It would tell of them on the console. Whoever calls knows better what is worth another try.
-    retryOptions: { disableRetry: true },
-  });
-  /** The bucket was there. */
-  let ready = false;
+export async function openS3({ onError, partBytes = PART_BYTES, ...options }: S3Options): Promise<Blobs> {
+  const { bucket, deadlines = DEADLINES } = options;
+  const s3 = openS3Client({ ...options, deadlines });
+  const leftovers = new Leftovers(removeAll);
+  const upload = createUpload({ s3, bucket, partBytes, leftovers });
+  /** The object with which this process checks the store. A check replaces one that an earlier check could not delete. */
+  const checkedKey = newKey();
+  let checking: Promise<void> | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
 
-  async function prepare(): Promise<void> {
-    if (ready) return;
-    if (!(await client.bucketExists(bucket))) {
-      await client.makeBucket(bucket, region).catch((error: unknown) => {
-        // Another process of ours was faster.
-        if (codeOf(error) !== 'BucketAlreadyOwnedByYou') throw error;
+  async function* incompleteUploads(prefix = '') {
+    let [keyMarker, idMarker] = ['', ''];
+    for (let isTruncated = true; isTruncated; ) {
+      const page = await s3.request((client) =>
+        client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, idMarker, ''),
+      );
+      yield* page.uploads;
+      ({ isTruncated } = page);
+      [keyMarker, idMarker] = [page.nextKeyMarker, page.nextUploadIdMarker];
+    }
+  }
+
+  async function abortUpload(key: string, uploadId: string): Promise<void> {
+    await s3
+      .request((client) => client.abortMultipartUpload(bucket, key, uploadId))
+      .catch((error: unknown) => {
+        // Another process may have aborted it.
+        if (codeOf(error) !== 'NoSuchUpload') throw error;
       });
-    }
-    ready = true;
   }
 
-  /** Carries out what needs the bucket. */
-  async function using<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    try {
-      if (signal?.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
-      await prepare();
-      return await work();
-    } catch (error) {
-      if (codeOf(error) === 'NoSuchBucket') ready = false;
-      throw asRefusal(error, signal);
-    }
+  async function deleteObject(key: string, signal?: AbortSignal): Promise<void> {
+    await s3
+      .request((client) => client.removeObject(bucket, key), signal)
+      .catch((error: unknown) => {
+        if (codeOf(error) !== 'NoSuchKey') throw error;
+      });
   }
 
-  async function writeParts(key: string, first: Buffer, rest: AsyncIterable<Buffer>): Promise<number> {
-    const upload = await client.initiateNewMultipartUpload(bucket, key, {});
-    try {
-      const parts: { part: number; etag: string }[] = [];
-      let size = 0;
-      const send = async (bytes: Buffer) => {
-        const part = parts.length + 1;
-        const config = {
-          bucketName: bucket,
-          objectName: key,
-          uploadID: upload,
-          partNumber: part,
-          headers: {},
-        };
-        const { etag } = await client.uploadPart(config, bytes);
-        parts.push({ part, etag });
-        size += bytes.length;
-      };
-      await send(first);
-      for await (const bytes of rest) await send(bytes);
-      await client.completeMultipartUpload(bucket, key, upload, parts);
-      return size;
-    } catch (error) {
-      // What is left behind when this fails, too, is found by `tidy`.
-      await client.abortMultipartUpload(bucket, key, upload).catch(() => {});
-      throw error;
-    }
+  /** Removes the object and the multipart uploads of a key. */
+  async function removeAll(key: string): Promise<void> {
+    await s3.withBucket(async () => {
+      for await (const { key: found, uploadId } of incompleteUploads(key)) await abortUpload(found, uploadId);
+      await deleteObject(key);
+    });
   }
 
-  async function write(key: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
-    const parts = partsOf(bytes, PART_BYTES);
-    const { value: first = Buffer.alloc(0) } = await parts.next();
-    // Only whoever asks for the next part knows whether there is one.
-    const second = await parts.next();
-    if (second.done) {
-      await client.putObject(bucket, key, first, first.length);
-      return first.length;
-    }
-    return writeParts(
-      key,
-      first,
-      (async function* () {
-        yield second.value;
-        yield* parts;
-      })(),
-    );
+  /** Writes, reads and deletes a small object: a full store can still be reached. */
+  async function probe(signal: AbortSignal): Promise<void> {
+    const bytes = Buffer.from(checkedKey);
+    await s3.withBucket(async () => {
+      await s3.request((client) => client.putObject(bucket, checkedKey, bytes, bytes.length), signal);
+      const stream = await s3.request((client) => client.getObject(bucket, checkedKey), signal);
+      const read = await Array.fromAsync(
+        readBody(stream, { isRange: false, limitMs: deadlines.checkMs, signal }),
+      );
+      if (!Buffer.concat(read).equals(bytes))
+        throw new Error('The object store returned other bytes than those that were written.');
+      await deleteObject(checkedKey, signal);
+    }, signal);
+    checkedAt = performance.now();
   }
 
   try {
-    await prepare();
+    await s3.prepareBucket();
   } catch (error) {
-    if (isUnauthorized(error)) throw unusable(bucket, error);
+    if (isUnauthorized(error)) throw accessDenied(bucket, error);
     onError(error);
   }
 
   return {
-    about: `bucket ${bucket} at ${url.origin}`,
+    description: `bucket ${bucket} at ${new URL(options.endpoint).origin}`,
 
     async write(bytes, { key = newKey(), signal } = {}) {
-      const tapped = new Tapped(bytes, signal);
+      checkKey(key);
+      const source = new ObservedSource(bytes, signal);
       try {
-        return await using(async () => ({ key, size: await write(checkKey(key), tapped) }), signal);
+        return { key, size: await s3.withBucket(() => upload(key, source, signal), signal) };
       } catch (error) {
-        throw tapped.failure ? tapped.failure.error : error;
+        if (source.failure) throw source.failure.error;
+        checkedAt = Number.NEGATIVE_INFINITY;
+        throw error;
       }
     },
 
     async *read(key, { offset, length } = { offset: 0 }, signal) {
+      checkKey(key);
       if (length === 0) return;
-      const stream = await using(async () => {
-        return client.getPartialObject(bucket, checkKey(key), offset, length);
-      }, signal).catch((error: unknown) => {
-        throw missing(error) ? new BlobMissing(key) : error;
-      });
-      const leave = () => stream.destroy(new Error('the caller left'));
-      signal?.addEventListener('abort', leave, { once: true });
+      const stream = await s3
+        .withBucket(
+          () => s3.request((client) => client.getPartialObject(bucket, key, offset, length), signal),
+          signal,
+        )
+        .catch((error: unknown) => {
+          throw isMissing(error, ['NoSuchKey']) ? new BlobMissing(key) : error;
+        });
+      const isRange = offset > 0 || length !== undefined;
       try {
-        yield* stream;
+        yield* readBody(stream, { isRange, limitMs: deadlines.requestMs, signal });
       } catch (error) {
         throw asRefusal(error, signal);
-      } finally {
-        signal?.removeEventListener('abort', leave);
-        stream.destroy();
       }
     },
 
-    sizeOf: (key) =>
-      using(async () => (await client.statObject(bucket, checkKey(key))).size).catch((error: unknown) => {
-        if (missing(error)) return undefined;
+    async sizeOf(key) {
+      checkKey(key);
+      try {
+        return await s3.withBucket(
+          async () => (await s3.request((client) => client.statObject(bucket, key))).size,
+        );
+      } catch (error) {
+        // The response to HEAD has no body and therefore no code.
+        if (isMissing(error, ['NoSuchKey', 'NotFound'])) return undefined;
         throw error;
-      }),
+      }
+    },
 
-    delete: (key) => using(() => client.removeObject(bucket, checkKey(key))),
+    async delete(key) {
+      checkKey(key);
+      await s3.withBucket(() => deleteObject(key));
+    },
+
+    discard: (key) => leftovers.add(checkKey(key)),
 
     async *list(after = '') {
-      await using(async () => {});
-      try {
-        for await (const { name, size, lastModified } of client.listObjectsV2(bucket, '', true, after)) {
+      for (let token: string | undefined = ''; token !== undefined; ) {
+        const from: string = token;
+        const query = () =>
+          s3.request((client) => client.listObjectsV2Query(bucket, '', from, '', PAGE, after));
+        const page = await s3.withBucket(query);
+        for (const { name, size, lastModified } of page.objects)
           if (name !== undefined && lastModified) yield { key: name, size, writtenAt: lastModified };
-        }
-      } catch (error) {
-        throw asRefusal(error);
+        token = page.isTruncated ? String(page.nextContinuationToken) : undefined;
       }
     },
 
-    async tidy(before) {
-      let removed = 0;
-      await using(async () => {
-        for await (const { key, uploadId, initiated } of client.listIncompleteUploads(bucket, '', true)) {
+    async deleteIncompleteWrites(before) {
+      let deleted = 0;
+      await s3.withBucket(async () => {
+        for await (const { key, uploadId, initiated } of incompleteUploads()) {
           if (new Date(initiated) >= before) continue;
-          await client.abortMultipartUpload(bucket, key, uploadId);
-          removed++;
+          await abortUpload(key, uploadId);
+          deleted++;
         }
       });
-      return removed;
+      return deleted;
     },
 
+    // Checks that begin while one is open share its result, so that a hanging store collects no requests.
     async check() {
-      ready = false;
-      await using(async () => {});
+      if (performance.now() - checkedAt < CHECK_AGE_MS) return;
+      checking ??= withDeadline(deadlines.checkMs, undefined, probe)
+        .catch((error: unknown) => {
+          throw asRefusal(error);
+        })
+        .finally(() => {
+          checking = undefined;
+        });
+      await checking;
     },
 
     async close() {
-      agent.destroy();
+      leftovers.close();
+      s3.close();
     },
   };
 }
 
-function missing(error: unknown): boolean {
+function isMissing(error: unknown, codes: readonly string[]): boolean {
   return (
     error instanceof Error &&
-    (MISSING.has(codeOf(error)) || (error.cause !== undefined && missing(error.cause)))
+    (codes.includes(codeOf(error)) || (error.cause !== undefined && isMissing(error.cause, codes)))
   );
 }
 
-function unusable(bucket: string, error: unknown): BlobsProblem {
+function accessDenied(bucket: string, error: unknown): BlobsProblem {
   return new BlobsProblem(
     'SERVICE_S3_ACCESS_KEY',
-    `: the object store does not let this user use the bucket ${bucket} (${codeOf(error)})`,
-    'the keys of a user who may use the bucket, or make it',
+    `: the object store denies this user access to the bucket ${bucket} (${codeOf(error)})`,
+    'the keys of a user who may use or create the bucket',
     'correct SERVICE_S3_ACCESS_KEY, SERVICE_S3_SECRET_KEY or SERVICE_S3_BUCKET',
     error,
   );
-}
-
-/** Requests that nobody answers end; and so do the connections of answers that nobody reads. */
-function impatient(transport: Pick<typeof http, 'request'>): typeof http.request {
-  const request = (options: http.RequestOptions, answered?: (response: http.IncomingMessage) => void) => {
-    const sent = transport.request(options, (response) => {
-      // The client throws at these without reading them.
-      if ((response.statusCode ?? 0) >= 500) response.resume();
-      answered?.(response);
-    });
-    return sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error(`silent for ${SILENCE_MS} ms`)));
-  };
-  return request as typeof http.request;
 }

@@ -1,14 +1,17 @@
 /**
- * Hints between processes: "look again", never the thing itself. A hint may be lost, come twice or
- * late; whoever listens reads the table, and has a timer for the hint that never came.
+ * Hints between processes. A hint says that data has changed and carries no data. A hint can be lost, repeated or
+ * late, so a subscriber reads the table when it gets one and also polls on a timer.
  */
 export interface Bus {
   publish(channel: Channel, subject: string): void;
-  /** The listener is called with the subject. The returned function ends it. */
+  /** Calls the listener with the subject of each hint. The returned function unsubscribes. */
   subscribe(channel: Channel, listener: (subject: string) => void): () => void;
-  /** Resolves when every subscriber must have heard what was published, or must not trust what it keeps any longer. */
-  settle(keptForMs: number): Promise<void>;
-  /** Fails when hints cannot be sent at the moment. */
+  /**
+   * Resolves when every subscriber has either received all published hints or must treat its cached data as expired.
+   * `maxCacheAgeMs` is the longest time for which a subscriber caches data.
+   */
+  awaitPropagation(maxCacheAgeMs: number): Promise<void>;
+  /** Rejects when hints cannot be sent now. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,20 +1,20 @@
 import type { Channel } from './bus.ts';
 
-export type Listener = (subject: string) => void;
+type Listener = (subject: string) => void;
 
-/** Who listens to which channel in this process. What a listener throws does not reach who gives the hint. */
+/** The listeners of this process by channel. Errors of a listener go to `onError` and never to the publisher. */
 export function createListeners(onError: (error: unknown) => void) {
   const channels = new Map<string, Set<{ listener: Listener }>>();
 
   return {
-    /** The returned function ends it. */
+    /** The returned function removes the listener. */
     add(channel: Channel, listener: Listener): () => void {
       const set = channels.get(channel) ?? new Set();
       const entry = { listener };
       channels.set(channel, set.add(entry));
       return () => void set.delete(entry);
     },
-    tell(channel: string, subject: string): void {
+    notify(channel: string, subject: string): void {
       for (const { listener } of channels.get(channel) ?? []) {
         try {
           listener(subject);
@@ -23,7 +23,7 @@ export function createListeners(onError: (error: unknown) => void) {
         }
       }
     },
-    /** Every channel that somebody has ever listened to. */
+    /** Every channel that has had a listener. */
     channels: () => channels.keys(),
     clear: () => channels.clear(),
   };

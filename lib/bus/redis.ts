@@ -1,42 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, wait } from '../clock.ts';
 import type { Bus, Channel } from './bus.ts';
-import { openLink, type RedisClient } from './link.ts';
 import { createListeners } from './listeners.ts';
+import { openRedisConnection, type RedisClient } from './redis-connection.ts';
 
-export interface RedisBusOptions {
+interface RedisBusOptions {
   /** redis:// or rediss:// */
   url: string;
   clock: Clock;
-  /** Told once per outage of each of the two connections, and of what listeners throw. */
+  /** Called once per outage of each of the two connections, and with the errors of listeners. */
   onError: (error: unknown) => void;
 }
 
-/** A bus channel's Redis channel has this before its name. */
+/** The prefix of the Redis channels. */
 const PREFIX = 'ahs:';
-/** Subjects in one message. */
-const TOGETHER = 500;
-/** Messages that Redis may leave unanswered before hints are dropped. */
-const UNANSWERED = 1_000;
-/** Clocks of two processes do not tick alike. */
-const TICK_MS = 10;
-const LAST_WORDS_MS = 200;
+/** The most subjects in one message. */
+const MAX_SUBJECTS = 500;
+/** When Redis has this many unacknowledged messages, further hints are dropped. */
+const MAX_UNACKNOWLEDGED = 1_000;
+/** Tolerance for the difference between the timers of two processes. */
+const TIMER_TOLERANCE_MS = 10;
+/** How long `close` waits for Redis to acknowledge the last messages. */
+const CLOSE_MS = 200;
 
 /**
- * Hints between processes over Redis Pub/Sub (https://redis.io/docs/latest/develop/pubsub/). Subscribers
- * in this process have heard a hint when `publish` returns; for the others it goes out at the end of this
- * turn of the event loop, each subject once, and it is dropped when Redis is away. A message is a JSON array:
- * who sends it, then the subjects. The bus neither waits for Redis nor fails without it.
+ * Hints between processes over Redis Pub/Sub (https://redis.io/docs/latest/develop/pubsub/). `publish` calls the
+ * listeners of this process before it returns. Other processes get each subject once, at the end of this turn of the
+ * event loop; the hint is dropped when Redis is unavailable. A message is a JSON array: the id of the sender, then the
+ * subjects. The bus neither waits for Redis nor fails without it.
  */
 export function createRedisBus({ url, clock, onError }: RedisBusOptions): Bus {
   const self = randomUUID();
   const listeners = createListeners(onError);
-  const unanswered = new Set<Promise<unknown>>();
+  const unacknowledged = new Set<Promise<unknown>>();
   let pending = new Map<Channel, Set<string>>();
   let closed = false;
 
-  const sending = openLink({ url, clock, onError });
-  const hearing = openLink({
+  const publisher = openRedisConnection({ url, clock, onError });
+  const subscriber = openRedisConnection({
     url,
     clock,
     onError,
@@ -45,41 +46,41 @@ export function createRedisBus({ url, clock, onError }: RedisBusOptions): Bus {
     },
   });
 
-  /** Asking again for a channel that is already heard does nothing. */
+  /** Subscribing again to a channel has no effect. */
   function listen(client: RedisClient, channel: string): void {
-    client.subscribe(PREFIX + channel, hear).catch((error: unknown) => {
-      // The link tells of an outage; this is Redis refusing.
+    client.subscribe(PREFIX + channel, receive).catch((error: unknown) => {
+      // The connection reports outages. This reports a refusal by Redis.
       if (client.isReady) onError(error);
     });
   }
 
-  function hear(message: string, redisChannel: string): void {
+  function receive(message: string, redisChannel: string): void {
     const members = membersOf(message);
     if (!members) onError(new Error(`a message on ${redisChannel} is not one of this bus`));
     const [sender, ...subjects] = members ?? [self];
     if (sender === self) return;
-    for (const subject of subjects) listeners.tell(redisChannel.slice(PREFIX.length), subject);
+    for (const subject of subjects) listeners.notify(redisChannel.slice(PREFIX.length), subject);
   }
 
   function send(): void {
-    const going = pending;
+    const batches = pending;
     pending = new Map();
-    for (const [channel, subjects] of going) {
-      for (const together of slices([...subjects])) {
-        if (!sending.client.isReady || unanswered.size >= UNANSWERED) return;
-        const message = JSON.stringify([self, ...together]);
-        const sent: Promise<void> = sending.client
+    for (const [channel, subjects] of batches) {
+      for (const batch of slices([...subjects])) {
+        if (!publisher.client.isReady || unacknowledged.size >= MAX_UNACKNOWLEDGED) return;
+        const message = JSON.stringify([self, ...batch]);
+        const sent: Promise<void> = publisher.client
           .publish(PREFIX + channel, message)
-          .then(noted, noted)
-          .finally(() => unanswered.delete(sent));
-        unanswered.add(sent);
+          .then(ignore, ignore)
+          .finally(() => unacknowledged.delete(sent));
+        unacknowledged.add(sent);
       }
     }
   }
 
   return {
     publish(channel, subject) {
-      listeners.tell(channel, subject);
+      listeners.notify(channel, subject);
       if (closed) return;
       if (pending.size === 0) setImmediate(send);
       const subjects = pending.get(channel);
@@ -88,27 +89,27 @@ export function createRedisBus({ url, clock, onError }: RedisBusOptions): Bus {
     },
     subscribe(channel, listener) {
       const end = listeners.add(channel, listener);
-      if (hearing.client.isReady) listen(hearing.client, channel);
+      if (subscriber.client.isReady) listen(subscriber.client, channel);
       return end;
     },
-    // Whether the others are there, and whether they have heard, nobody can know: they get the time they may need.
-    settle: (keptForMs) => wait(clock, keptForMs + TICK_MS),
+    // Pub/Sub does not confirm delivery, so this waits until the caches of all subscribers have expired.
+    awaitPropagation: (maxCacheAgeMs) => wait(clock, maxCacheAgeMs + TIMER_TOLERANCE_MS),
     async check() {
-      await Promise.all([sending.check(), hearing.check()]);
+      await Promise.all([publisher.check(), subscriber.check()]);
     },
     async close() {
       if (closed) return;
       closed = true;
       listeners.clear();
-      hearing.close();
+      subscriber.close();
       send();
-      await Promise.race([Promise.all(unanswered), wait(clock, LAST_WORDS_MS)]);
-      sending.close();
+      await Promise.race([Promise.all(unacknowledged), wait(clock, CLOSE_MS)]);
+      publisher.close();
     },
   };
 }
 
-/** Undefined when it is not a message of this bus. */
+/** Returns undefined when the text is not a message of this bus. */
 function membersOf(message: string): string[] | undefined {
   try {
     const members: unknown = JSON.parse(message);
@@ -120,10 +121,10 @@ function membersOf(message: string): string[] | undefined {
 }
 
 function* slices(subjects: string[]): Generator<string[]> {
-  for (let start = 0; start < subjects.length; start += TOGETHER) {
-    yield subjects.slice(start, start + TOGETHER);
+  for (let start = 0; start < subjects.length; start += MAX_SUBJECTS) {
+    yield subjects.slice(start, start + MAX_SUBJECTS);
   }
 }
 
-/** Sent or lost, a hint needs no further care. */
-function noted(): void {}
+/** A lost hint needs no handling. */
+function ignore(): void {}

@@ -1,16 +1,20 @@
 import type pg from 'pg';
+import { type Clock, systemClock } from '../clock.ts';
 import { refuse } from '../errors.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
-import { asRefusal, isTransient, isUnreachable } from './failure.ts';
-import { openPool, type PoolOptions } from './pool.ts';
-import { carry, type Viewer } from './viewer.ts';
-import { failureOf, showPools, type Watch, watchSchema } from './watch.ts';
+import { openConnections } from './connections.ts';
+import { databaseRefusal } from './failure.ts';
+import { createSchemaObserver, failureOf, type SchemaObserver } from './observer.ts';
+import type { PoolOptions } from './pool.ts';
+import { createDatabaseReadiness } from './readiness.ts';
+import { withRepetition } from './repetition.ts';
+import type { Viewer } from './viewer.ts';
 
 export type { Viewer } from './viewer.ts';
 
-/** One visible piece of SQL. The name is that of its prepared statement, of its span and of its metric. */
+/** A named SQL statement. Its prepared statement, span and metric have the same name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -18,106 +22,92 @@ export interface Statement {
 
 const declared = new Map<string, string>();
 
-/** Declares a statement. One name is one text: servers and metrics know it by its name. */
+/** Declares a statement. Throws when the name is already used for another text. */
 export function statement(name: string, text: string): Statement {
   const known = declared.get(name);
-  if (known !== undefined && known !== text) throw new Error(`there are two statements named ${name}`);
+  if (known !== undefined && known !== text) throw new Error(`two statements have the name ${name}`);
   declared.set(name, text);
   return { name, text };
 }
 
-/** Every statement that this process has declared so far. */
+/** Returns every statement that this process has declared so far. */
 export function declaredStatements(): Statement[] {
   return Array.from(declared, ([name, text]) => ({ name, text }));
 }
 
-/** Runs statements. Rows come back as plain objects; `json` columns as the text they hold, `bigint` as number. */
-export interface Session {
+/** Runs statements. Rows are plain objects; `json` columns are returned as text and `bigint` columns as number. */
+export interface DatabaseSession {
   rows<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
-  /** How many rows were changed. */
+  /** Returns the number of changed rows. */
   change(statement: Statement, values?: readonly unknown[]): Promise<number>;
 }
 
 export interface WriteOptions {
-  /** What it is done for; without one it has no span. */
+  /** The trace that the statement belongs to. Without a trace it has no span. */
   trace?: Trace | undefined;
   /**
-   * On whose behalf: the rows of others are not there, whatever the statement asks for. What belongs to no user in
-   * particular, is done for many at once or has been allowed before is done as the service itself, without one.
+   * The user for whom the statement runs. Row-level security hides the rows of other users. Work that belongs to no
+   * single user, or that was authorized before, runs as the service, without a viewer.
    */
   viewer?: Viewer | undefined;
 }
 
-/** A handler's `Call` fits as it is. */
+/** A handler's `Call` is assignable. */
 export interface ReadOptions extends WriteOptions {
-  /** Aborting it cancels the statement in the server. */
+  /** Aborting the signal cancels the statement in the server. */
   signal?: AbortSignal;
 }
 
-export interface Database extends Session {
+export interface Database extends DatabaseSession {
   rows<Row extends object>(
     statement: Statement,
     values?: readonly unknown[],
     options?: ReadOptions,
   ): Promise<Row[]>;
   change(statement: Statement, values?: readonly unknown[], options?: WriteOptions): Promise<number>;
-  /** Runs statements as a part of a trace, and on behalf of somebody. */
-  within(options: WriteOptions): Session;
-  /** Commits when `work` resolves. Repeated from the start, as single statements are, when a deadlock chose it as its victim. */
-  transaction<Result>(work: (tx: Session) => Promise<Result>, options?: WriteOptions): Promise<Result>;
-  /** What is seen of its work. */
-  readonly watch: Watch;
-  /** Fails when the database does not answer. */
+  /** Returns a session whose statements use these options. */
+  within(options: WriteOptions): DatabaseSession;
+  /**
+   * Commits when `work` resolves. Transactions and single statements are repeated from the start after a deadlock or a
+   * serialization failure.
+   */
+  transaction<Result>(
+    work: (tx: DatabaseSession) => Promise<Result>,
+    options?: WriteOptions,
+  ): Promise<Result>;
+  /** Metrics and spans of the statements. */
+  readonly observer: SchemaObserver;
+  /** Rejects when the database does not answer or accepts no writes, with DegradedError when it is full. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions extends PoolOptions {
-  /** There is nobody to hide anything from: what is done on behalf of the one user is done as the service itself. */
-  oneUser?: boolean | undefined;
-  /** Connections at most; as many more serve what is done on behalf of somebody. */
+interface DatabaseOptions extends PoolOptions {
+  /** Local mode: statements for the only user run as the service, without row-level security. */
+  singleUser?: boolean | undefined;
+  /** The maximum number of connections of the service. The viewer role has a second pool of the same size. */
   pool: number;
   tracer?: Tracer;
   metrics?: Metrics;
+  clock?: Clock;
 }
 
-const ATTEMPTS = 4;
-
 export function openDatabase(options: DatabaseOptions): Database {
-  const { schema, tracer = silentTracer, metrics = createMetrics() } = options;
-  const watch = watchSchema({ schema, tracer, metrics });
-  // Connections that carry a viewer are others than those of the service: nothing it does waits for their change.
-  const own = openPool(options, 'service', options.pool);
-  const lent = openPool(options, 'viewer', options.pool);
-  showPools([own.connections, lent.connections], schema, metrics);
+  const { schema, tracer = silentTracer, metrics = createMetrics(), clock = systemClock } = options;
+  const watch = createSchemaObserver({ schema, tracer, metrics });
+  const connections = openConnections({ ...options, metrics });
 
-  const carriedOf = (viewer: Viewer | undefined) => (options.oneUser ? undefined : viewer);
+  const readiness = createDatabaseReadiness();
+  const refusalOf = (error: unknown, signal?: AbortSignal) =>
+    readiness.observed(databaseRefusal(error, signal));
+  const effectiveViewer = (viewer: Viewer | undefined) => (options.singleUser ? undefined : viewer);
 
-  /** Lends a connection to some work, which says when it is of no use any more. */
-  async function lend<Result>(viewer: Viewer | undefined, work: Work<Result>): Promise<Result> {
-    const client = await (viewer ? lent : own).connections.connect();
-    let broken: Error | undefined;
-    const spoil = (failure: Error) => {
-      broken = failure;
-    };
-    try {
-      if (viewer) await carry(client, viewer);
-      return await work(client, spoil);
-    } catch (error) {
-      // The server says that it goes before the connection does: until then it would be handed to the next one.
-      if (error instanceof Error && isUnreachable(error)) spoil(error);
-      throw error;
-    } finally {
-      client.release(broken);
-    }
-  }
-
-  /** Runs a statement that nobody cancels. */
-  function alone<Result>(
+  /** Runs a statement without a signal. */
+  function uncancellable<Result>(
     viewer: Viewer | undefined,
-    work: (executor: Executor) => Promise<Result>,
+    work: (client: pg.PoolClient) => Promise<Result>,
   ): Promise<Result> {
-    return repeated(() => (viewer ? lend(viewer, work) : work(own.connections)));
+    return withRepetition(clock, () => connections.run(viewer, ({ client }) => work(client)));
   }
 
   function cancellable<Row extends object>(
@@ -126,60 +116,58 @@ export function openDatabase(options: DatabaseOptions): Database {
     signal: AbortSignal,
     viewer: Viewer | undefined,
   ): Promise<Row[]> {
-    return lend(viewer, async (client) => {
-      let cancelled: Promise<unknown> | undefined;
-      const cancel = () => {
-        cancelled = (viewer ? lent : own).cancel(client);
-      };
-      try {
-        if (signal.aborted) throw refuse('CANCELLED', 'the caller left before the answer');
-        signal.addEventListener('abort', cancel, { once: true });
-        return await run<Row>(client, query, values);
-      } finally {
-        signal.removeEventListener('abort', cancel);
-        // The connection goes back only when the cancel request has been served, or it would hit the next user's statement.
-        await cancelled;
-      }
-    });
+    const work = () =>
+      connections.run(viewer, async ({ client, cancel }) => {
+        let cancelled: Promise<unknown> | undefined;
+        const onAbort = () => {
+          cancelled = cancel();
+        };
+        try {
+          if (signal.aborted) throw refuse('CANCELLED', 'The caller disconnected before the response.');
+          signal.addEventListener('abort', onAbort, { once: true });
+          return await run<Row>(client, query, values);
+        } finally {
+          signal.removeEventListener('abort', onAbort);
+          // The connection is released after the cancel request is served. Otherwise it could cancel the next caller's statement.
+          await cancelled;
+        }
+      });
+    return withRepetition(clock, work, signal);
   }
 
   function attempt<Result>(
     { trace, viewer }: WriteOptions,
-    work: (tx: Session) => Promise<Result>,
+    work: (tx: DatabaseSession) => Promise<Result>,
   ): Promise<Result> {
-    return lend(viewer, async (client, spoil) => {
-      try {
-        await client.query('begin');
-        const result = await work(sessionOn(client, watch, trace));
-        await watch.statement('commit', trace, () => client.query('commit'));
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch(spoil);
-        throw error;
-      }
+    return connections.inTransaction(viewer, async ({ client }) => {
+      const result = await work(sessionOn(client, watch, trace));
+      const { command } = await watch.statement('commit', trace, () => client.query('commit'));
+      // The server answers the commit of a failed transaction with a rollback and without an error.
+      if (command !== 'COMMIT') throw new Error('the failure of a statement in a transaction was ignored');
+      return result;
     });
   }
 
   const database: Database = {
-    watch,
+    observer: watch,
     async rows(query, values = [], { signal, trace, viewer } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
           signal
-            ? cancellable(query, values, signal, carriedOf(viewer))
-            : alone(carriedOf(viewer), (executor) => run(executor, query, values)),
+            ? cancellable(query, values, signal, effectiveViewer(viewer))
+            : uncancellable(effectiveViewer(viewer), (client) => run(client, query, values)),
         );
       } catch (error) {
-        throw asRefusal(error, signal);
+        throw refusalOf(error, signal);
       }
     },
     async change(query, values = [], { trace, viewer } = {}) {
       try {
         return await watch.statement(query.name, trace, () =>
-          alone(carriedOf(viewer), (executor) => change(executor, query, values)),
+          uncancellable(effectiveViewer(viewer), (client) => change(client, query, values)),
         );
       } catch (error) {
-        throw asRefusal(error);
+        throw refusalOf(error);
       }
     },
     within: (options) => ({
@@ -189,55 +177,44 @@ export function openDatabase(options: DatabaseOptions): Database {
     async transaction(work, { trace, viewer } = {}) {
       const span = watch.begin('transaction', trace, 'internal');
       try {
-        const result = await repeated(() => attempt({ trace: span?.trace, viewer: carriedOf(viewer) }, work));
+        const result = await withRepetition(clock, () =>
+          attempt({ trace: span?.trace, viewer: effectiveViewer(viewer) }, work),
+        );
         span?.end();
         return result;
       } catch (error) {
-        const failure = asRefusal(error);
+        const failure = refusalOf(error);
         span?.end(failureOf(failure));
         throw failure;
       }
     },
     async check() {
-      await database.rows(PING);
+      try {
+        await connections.run(undefined, ({ client, discard }) => readiness.check(client, discard));
+      } catch (error) {
+        throw readiness.errorOf(databaseRefusal(error));
+      }
     },
     async close() {
-      await Promise.all([own.close(), lent.close()]);
+      await connections.close();
     },
   };
   return database;
 }
 
-type Work<Result> = (client: pg.PoolClient, spoil: (failure: Error) => void) => Promise<Result>;
-
-const PING = statement('db.ping', 'select 1');
-
-type Executor = Pick<pg.Pool, 'query'> | pg.PoolClient;
-
 async function run<Row extends object>(
-  executor: Executor,
+  client: pg.PoolClient,
   query: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  return (await executor.query<Row>({ ...query, values: [...values] })).rows;
+  return (await client.query<Row>({ ...query, values: [...values] })).rows;
 }
 
-async function change(executor: Executor, query: Statement, values: readonly unknown[]): Promise<number> {
-  return (await executor.query({ ...query, values: [...values] })).rowCount ?? 0;
+async function change(client: pg.PoolClient, query: Statement, values: readonly unknown[]): Promise<number> {
+  return (await client.query({ ...query, values: [...values] })).rowCount ?? 0;
 }
 
-/** What the server has undone as a whole, because it stood in the way of another, is done again. */
-async function repeated<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries === ATTEMPTS || !isTransient(error)) throw error;
-    }
-  }
-}
-
-function sessionOn(client: pg.PoolClient, watch: Watch, trace: Trace | undefined): Session {
+function sessionOn(client: pg.PoolClient, watch: SchemaObserver, trace: Trace | undefined): DatabaseSession {
   return {
     rows: (query, values = []) => watch.statement(query.name, trace, () => run(client, query, values)),
     change: (query, values = []) => watch.statement(query.name, trace, () => change(client, query, values)),

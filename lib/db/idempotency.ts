@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { refuse } from '../errors.ts';
-import { type Database, type Session, statement, type WriteOptions } from './database.ts';
-import { sqlState } from './failure.ts';
+import { type Database, type DatabaseSession, statement, type WriteOptions } from './database.ts';
+import { isRowLocked } from './failure.ts';
 
 /**
- * What an Idempotency-Key stands for. Each schema that creates things has a table `idempotency_keys`;
- * the key is written in the transaction that creates, so a second request waits for the first.
+ * An Idempotency-Key with its request. Each schema that creates resources has a table `idempotency_keys`. The key is
+ * written in the transaction that creates the resource, so a second request waits for the first.
  */
 export interface IdempotencyKey {
-  /** usr_…: keys of different callers never meet. */
+  /** usr_…: keys are separate for each caller. */
   caller: string;
-  /** Empty: the request has no key and is carried out. */
+  /** Empty when the request has no key; it is then always executed. */
   key: string;
   method: string;
-  /** The request without its key, encoded: two requests are the same when method and these bytes are. */
+  /** The encoded request without its key. Two requests are equal when the method and these bytes are equal. */
   request: BinaryWriter;
   now: Date;
 }
@@ -24,26 +24,31 @@ interface StoredAnswer {
   answer: Buffer;
 }
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** Keys older than this may be used anew. */
+/** Returns the time before which keys are expired and can be reused. */
 export function expiryOf(now: Date): Date {
-  return new Date(now.getTime() - KEPT_MS);
+  return new Date(now.getTime() - LIFETIME_MS);
 }
 
 function fingerprintOf({ method, request }: IdempotencyKey): Buffer {
   return createHash('sha256').update(method).update('\0').update(request.finish()).digest();
 }
 
-/** The stored answer, if it was given to the same request. */
+/** Returns the stored answer. Throws IDEMPOTENCY_KEY_CONFLICT when it belongs to a different request. */
 function replay(stored: StoredAnswer, fingerprint: Buffer): Buffer {
   if (!stored.fingerprint.equals(fingerprint)) {
-    throw refuse('IDEMPOTENCY_KEY_CONFLICT', 'this Idempotency-Key was used for another request');
+    throw refuse(
+      'IDEMPOTENCY_KEY_CONFLICT',
+      'This Idempotency-Key was already used for a different request.',
+    );
   }
   return stored.answer;
 }
 
-const WAIT = statement('idempotency.wait', `select set_config('lock_timeout', '5s', true)`);
+/** Bounds the wait for a request with the same key, and every other lock wait of the transaction. */
+const WAIT = statement('idempotency.wait', `select set_config('lock_timeout', $1, true)`);
+const LOCK_WAIT_MS = 5_000;
 
 const TAKE = statement(
   'idempotency.take',
@@ -65,36 +70,46 @@ const KEEP = statement(
   'update idempotency_keys set answer = $3 where caller = $1 and key = $2',
 );
 
-export interface OnceAnswer {
+export interface IdempotentAnswer {
   answer: Uint8Array;
-  /** It is the stored answer of an earlier request. */
+  /** Whether the answer is the stored answer of an earlier request. */
   replayed: boolean;
 }
 
-/** Runs `create` in a transaction, at most once per caller and key; later requests get the answer it returned. */
-export async function once(
+interface RunOnceOptions extends WriteOptions {
+  /** How long each statement of the transaction waits for a lock. Default: LOCK_WAIT_MS. */
+  lockWaitMs?: number;
+}
+
+/**
+ * Runs `create` in a transaction, at most once per caller and key. Later requests get the stored answer. Throws
+ * IDEMPOTENCY_KEY_IN_USE when another transaction keeps the row of the key locked, and DEPENDENCY_UNAVAILABLE when another
+ * lock is not available.
+ */
+export async function runOnce(
   db: Database,
   idempotency: IdempotencyKey,
-  create: (tx: Session) => Promise<Uint8Array>,
-  options?: WriteOptions,
-): Promise<OnceAnswer> {
+  create: (tx: DatabaseSession) => Promise<Uint8Array>,
+  { lockWaitMs = LOCK_WAIT_MS, ...options }: RunOnceOptions = {},
+): Promise<IdempotentAnswer> {
   const { caller, key, now } = idempotency;
   const fingerprint = fingerprintOf(idempotency);
   return db.transaction(async (tx) => {
     if (key === '') return { answer: await create(tx), replayed: false };
-    await tx.rows(WAIT);
+    await tx.rows(WAIT, [`${lockWaitMs}ms`]);
     const taken = await tx
       .rows(TAKE, [caller, key, fingerprint, now, expiryOf(now)])
       .catch((error: unknown) => {
-        if (sqlState(error) !== '55P03') throw error;
-        throw refuse('IDEMPOTENCY_KEY_IN_USE', 'a request with this Idempotency-Key is still under way', {
+        // The lock that was not available can also be one of the whole table.
+        if (!isRowLocked(error, 'idempotency_keys')) throw error;
+        throw refuse('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still in progress.', {
           retryAfterSeconds: 1,
         });
       });
     if (taken.length === 0) {
       const [stored] = await tx.rows<StoredAnswer>(READ, [caller, key]);
       if (!stored)
-        throw refuse('IDEMPOTENCY_KEY_IN_USE', 'a request with this Idempotency-Key is still under way');
+        throw refuse('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still in progress.');
       return { answer: replay(stored, fingerprint), replayed: true };
     }
     const answer = await create(tx);

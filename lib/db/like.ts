@@ -1,4 +1,4 @@
-/** A pattern for LIKE and ILIKE that finds the text anywhere, with its own `%`, `_` and `\` taken literally. */
+/** Returns a LIKE/ILIKE pattern that matches the text anywhere. `%`, `_` and `\` in the text match literally. */
 export function likePattern(part: string): string {
   return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -1,10 +1,10 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import pg from 'pg';
-import { sqlState } from './failure.ts';
+import { isLoginRejected, lacksPrivilege } from './failure.ts';
 import { ROLE_KINDS, type RoleKind, roleOf } from './roles.ts';
 
-/** URLs with which a service logs in: as somebody who owns nothing, creates nothing and becomes nobody else. */
-export type Logins = Record<RoleKind, string>;
+/** The connection URLs of a service's login roles. They own nothing, create nothing and cannot switch to other roles. */
+export type DatabaseLogins = Record<RoleKind, string>;
 
 interface Login {
   user: string;
@@ -12,22 +12,20 @@ interface Login {
 }
 
 const CONNECT_MS = 5_000;
-/** 28: the server lets nobody of that name in this way. 08P01: so says a pooler that does not know the name. */
-const REFUSED = /^(28|08P01|42501)/;
 
 /**
- * Sees to it that the service can log in as its own two roles, with passwords that follow from the secret that all
- * services share: a new secret is in force with the next start. The roles are those of this database, as roles
- * belong to a whole server and other installations may live there. The caller holds the lock of migrations.
- * Undefined when the server lets such logins not in, because it goes by other proofs than passwords for example;
- * the service then acts as these roles under the login that it has.
+ * Creates the two login roles of a service. Their passwords are derived from the shared service secret, so a new secret
+ * takes effect at the next start. The role names include the database id, because roles belong to the whole server and
+ * other installations can share it. The caller must hold the migration lock. Returns undefined when the server does not
+ * accept these logins, for example because it requires another authentication method than passwords. The service then
+ * uses its configured login and switches to the roles.
  */
-export async function makeLogins(
+export async function createLogins(
   client: pg.Client,
   url: string,
   schema: string,
   secret: string,
-): Promise<Logins | undefined> {
+): Promise<DatabaseLogins | undefined> {
   const { rows } = await client.query<Facts>(FACTS);
   const [facts] = rows;
   if (!facts) return undefined;
@@ -35,11 +33,11 @@ export async function makeLogins(
     service: loginOf(schema, 'service', facts, secret),
     viewer: loginOf(schema, 'viewer', facts, secret),
   };
-  let open = true;
+  let accepted = true;
   for (const kind of ROLE_KINDS)
-    open &&= await makeLogin(client, url, roleOf(schema, kind), logins[kind], facts);
-  await giveSchema(client, schema, logins, open);
-  if (!open) return undefined;
+    accepted &&= await createLogin(client, url, roleOf(schema, kind), logins[kind], facts);
+  await grantSchema(client, schema, logins, accepted);
+  if (!accepted) return undefined;
   return { service: urlOf(url, logins.service, facts), viewer: urlOf(url, logins.viewer, facts) };
 }
 
@@ -58,8 +56,8 @@ function loginOf(schema: string, kind: RoleKind, { oid }: Facts, secret: string)
   return { user, password: derived(secret, 'password', user).toString('base64url') };
 }
 
-/** Whether one can log in. */
-async function makeLogin(
+/** Creates or updates a login role. Returns whether it can log in. */
+async function createLogin(
   client: pg.Client,
   url: string,
   role: string,
@@ -72,8 +70,8 @@ async function makeLogin(
     `select pg_has_role(rolname, $2, 'usage') as belongs from pg_roles where rolname = $1`,
     [user, role],
   );
-  if (rows[0]?.belongs && (await letsIn(as, user))) return true;
-  // The server is given what proves the password, not the password: statements may be logged.
+  if (rows[0]?.belongs && (await canLogIn(as, user))) return true;
+  // The statement contains the SCRAM verifier and not the password, because statements can be logged.
   const salt = derived(login.password, 'salt', user).subarray(0, 16);
   const proof = verifierOf(login.password, salt, facts.iterations);
   await client.query(`${rows.length === 0 ? 'create' : 'alter'} role ${user} login password '${proof}'`);
@@ -81,26 +79,26 @@ async function makeLogin(
   await client
     .query(`grant connect on database ${pg.escapeIdentifier(facts.database)} to ${user}`)
     .catch(ignoreRefusal);
-  return letsIn(as, user);
+  return canLogIn(as, user);
 }
 
-/** What is in a schema is out of reach for the roles themselves: other databases of the server have logins for them, too. */
-async function giveSchema(
+/** Grants schema usage to the login roles only. The group roles also have members from other databases of the server. */
+async function grantSchema(
   client: pg.Client,
   schema: string,
   logins: Record<RoleKind, Login>,
-  open: boolean,
+  accepted: boolean,
 ): Promise<void> {
   for (const kind of ROLE_KINDS) {
     const role = roleOf(schema, kind);
-    const statement = open
+    const statement = accepted
       ? `grant usage on schema ${schema} to ${logins[kind].user}; revoke usage on schema ${schema} from ${role}`
       : `grant usage on schema ${schema} to ${role}`;
     await client.query(statement);
   }
 }
 
-async function letsIn(url: string, user: string): Promise<boolean> {
+async function canLogIn(url: string, user: string): Promise<boolean> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
@@ -112,32 +110,32 @@ async function letsIn(url: string, user: string): Promise<boolean> {
     const { rows } = await client.query<{ name: string }>('select session_user::text as name');
     return rows[0]?.name === user;
   } catch (error) {
-    if (REFUSED.test(sqlState(error) ?? '')) return false;
+    if (isLoginRejected(error)) return false;
     throw error;
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-/** The same server and database, as somebody else. As parameters, as a URL of a socket has no host to be somebody at. */
+/** Returns the URL with another user and password. They are query parameters because a socket URL has no user part. */
 function urlOf(url: string, { user, password }: Login, { database }: Facts): string {
   const changed = new URL(url);
   changed.searchParams.set('user', user);
   changed.searchParams.set('password', password);
-  // Whoever names none means the one that is called like the user.
+  // A URL without a database name means the database with the name of the user, which would change with the user.
   if (changed.pathname.length < 2) changed.pathname = `/${encodeURI(database)}`;
   return changed.href;
 }
 
 function ignoreRefusal(error: unknown): void {
-  if (sqlState(error) !== '42501') throw error;
+  if (!lacksPrivilege(error)) throw error;
 }
 
 function derived(secret: string, purpose: string, user: string): Buffer {
   return createHmac('sha256', secret).update(`ahs.database.${purpose}\0${user}`).digest();
 }
 
-/** What PostgreSQL keeps of a password (RFC 5803). */
+/** Returns the SCRAM verifier that PostgreSQL stores for a password (RFC 5803). */
 function verifierOf(password: string, salt: Buffer, iterations: number): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
   const keyed = (name: string) => createHmac('sha256', salted).update(name).digest();

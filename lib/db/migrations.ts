@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { ROLE_KINDS, roleOf } from './roles.ts';
 
-/** One numbered file of a service's `migrations` folder: `0001-create-agents.sql`. */
+/** A numbered file of a service's `migrations` folder, such as `0001-create-agents.sql`. */
 interface Migration {
   number: number;
   name: string;
@@ -11,13 +11,13 @@ interface Migration {
   checksum: string;
 }
 
-/** A schema cannot be brought to what this release needs. */
+/** A schema cannot be migrated to this release. */
 export class MigrationProblem extends Error {}
 
 /**
- * Brings one service's schema up to date, forward only, each file in a transaction of its own. Several
- * processes may start at once: one migrates and the others wait. The service itself acts as roles that own
- * nothing there. `after` is done while the others still wait.
+ * Migrates the schema of a service, forward only, with one transaction per file. When several processes start at once,
+ * one migrates and the others wait. The service itself uses roles that own nothing in the schema. `after` runs while the
+ * other processes still wait. Returns the names of the applied migrations or the result of `after`.
  */
 export async function migrate(url: string, schema: string, directory: URL): Promise<string[]>;
 export async function migrate<Result>(
@@ -34,12 +34,12 @@ export async function migrate<Result>(
 ): Promise<string[] | Result> {
   const migrations = await readMigrations(directory);
   const client = new pg.Client({ connectionString: url, application_name: `ahs-${schema}-migrations` });
-  // What it was asked fails when the server goes, for example because this process stops.
+  // A connection failure rejects the running query. Without a listener, the event would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
     await client.query(`select pg_advisory_lock(hashtextextended('ahs.migrations', 0))`);
-    // Owners see what policies show them: a migration that needs all rows fails, and does not skip some silently.
+    // Row-level security also applies to owners. With it off, a migration that policies restrict fails instead of skipping rows.
     await client.query('set row_security = off');
     await prepare(client, schema);
     const done = await apply(client, schema, migrations);
@@ -76,17 +76,17 @@ async function prepare(client: pg.Client, schema: string): Promise<void> {
     revoke all on ${schema}.migrations from ${role};`);
 }
 
-/** Roles belong to the whole server: somebody may be making the same one for another database. */
+/** Roles belong to the whole server, so another process can create the same role for another database at the same time. */
 async function prepareRole(client: pg.Client, role: string): Promise<void> {
   await client.query(`
     do $$ begin
       if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
     exception when duplicate_object or unique_violation then null;
     end $$`);
-  // A statement of its own: what others have made is known from the next transaction on.
+  // A separate statement: a role that another process created is visible only in a new transaction.
   await client.query(`
     do $$ begin
-      -- Whoever creates a role may administer it, which is not yet to act as it.
+      -- The creator of a role may administer it but may not yet switch to it.
       if not pg_has_role(current_user, '${role}', 'set') then grant ${role} to current_user; end if;
     exception when duplicate_object or unique_violation then null;
     end $$`);
@@ -97,13 +97,13 @@ async function apply(client: pg.Client, schema: string, migrations: Migration[])
   const applied = new Map(rows.map((row) => [row.number, row]));
   const done: string[] = [];
   for (const migration of migrations) {
-    const known = applied.get(migration.number);
-    if (known && known.checksum !== migration.checksum) {
+    const previous = applied.get(migration.number);
+    if (previous && previous.checksum !== migration.checksum) {
       throw new MigrationProblem(
-        `${schema}: ${migration.name} has changed since it was applied as ${known.name}; add a new migration instead`,
+        `${schema}: ${migration.name} has changed since it was applied as ${previous.name}; add a new migration instead`,
       );
     }
-    if (known) continue;
+    if (previous) continue;
     await client.query('begin');
     try {
       await client.query(`set local search_path = ${schema}`);

@@ -1,27 +1,27 @@
 import pg from 'pg';
-import { sqlState } from './failure.ts';
+import { isDatabaseUnknown, isLoginRejected, sqlState } from './failure.ts';
 
-const OLDEST = 16;
+const MIN_VERSION = 16;
 const CONNECT_MS = 3_000;
 
-/** What is wrong with a server that was named, and the way out. */
-export interface ServerProblem {
+/** A problem of the configured server and its fix. */
+interface ServerProblem {
   problem: string;
   expected: string;
   fix: string;
 }
 
-/** Logs in to a PostgreSQL server and looks whether it will do for migrations. Undefined when it will. */
-export async function tryServer(url: string): Promise<ServerProblem | undefined> {
+/** Logs in to a PostgreSQL server and checks that it can be migrated. Returns undefined when it can. */
+export async function probeServer(url: string): Promise<ServerProblem | undefined> {
   try {
     await using opened = new AsyncDisposableStack();
-    // Whose URL names files that cannot be read is not even made.
+    // The constructor throws when the URL names a certificate file that cannot be read.
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
     opened.defer(() => client.end().catch(() => {}));
     client.on('error', () => {});
     await client.connect();
     const { rows } = await client.query<Facts>(FACTS);
-    return judge(rows[0]);
+    return problemOf(rows[0]);
   } catch (error) {
     return unusable(error);
   }
@@ -34,7 +34,7 @@ interface Facts {
   is_ready: boolean;
 }
 
-/** A login that may not create roles still serves where those of the services, and their schemas, are there. */
+/** A login without the right to create roles is sufficient when the roles and schemas of the services exist. */
 const FACTS = `
   select current_setting('server_version_num')::integer / 10000 as version, current_user as login,
     (rolsuper or rolcreaterole) and has_database_privilege(current_database(), 'create') as may_create,
@@ -44,49 +44,48 @@ const FACTS = `
     ) as is_ready
   from pg_roles where rolname = current_user`;
 
-function judge(facts: Facts | undefined): ServerProblem | undefined {
+function problemOf(facts: Facts | undefined): ServerProblem | undefined {
   if (!facts) return undefined;
-  if (facts.version < OLDEST)
+  if (facts.version < MIN_VERSION)
     return {
       problem: `: the server is PostgreSQL ${facts.version}`,
-      expected: `PostgreSQL ${OLDEST} or newer`,
+      expected: `PostgreSQL ${MIN_VERSION} or newer`,
       fix: 'upgrade that server, or name another',
     };
   if (facts.may_create || facts.is_ready) return undefined;
   return {
     problem: `: the login ${facts.login} may not create schemas and roles`,
-    expected: 'a login that may, as every service keeps its own schema and logs in as a role of its own',
+    expected: 'a login that may create them, because every service has its own schema and role',
     fix: `ALTER ROLE ${facts.login} CREATEROLE, and GRANT CREATE on the database to it`,
   };
 }
 
-/** What Node and OpenSSL call it when they do not believe a certificate, or cannot read one. */
+/** Error codes of Node and OpenSSL for untrusted or unreadable certificates. */
 const DISTRUST = /CERT|LEAF_SIGNATURE|PEM/;
-const TRUST = ', and where its authority is not a public one, &sslrootcert=<file of its certificate>';
+const TRUST = 'and, for a private certificate authority, &sslrootcert=<file of its certificate>';
 
 function unusable(error: unknown): ServerProblem {
-  const expected = 'a PostgreSQL server that can be reached, and a login it lets in';
-  const state = sqlState(error) ?? '';
-  const message = error instanceof Error ? error.message || state : String(error);
+  const expected = 'a reachable PostgreSQL server and a valid login';
+  const message = error instanceof Error ? error.message || (sqlState(error) ?? '') : String(error);
   if (/no encryption$/.test(message))
     return {
-      problem: `: the server does not let this login in without TLS (${message})`,
+      problem: `: the server rejects this login without TLS (${message})`,
       expected,
       fix: `correct user and password, or add ?sslmode=verify-full to the URL${TRUST}`,
     };
   if (isDistrust(error))
     return {
       problem: `: the certificate of the server cannot be trusted (${message})`,
-      expected: 'a certificate for the host in the URL, by an authority that is known',
+      expected: 'a certificate for the host in the URL from a trusted authority',
       fix: `correct it${TRUST}`,
     };
-  if (state === '28P01' || state === '28000')
+  if (isLoginRejected(error))
     return {
       problem: `: the server refuses the login (${message})`,
       expected,
       fix: 'correct user and password',
     };
-  if (state === '3D000')
+  if (isDatabaseUnknown(error))
     return { problem: `: ${message}`, expected, fix: 'create that database, or name another' };
   return {
     problem: `: the server cannot be reached (${message})`,
@@ -95,7 +94,7 @@ function unusable(error: unknown): ServerProblem {
   };
 }
 
-/** A file that the URL names is opened; a server is connected to, also at a socket that is not there. */
+/** The system call distinguishes an unreadable certificate file (open) from an unreachable server or socket (connect). */
 function isDistrust(error: unknown): boolean {
   const { code = '', syscall }: NodeJS.ErrnoException = error instanceof Error ? error : new Error();
   return syscall === 'open' || DISTRUST.test(code);

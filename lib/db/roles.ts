@@ -1,6 +1,6 @@
 /**
- * Who may do what in a schema. Privileges are held by two roles that nobody logs in as: the service itself, and the
- * users it reads and changes something for, whom row-level security shows what is theirs.
+ * The two group roles of a schema, which cannot log in. `service` is the service itself. `viewer` is used for statements
+ * on behalf of a user; row-level security restricts it to that user's rows.
  */
 export type RoleKind = 'service' | 'viewer';
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
-import { startRounds } from '../rounds.ts';
+import type { Log } from '../log.ts';
+import { startPeriodicTask } from '../periodic-task.ts';
 import { type Database, statement } from './database.ts';
 import { expiryOf } from './idempotency.ts';
 
-const EVERY_MS = 60 * 60 * 1000;
+const INTERVAL_MS = 60 * 60 * 1000;
 const BATCH = 1_000;
 
 const SWEEP = statement(
@@ -13,18 +14,14 @@ const SWEEP = statement(
      order by created_at limit ${BATCH} for update skip locked)`,
 );
 
-/** Once an hour deletes the keys that may be used anew, with the answers they hold. */
-export function sweepIdempotencyKeys(
-  db: Database,
-  clock: Clock,
-  onFailure: (error: unknown) => void,
-): { stop(): Promise<void> } {
-  return startRounds({
+/** Deletes expired keys and their stored answers once an hour. */
+export function sweepIdempotencyKeys(db: Database, clock: Clock, log: Log): { stop(): Promise<void> } {
+  return startPeriodicTask({
     clock,
-    everyMs: EVERY_MS,
+    everyMs: INTERVAL_MS,
     async work(signal) {
       while (!signal.aborted && (await db.change(SWEEP, [expiryOf(clock.now())])) === BATCH);
     },
-    onFailure,
+    onFailure: (error) => log.warn({ err: error }, 'expired idempotency keys could not be deleted'),
   });
 }

@@ -1,28 +1,28 @@
 import type pg from 'pg';
 
-/** Somebody whom a service works for, as policies of row-level security know them. */
+/** The user of a statement, as row-level security policies see them. */
 export interface Viewer {
   /** usr_… */
   userId: string;
-  /** What else others may have named them by: what stands for their groups. */
+  /** Further names under which resources are shared with the user, such as their groups. */
   names?: readonly string[];
 }
 
-/** Whom a connection carries. One of which that is not sure is not in here. */
-const carried = new WeakMap<pg.PoolClient, string>();
+/** The current viewer of each connection. A connection whose viewer is uncertain is absent. */
+const currentViewers = new WeakMap<pg.PoolClient, string>();
 
-/** Policies read `ahs.viewer`, and `ahs.names` as an array. Without them they show nothing. */
+/** Policies read `ahs.viewer`, and `ahs.names` as an array. Without these settings they show no rows. */
 const SET = {
   name: 'db.viewer',
   text: `select set_config('ahs.viewer', $1, false), set_config('ahs.names', $2::text[]::text, false)`,
 };
 
-/** Makes a connection the viewer's, outside of any transaction: what undoes one would undo this as well. */
-export async function carry(client: pg.PoolClient, { userId, names = [] }: Viewer): Promise<void> {
+/** Sets the viewer of a connection. Must run outside a transaction, because a rollback would undo it. */
+export async function setViewer(client: pg.PoolClient, { userId, names = [] }: Viewer): Promise<void> {
   const whole = [userId, ...names];
   const mark = JSON.stringify(whole);
-  if (carried.get(client) === mark) return;
-  carried.delete(client);
+  if (currentViewers.get(client) === mark) return;
+  currentViewers.delete(client);
   await client.query({ ...SET, values: [userId, whole] });
-  carried.set(client, mark);
+  currentViewers.set(client, mark);
 }

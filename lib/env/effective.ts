@@ -1,23 +1,23 @@
-import type { Declaration, Environment } from '../env.ts';
+import type { Declaration, EnvironmentVariables } from '../env.ts';
 
-/** A setting as it is in force, for people: no value of it is a secret. */
+/** The effective value of a setting, safe to show: it never contains a secret. */
 export interface EffectiveSetting {
   variable: string;
   about: string;
-  /** Whether somebody has set it. */
+  /** Whether the environment sets it. */
   isSet: boolean;
   isSecret: boolean;
-  /** What is in force; undefined for a secret, and for what has no default and was not set. */
+  /** The effective value; undefined for a secret and for an unset setting without a default. */
   value: string | undefined;
 }
 
-/** The part of a URL that may hold a password. */
+/** Matches the part of a URL that can contain a password. */
 const USER = /:\/\/[^/?#\s]*@/g;
 
-/** All settings of these modules, each once, by name. */
+/** Returns all settings of these modules, each once, sorted by name. */
 export function effectiveSettings(
   declarations: readonly Declaration[],
-  env: Environment,
+  env: EnvironmentVariables,
 ): EffectiveSetting[] {
   const byName = new Map<string, EffectiveSetting>();
   for (const { variable, about, secret, shownDefault } of declarations.flatMap((one) => Object.values(one))) {

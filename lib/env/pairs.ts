@@ -1,13 +1,13 @@
-/** The form, for people. */
+/** Describes the expected form. */
 export const PAIRS = 'name=value pairs separated by commas, special characters percent-encoded';
 
-/** `name=value` pairs as W3C Baggage writes them: whatever could be taken for a separator is percent-encoded. */
+/** Parses `name=value` pairs in the form of W3C Baggage: separators inside values are percent-encoded. */
 export function parsePairs(text: string): Record<string, string> {
   const parts = text.split(',').filter((part) => part.trim() !== '');
   return Object.fromEntries(
     parts.map((part) => {
       const [, name = '', value = ''] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*=(.*)$/.exec(part) ?? [];
-      if (name === '') throw new Error('is not such a list');
+      if (name === '') throw new Error('is not a list of this form');
       return [name, decoded(value.trim())];
     }),
   );
@@ -18,9 +18,9 @@ function decoded(value: string): string {
   try {
     text = decodeURIComponent(value);
   } catch {
-    throw new Error('holds a value that is not percent-encoded');
+    throw new Error('contains a value with invalid percent-encoding');
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\x00-\x1f\x7f]/.test(text)) throw new Error('holds a control character');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
+  if (/[\x00-\x1f\x7f]/.test(text)) throw new Error('contains a control character');
   return text;
 }

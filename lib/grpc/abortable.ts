@@ -1,21 +1,21 @@
 import { refuse } from '../errors.ts';
 
-/** Settles like the promise, or fails as soon as the signal aborts: nobody waits for work they have given up. */
+/** Settles like the promise, or rejects with CANCELLED as soon as the signal aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const leave = () => reject(refuse('CANCELLED', 'the caller left before the answer'));
+    const cancel = () => reject(refuse('CANCELLED', 'The caller disconnected before the response.'));
     if (signal.aborted) {
       promise.catch(() => {});
-      return leave();
+      return cancel();
     }
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', cancel, { once: true });
     promise.then(
       (value) => {
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', cancel);
         resolve(value);
       },
       (error) => {
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', cancel);
         reject(error);
       },
     );

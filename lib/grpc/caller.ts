@@ -1,25 +1,25 @@
 import { refuse } from '../errors.ts';
 import type { Call, Caller } from './contract.ts';
 
-/** The user on whose behalf a call is made, where there has to be one. Refused with UNAUTHENTICATED. */
+/** Returns the user of the call. Throws UNAUTHENTICATED when the call has none. */
 export function callerOf(call: Call): Caller {
-  if (!call.caller) throw refuse('UNAUTHENTICATED', `${call.peer} did not say for which user it calls`);
+  if (!call.caller) throw refuse('UNAUTHENTICATED', `The call from ${call.peer} names no user.`);
   return call.caller;
 }
 
-/** The same, where it has to be an administrator. Refused with FORBIDDEN. */
+/** Returns the user of the call. Throws FORBIDDEN when the user is not an administrator. */
 export function administratorOf(call: Call): Caller {
-  if (!isAdministrator(call)) throw refuse('FORBIDDEN', 'only an administrator may do this');
+  if (!isAdministrator(call)) throw refuse('FORBIDDEN', 'This operation requires an administrator.');
   return callerOf(call);
 }
 
-/** Whether the call is made for one, with a credential that lets them be one. Refused with UNAUTHENTICATED without a user. */
+/** Returns whether the user and their credential have the administrator role. Throws UNAUTHENTICATED without a user. */
 export function isAdministrator(call: Call): boolean {
   return callerOf(call).roles.includes('administrator');
 }
 
-/** How a call's own rows are read and changed in a database: on behalf of the user, until they leave. */
-export function onBehalf(call: Call) {
+/** Returns database options that restrict statements to the rows of the call's user and cancel them with the call. */
+export function databaseOptionsOf(call: Call) {
   const { signal, trace } = call;
   return { signal, trace, viewer: { userId: callerOf(call).userId } };
 }

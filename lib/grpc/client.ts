@@ -2,9 +2,9 @@ import type { Clock } from '../clock.ts';
 import { Refusal, refuse } from '../errors.ts';
 import { type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import type { CallOptions, Client, Contract } from './contract.ts';
-import { createIssuer } from './passport.ts';
-import { Relay } from './relay.ts';
-import { type Headers, spanOf, type Transport } from './transport.ts';
+import { createServiceTokenIssuer } from './service-token.ts';
+import { StreamRelay } from './stream-relay.ts';
+import { type CallHeaders, spanOf, type Transport } from './transport.ts';
 
 export interface ClientOptions<C extends Contract> {
   contract: C;
@@ -14,32 +14,32 @@ export interface ClientOptions<C extends Contract> {
   /** The shared service secret. */
   secret: string;
   clock: Clock;
-  /** The longest an answer may take, in milliseconds. Streams, either way, have no limit of their own. */
+  /** The timeout of a unary call in milliseconds. Request and response streams have no timeout. */
   timeoutMs?: number;
-  /** Without one, calls have no spans. */
+  /** Without a tracer, calls have no spans. */
   tracer?: Tracer;
 }
 
 const TIMEOUT_MS = 15_000;
-/** The longest time a timer can be set to: about 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
-/** What a caller keeps of its own deadline, so that it hears of the failure instead of failing itself. */
+/** The maximum timer value: about 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Each hop shortens the deadline by this, so that the caller receives the failure before its own deadline. */
 const HOP_MS = 25;
 
-/** A client of a service. Each call names its caller, carries its trace and has a deadline that shrinks per hop. */
+/** Creates a client of a service. Each call carries its caller, its trace and a deadline that shrinks with each hop. */
 export function createClient<C extends Contract>(options: ClientOptions<C>): Client<C> {
   const { contract, transport, clock, tracer = silentTracer } = options;
-  const issue = createIssuer(options.self, options.secret, clock);
+  const issue = createServiceTokenIssuer(options.self, options.secret, clock);
   const limit = options.timeoutMs ?? TIMEOUT_MS;
   const spans = new Map(Object.keys(contract.methods).map((name) => [name, spanOf(contract, name)]));
 
-  function headers(call: CallOptions, span: Span | undefined, timeoutMs: number | undefined): Headers {
+  function headers(call: CallOptions, span: Span | undefined, timeoutMs: number | undefined): CallHeaders {
     const { trace, requestId } = call;
-    return { passport: issue(call.caller), trace: span?.trace ?? trace, requestId, timeoutMs };
+    return { serviceToken: issue(call.caller), trace: span?.trace ?? trace, requestId, timeoutMs };
   }
 
-  /** What belongs to no trace has no span either. */
-  function begin(method: string, { trace: parent }: CallOptions): Span | undefined {
+  /** A call without a trace has no span. */
+  function startSpan(method: string, { trace: parent }: CallOptions): Span | undefined {
     const known = spans.get(method);
     if (!parent || !known || tracer.silent) return undefined;
     return tracer.begin(known.name, { kind: 'client', parent, attributes: known.attributes });
@@ -47,20 +47,20 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
 
   async function unary(method: string, request: unknown, call: CallOptions = {}): Promise<unknown> {
     const timeoutMs = Math.min(
-      contract.methods[method]?.requestStream ? LONGEST_MS : limit,
+      contract.methods[method]?.requestStream ? MAX_TIMER_MS : limit,
       (call.deadline ?? Number.POSITIVE_INFINITY) - HOP_MS - clock.now().getTime(),
     );
-    if (timeoutMs <= 0) throw tooLate(contract.name, method);
+    if (timeoutMs <= 0) throw deadlineExceeded(contract.name, method);
     const controller = new AbortController();
-    let late = false;
+    let timedOut = false;
     const cancelTimer = clock.after(timeoutMs, () => {
-      late = true;
+      timedOut = true;
       controller.abort();
     });
-    const leave = () => controller.abort();
-    if (call.signal?.aborted) leave();
-    call.signal?.addEventListener('abort', leave, { once: true });
-    const span = begin(method, call);
+    const abort = () => controller.abort();
+    if (call.signal?.aborted) abort();
+    call.signal?.addEventListener('abort', abort, { once: true });
+    const span = startSpan(method, call);
     try {
       const answer = await transport.unary(
         method,
@@ -71,20 +71,20 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
       span?.end();
       return answer;
     } catch (error) {
-      const failure = late ? tooLate(contract.name, method) : error;
+      const failure = timedOut ? deadlineExceeded(contract.name, method) : error;
       span?.end(codeOf(failure));
       throw failure;
     } finally {
       cancelTimer();
-      call.signal?.removeEventListener('abort', leave);
+      call.signal?.removeEventListener('abort', abort);
     }
   }
 
   function stream(method: string, request: unknown, call: CallOptions = {}): AsyncIterable<unknown> {
     const signal = call.signal ?? new AbortController().signal;
-    const span = begin(method, call);
+    const span = startSpan(method, call);
     const messages = transport.stream(method, request, headers(call, span, undefined), signal);
-    return span ? new Spanned(() => messages, span) : messages;
+    return span ? new TracedStream(() => messages, span) : messages;
   }
 
   const methods = Object.entries(contract.methods).map(([name, method]) => [
@@ -94,8 +94,8 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
   return Object.fromEntries(methods) as Client<C>;
 }
 
-/** The span ends with the stream, whoever ends it. */
-class Spanned extends Relay {
+/** Ends the span when the stream ends, fails or is abandoned. */
+class TracedStream extends StreamRelay {
   readonly #span: Span;
 
   constructor(open: () => AsyncIterable<unknown>, span: Span) {
@@ -103,15 +103,15 @@ class Spanned extends Relay {
     this.#span = span;
   }
 
-  protected override ended(): void {
+  protected override onEnd(): void {
     this.#span.end();
   }
 
-  protected override left(): void {
+  protected override onReturn(): void {
     this.#span.end('CANCELLED');
   }
 
-  protected failed(error: unknown): unknown {
+  protected mapError(error: unknown): unknown {
     this.#span.end(codeOf(error));
     return error;
   }
@@ -121,6 +121,6 @@ function codeOf(error: unknown): string {
   return error instanceof Refusal ? error.code : 'INTERNAL';
 }
 
-function tooLate(service: string, method: string) {
-  return refuse('DEADLINE_EXCEEDED', `${service}.${method} did not answer in time`);
+function deadlineExceeded(service: string, method: string) {
+  return refuse('DEADLINE_EXCEEDED', `${service}.${method} did not respond in time.`);
 }

@@ -1,7 +1,7 @@
 import type { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { Trace } from '../trace.ts';
 
-/** The part of ts-proto's generated message objects that a transport needs. */
+/** The part of ts-proto's generated message objects that a transport uses. */
 export interface Codec<Message> {
   encode(message: Message, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): Message;
@@ -16,7 +16,7 @@ export interface Method<Request = unknown, Response = unknown> {
   readonly options: object;
 }
 
-/** What ts-proto generates for a service (`outputServices=generic-definitions`). */
+/** A service definition that ts-proto generates (`outputServices=generic-definitions`). */
 export interface Contract {
   readonly name: string;
   readonly fullName: string;
@@ -25,72 +25,71 @@ export interface Contract {
 
 export type MethodName<C extends Contract> = keyof C['methods'] & string;
 type MessageOf<T> = T extends Codec<infer Message> ? Message : never;
-export type RequestOf<C extends Contract, M extends MethodName<C>> = MessageOf<
-  C['methods'][M]['requestType']
->;
-export type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<
-  C['methods'][M]['responseType']
->;
-/** One message, or the messages of a stream. */
-type Asked<C extends Contract, M extends MethodName<C>> = C['methods'][M]['requestStream'] extends true
+type RequestOf<C extends Contract, M extends MethodName<C>> = MessageOf<C['methods'][M]['requestType']>;
+type ResponseOf<C extends Contract, M extends MethodName<C>> = MessageOf<C['methods'][M]['responseType']>;
+/** One request message, or the messages of a request stream. */
+type RequestInput<C extends Contract, M extends MethodName<C>> = C['methods'][M]['requestStream'] extends true
   ? AsyncIterable<RequestOf<C, M>>
   : RequestOf<C, M>;
-type Answer<C extends Contract, M extends MethodName<C>> = C['methods'][M]['responseStream'] extends true
+type ResponseOutput<
+  C extends Contract,
+  M extends MethodName<C>,
+> = C['methods'][M]['responseStream'] extends true
   ? AsyncIterable<ResponseOf<C, M>>
   : Promise<ResponseOf<C, M>>;
-type Handled<A> = A extends AsyncIterable<unknown> ? A | Promise<A> : A;
+type HandlerResult<A> = A extends AsyncIterable<unknown> ? A | Promise<A> : A;
 
-/** On whose behalf something happens. */
+/** The user for whom a call is made. */
 export interface Caller {
   /** usr_… */
   userId: string;
-  /** What they may do with the credential that they showed. */
+  /** The roles that the user's credential grants. */
   roles: readonly string[];
-  /** Names of groups at the identity provider. */
+  /** The user's group names at the identity provider. */
   groups?: readonly string[];
-  /** With what they came: tok_… or lgn_…, access_token, local. */
+  /** The credential: tok_… or lgn_…, access_token, local. */
   credential?: string;
-  /** Of the network, from where they came. */
+  /** The network address of the client. */
   address?: string;
 }
 
-/** What a handler knows about the call it answers. It may be handed on as the options of a further call. */
+/** The context of a call for its handler. It can be passed on as the options of a further call. */
 export interface Call {
-  /** Present when the call is made for a user; absent for work of a service itself. */
+  /** The user; undefined for work that a service does on its own. */
   caller: Caller | undefined;
-  /** The service that calls. */
+  /** The name of the calling service. */
   peer: string;
-  /** Aborts when the caller leaves or the deadline passes. */
+  /** Aborts when the caller disconnects or the deadline passes. */
   signal: AbortSignal;
   /** Milliseconds since the epoch. */
   deadline: number;
   trace: Trace;
-  /** req_…: the request of a client that it serves; undefined for work of a service itself. */
+  /** req_…: the client request that the call belongs to; undefined for work that a service does on its own. */
   requestId: string | undefined;
 }
 
-/** What a client may say about a call. All of it is optional; a `Call` fits. */
+/** The optional context of an outgoing call. A `Call` is assignable. */
 export interface CallOptions {
   caller?: Caller | undefined;
   signal?: AbortSignal | undefined;
-  /** Milliseconds since the epoch; the client's own limit applies when it is sooner. */
+  /** Milliseconds since the epoch. The client's own timeout applies when it is sooner. */
   deadline?: number | undefined;
   trace?: Trace | undefined;
   requestId?: string | undefined;
 }
 
-/** What a service implements. A stream may be preceded by the checks after which it is made. */
+/** The implementation of a service. A streaming handler may return a promise of its stream, to validate first. */
 export type Handlers<C extends Contract> = {
-  [M in MethodName<C>]: (request: Asked<C, M>, call: Call) => Handled<Answer<C, M>>;
+  [M in MethodName<C>]: (request: RequestInput<C, M>, call: Call) => HandlerResult<ResponseOutput<C, M>>;
 };
 
 /**
- * What others call, over either transport. Whoever sends bytes writes into them no more, on either side: within a
- * process long ones are handed over and not copied.
+ * The client of a service, over either transport. A sender must not modify bytes after sending them, because the
+ * in-process transport passes long buffers without a copy.
  */
 export type Client<C extends Contract> = {
-  [M in MethodName<C>]: (request: Asked<C, M>, options?: CallOptions) => Answer<C, M>;
+  [M in MethodName<C>]: (request: RequestInput<C, M>, options?: CallOptions) => ResponseOutput<C, M>;
 };
 
-/** Which services may call which method. Total, so that a new method cannot be forgotten. */
+/** The services that may call each method. The type requires every method, so that a new one cannot be forgotten. */
 export type Peers<C extends Contract> = { [M in MethodName<C>]: readonly string[] };

@@ -1,33 +1,33 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { letPass } from '../garbage.ts';
+import { noteBufferBytes } from '../garbage-collection.ts';
 import type { Codec, Contract } from './contract.ts';
 
-/** One for all messages, as encoding is done in one go: it has room already where a new one would have to grow. */
+/** Shared by all messages, because encoding is synchronous. Its buffer is already large; a new writer would grow in steps. */
 let writer = new BinaryWriter();
-/** What it may hold on to after a long message. */
-const KEPT_BYTES = 2 * 1024 * 1024;
+/** A writer whose buffer has grown beyond this is replaced. */
+const MAX_RETAINED_BYTES = 2 * 1024 * 1024;
 
-/** The bytes of a message. */
+/** Returns the encoded bytes of a message. */
 export function encode(codec: Codec<unknown>, message: unknown): Uint8Array {
   try {
     const bytes = codec.encode(message, writer).finish();
-    if (bytes.length > KEPT_BYTES) writer = new BinaryWriter();
+    if (bytes.length > MAX_RETAINED_BYTES) writer = new BinaryWriter();
     return bytes;
   } catch (error) {
-    // It still holds half a message.
+    // The failed writer contains a partial message.
     writer = new BinaryWriter();
     throw error;
   }
 }
 
-/** A codec as far as gRPC needs it. */
+/** The part of a codec that nice-grpc uses. */
 interface WireCodec {
   encode(message: unknown): { finish(): Uint8Array };
   decode(bytes: Uint8Array): unknown;
 }
 
-/** The same methods, whose messages are encoded here: a writer of its own for each of them would grow in many steps. */
-export function economical({ name, fullName, methods }: Contract) {
+/** Returns the contract with codecs that use the shared writer. A new writer for each message would grow in many steps. */
+export function withSharedWriter({ name, fullName, methods }: Contract) {
   const wired = Object.entries(methods).map(([key, { requestType, responseType, ...method }]) => [
     key,
     { ...method, requestType: shared(requestType), responseType: shared(responseType) },
@@ -42,7 +42,7 @@ function shared(codec: Codec<unknown>): WireCodec {
       return { finish: () => bytes };
     },
     decode(bytes) {
-      letPass(bytes.length);
+      noteBufferBytes(bytes.length);
       return codec.decode(bytes);
     },
   };

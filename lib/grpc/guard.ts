@@ -1,30 +1,39 @@
 import type { Clock } from '../clock.ts';
 import { Refusal, refuse } from '../errors.ts';
+import type { ServiceContext } from '../service.ts';
 import { type Attributes, type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import { startTrace, type Trace } from '../trace.ts';
 import type { Call, Caller, Contract, Handlers, Peers } from './contract.ts';
-import { createInspector } from './passport.ts';
-import { type Opened, Relay } from './relay.ts';
-import { unexpected } from './trailer.ts';
-import { type Endpoint, type Headers, type Observation, spanOf } from './transport.ts';
+import { createServiceTokenVerifier } from './service-token.ts';
+import { StreamRelay, type StreamSource } from './stream-relay.ts';
+import { internalError } from './trailer.ts';
+import { type CallHeaders, type Endpoint, type Observation, spanOf } from './transport.ts';
 
-export interface GuardOptions<C extends Contract> {
+interface GuardOptions<C extends Contract> {
   contract: C;
   handlers: Handlers<C>;
-  /** Which service may call what. */
+  /** The services that may call each method. */
   peers: Peers<C>;
   /** The shared service secret. */
   secret: string;
   clock: Clock;
   observe: (observation: Observation) => void;
-  /** Without one, calls have no spans. */
+  /** Without a tracer, calls have no spans. */
   tracer?: Tracer;
+}
+
+/** Guards the handlers of a service with the secret, the clock and the telemetry of its process. */
+export function guardService<C extends Contract>(
+  { serviceSecret, clock, observe, tracer }: ServiceContext,
+  served: Pick<GuardOptions<C>, 'contract' | 'handlers' | 'peers'>,
+): Endpoint {
+  return guard({ ...served, secret: serviceSecret, clock, observe, tracer });
 }
 
 type AnyHandler = (request: unknown, call: Call) => unknown;
 
-/** What is known of a method before it is called. */
-interface Guarded {
+/** The precomputed facts of a method. */
+interface GuardedMethod {
   method: string;
   handler: AnyHandler | undefined;
   peers: readonly string[];
@@ -32,25 +41,25 @@ interface Guarded {
 }
 
 /**
- * Stands before a service's handlers, the same over both transports: who calls, may it, how did it
- * end. What leaves it is a `Refusal` or an answer, never another kind of error.
+ * Wraps the handlers of a service for both transports: authenticates the calling service, authorizes the call and
+ * reports its outcome. A call ends with a response or a `Refusal`, never with another kind of error.
  */
 export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
   const { contract, clock, observe, tracer = silentTracer } = options;
-  const inspect = createInspector(options.secret, clock);
+  const verify = createServiceTokenVerifier(options.secret, clock);
   const handlers = new Map<string, AnyHandler>(Object.entries(options.handlers) as [string, AnyHandler][]);
   const peers: Readonly<Record<string, readonly string[]>> = options.peers;
   const methods = new Map(
-    Object.keys(contract.methods).map((method): [string, Guarded] => [
+    Object.keys(contract.methods).map((method): [string, GuardedMethod] => [
       method,
       { method, handler: handlers.get(method), peers: peers[method] ?? [], span: spanOf(contract, method) },
     ]),
   );
 
-  /** One call from its arrival to its end. */
-  class Visit {
+  /** One RPC from its arrival to its end. */
+  class RpcInvocation {
     readonly #startedAt = performance.now();
-    readonly #guarded: Guarded;
+    readonly #guarded: GuardedMethod;
     readonly #request: unknown;
     readonly #requestId: string | undefined;
     readonly #trace: Trace;
@@ -58,27 +67,27 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     #peer: string | undefined;
     #caller: Caller | undefined;
 
-    constructor(method: string, request: unknown, headers: Headers) {
+    constructor(method: string, request: unknown, headers: CallHeaders) {
       this.#guarded = methods.get(method) ?? unknownMethod(contract, method);
       this.#request = request;
       const { trace, requestId } = headers;
       this.#requestId = requestId;
-      // What belongs to no trace is given an id, by which its log lines are found, but no span.
-      this.#span = trace && this.#begin(trace);
+      // A call without a trace gets a trace id for its log lines, but no span.
+      this.#span = trace && this.#startSpan(trace);
       this.#trace = this.#span?.trace ?? startTrace();
     }
 
-    #begin(parent: Trace): Span {
+    #startSpan(parent: Trace): Span {
       const { name, attributes } = this.#guarded.span;
       return tracer.begin(name, { kind: 'server', parent, attributes });
     }
 
-    /** Hands the call to its handler, if the caller may make it. */
-    admit({ passport, timeoutMs, requestId }: Headers, signal: AbortSignal): unknown {
-      const { peer, caller } = inspect(passport);
+    /** Authorizes the call and passes it to its handler. */
+    dispatch({ serviceToken, timeoutMs, requestId }: CallHeaders, signal: AbortSignal): unknown {
+      const { peer, caller } = verify(serviceToken);
       const { method, handler, peers: allowed } = this.#guarded;
       if (!handler || !allowed.includes(peer))
-        throw refuse('FORBIDDEN', `${peer} may not call ${contract.name}.${method}`);
+        throw refuse('FORBIDDEN', `The service ${peer} may not call ${contract.name}.${method}.`);
       const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now().getTime() + timeoutMs;
       this.#peer = peer;
       this.#caller = caller;
@@ -108,56 +117,60 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
     }
   }
 
-  /** What a call is answered with, message by message. */
-  class Watched extends Relay {
-    readonly #visit: Visit;
+  /** The response stream of a call, which reports its end. */
+  class ObservedStream extends StreamRelay {
+    readonly #invocation: RpcInvocation;
     readonly #signal: AbortSignal;
 
-    constructor(open: () => Opened, visit: Visit, signal: AbortSignal) {
+    constructor(open: () => StreamSource, invocation: RpcInvocation, signal: AbortSignal) {
       super(open);
-      this.#visit = visit;
+      this.#invocation = invocation;
       this.#signal = signal;
     }
 
-    protected override ended(): void {
-      this.#visit.finish('OK');
+    protected override onEnd(): void {
+      this.#invocation.finish('OK');
     }
 
-    protected override left(): void {
-      this.#visit.finish('CANCELLED');
+    protected override onReturn(): void {
+      this.#invocation.finish('CANCELLED');
     }
 
-    protected failed(error: unknown): unknown {
-      return this.#visit.fail(error, this.#signal);
+    protected mapError(error: unknown): unknown {
+      return this.#invocation.fail(error, this.#signal);
     }
   }
 
   return {
     contract,
     async unary(method, request, headers, signal) {
-      const visit = new Visit(method, request, headers);
+      const invocation = new RpcInvocation(method, request, headers);
       try {
-        const response = await visit.admit(headers, signal);
-        visit.finish('OK');
+        const response = await invocation.dispatch(headers, signal);
+        invocation.finish('OK');
         return response;
       } catch (error) {
-        throw visit.fail(error, signal);
+        throw invocation.fail(error, signal);
       }
     },
     stream(method, request, headers, signal) {
-      const visit = new Visit(method, request, headers);
-      return new Watched(() => visit.admit(headers, signal) as Opened, visit, signal);
+      const invocation = new RpcInvocation(method, request, headers);
+      return new ObservedStream(
+        () => invocation.dispatch(headers, signal) as StreamSource,
+        invocation,
+        signal,
+      );
     },
   };
 }
 
-/** A caller of a newer release may know methods that are not here. */
-function unknownMethod(contract: Contract, method: string): Guarded {
+/** A caller of a newer release can know methods that this release lacks. */
+function unknownMethod(contract: Contract, method: string): GuardedMethod {
   return { method, handler: undefined, peers: [], span: spanOf(contract, method) };
 }
 
 function asRefusal(error: unknown, signal: AbortSignal): Refusal {
   if (error instanceof Refusal) return error;
-  if (signal.aborted) return refuse('CANCELLED', 'the caller left before the answer');
-  return unexpected(error);
+  if (signal.aborted) return refuse('CANCELLED', 'The caller disconnected before the response.');
+  return internalError(error);
 }

@@ -2,26 +2,27 @@ import { Refusal, refuse } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import type { Codec, Method } from './contract.ts';
 import { encode } from './encoding.ts';
-import { Relay } from './relay.ts';
-import { decodeRefusal, encodeRefusal, unexpected } from './trailer.ts';
-import { type Endpoint, type Headers, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
-import { Upload } from './upload.ts';
+import { RequestStream } from './request-stream.ts';
+import { StreamRelay } from './stream-relay.ts';
+import { decodeRefusal, encodeRefusal, internalError } from './trailer.ts';
+import { type CallHeaders, type Endpoint, MAX_MESSAGE_BYTES, type Transport } from './transport.ts';
 
 /**
- * Joins a client to a service in the same process. Every message goes through the codec both ways
- * and every error through the trailer, so that nothing works here that would fail over the network.
+ * Connects a client to a service in the same process. Every message is encoded and decoded and every error passes
+ * through the trailer, so that a call that works here also works over the network.
  */
 export function localTransport(endpoint: Endpoint): Transport {
   function methodOf(name: string): Method {
     const method = endpoint.contract.methods[name];
-    if (!method) throw refuse('FORBIDDEN', `${endpoint.contract.name} has no method ${name}`);
+    if (!method) throw refuse('FORBIDDEN', `${endpoint.contract.name} has no method ${name}.`);
     return method;
   }
 
   return {
     async unary(name, request, headers, signal) {
       const method = methodOf(name);
-      if (method.requestStream) return upstream(endpoint, method, name, request, headers, signal);
+      if (method.requestStream)
+        return callWithRequestStream(endpoint, method, name, request, headers, signal);
       try {
         const sent = copy(method.requestType, request);
         const answer = await abortable(endpoint.unary(name, sent, headers, signal), signal);
@@ -38,47 +39,49 @@ export function localTransport(endpoint: Endpoint): Transport {
   };
 }
 
-/** The same for a service that is opened later. Until then, calls are refused. */
-export function lateTransport(find: () => Endpoint | undefined): Transport {
-  let joined: Transport | undefined;
-  function join(): Transport {
-    if (joined) return joined;
+/** A local transport to a service that opens later. Until then, calls are refused with DEPENDENCY_UNAVAILABLE. */
+export function deferredTransport(find: () => Endpoint | undefined): Transport {
+  let connected: Transport | undefined;
+  function connect(): Transport {
+    if (connected) return connected;
     const endpoint = find();
-    if (!endpoint) throw refuse('DEPENDENCY_UNAVAILABLE', 'the service is not open yet');
-    joined = localTransport(endpoint);
-    return joined;
+    if (!endpoint) throw refuse('DEPENDENCY_UNAVAILABLE', 'The service is not open yet.');
+    connected = localTransport(endpoint);
+    return connected;
   }
   return {
-    unary: async (...call) => join().unary(...call),
-    stream: (...call) => join().stream(...call),
+    unary: async (...call) => connect().unary(...call),
+    stream: (...call) => connect().stream(...call),
   };
 }
 
-/** A call whose request is a stream. When that fails, the call is given up, and fails in the same way. */
-async function upstream(
+/** A call with a request stream. When the request stream fails, the call is cancelled and rejects with that error. */
+async function callWithRequestStream(
   endpoint: Endpoint,
   method: Method,
   name: string,
   request: unknown,
-  headers: Headers,
+  headers: CallHeaders,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const leaving = new AbortController();
-  const both = AbortSignal.any([signal, leaving.signal]);
-  const pass = (message: unknown) => copy(method.requestType, message);
-  const upload = new Upload(request as AsyncIterable<unknown>, both, pass, () => leaving.abort());
+  const requestFailed = new AbortController();
+  const either = AbortSignal.any([signal, requestFailed.signal]);
+  const recodeMessage = (message: unknown) => copy(method.requestType, message);
+  const requestStream = new RequestStream(request as AsyncIterable<unknown>, either, recodeMessage, () =>
+    requestFailed.abort(),
+  );
   try {
-    const answer = await abortable(endpoint.unary(name, upload, headers, both), both);
+    const answer = await abortable(endpoint.unary(name, requestStream, headers, either), either);
     return copy(method.responseType, answer);
   } catch (error) {
-    throw upload.failure ? upload.failure.error : throughTrailer(error);
+    throw requestStream.failure ? requestStream.failure.error : throughTrailer(error);
   } finally {
-    upload.leave();
+    requestStream.close();
   }
 }
 
-/** What a call is answered with, message by message. */
-class LocalStream extends Relay {
+/** The response stream of a local call. */
+class LocalStream extends StreamRelay {
   readonly #codec: Codec<unknown>;
   readonly #signal: AbortSignal;
 
@@ -88,71 +91,75 @@ class LocalStream extends Relay {
     this.#signal = signal;
   }
 
-  protected override ask(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
+  protected override pull(source: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
     return abortable(source.next(), this.#signal);
   }
 
-  protected override pass(message: unknown): unknown {
+  protected override mapItem(message: unknown): unknown {
     return copy(this.#codec, message);
   }
 
-  protected failed(error: unknown): unknown {
+  protected mapError(error: unknown): unknown {
     return throughTrailer(error);
   }
 
-  // Not awaited: nothing is left to hear.
+  // Not awaited, because the reader needs no further result.
   override async return(): Promise<IteratorResult<unknown>> {
     super.return().catch(() => {});
     return { done: true, value: undefined };
   }
 }
 
-/** Bytes that are long enough for copying them to be felt. */
+/** Buffers from this length on are passed without a copy. */
 const LONG_BYTES = 8 * 1024;
-const NOTHING = Buffer.alloc(0);
+const EMPTY_BYTES = Buffer.alloc(0);
 
-/** How messages of streams carry bytes: in a member of that name, or as one of several kinds. */
-interface Bearer {
+/** The two forms in which stream messages carry bytes: in a member `bytes`, or as the value of the oneof `kind`. */
+interface BytesMessage {
   bytes?: unknown;
   kind?: { $case: string; value: unknown };
 }
 
-/** A message as the other side gets it. Long bytes are handed over as they are: whoever sends them has done with them. */
+/** Returns the message as the receiver decodes it. Long buffers are passed without a copy; the sender must not modify them. */
 function copy(codec: Codec<unknown>, message: unknown): unknown {
-  const { bytes, kind } = message as Bearer;
+  const { bytes, kind } = message as BytesMessage;
   if (isLong(bytes)) {
-    const copied = recoded(codec, { ...(message as Bearer), bytes: NOTHING }, bytes.length) as Bearer;
+    const copied = recode(
+      codec,
+      { ...(message as BytesMessage), bytes: EMPTY_BYTES },
+      bytes.length,
+    ) as BytesMessage;
     copied.bytes = bytes;
     return copied;
   }
   if (kind && isLong(kind.value)) {
-    const copied = recoded(
+    const copied = recode(
       codec,
-      { ...(message as Bearer), kind: { ...kind, value: NOTHING } },
+      { ...(message as BytesMessage), kind: { ...kind, value: EMPTY_BYTES } },
       kind.value.length,
-    ) as Bearer;
+    ) as BytesMessage;
     if (copied.kind) copied.kind.value = kind.value;
     return copied;
   }
-  return recoded(codec, message, 0);
+  return recode(codec, message, 0);
 }
 
 function isLong(value: unknown): value is Buffer {
   return Buffer.isBuffer(value) && value.length >= LONG_BYTES;
 }
 
-function recoded(codec: Codec<unknown>, message: unknown, besides: number): unknown {
+function recode(codec: Codec<unknown>, message: unknown, extraBytes: number): unknown {
   const bytes = encode(codec, message);
-  const length = bytes.length + besides;
+  const length = bytes.length + extraBytes;
   if (length > MAX_MESSAGE_BYTES) {
     throw refuse(
       'PAYLOAD_TOO_LARGE',
-      `a message of ${length} bytes is over the limit of ${MAX_MESSAGE_BYTES}`,
+      `A message of ${length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES} bytes.`,
     );
   }
   return codec.decode(bytes);
 }
 
 function throughTrailer(error: unknown): Refusal {
-  return decodeRefusal(encodeRefusal(error instanceof Refusal ? error : unexpected(error)));
+  return decodeRefusal(encodeRefusal(error instanceof Refusal ? error : internalError(error)));
 }

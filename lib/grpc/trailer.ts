@@ -1,44 +1,47 @@
 import { ErrorDetail } from '../../proto/gen/ahs/common/v1/common.ts';
 import { ERRORS, isErrorCode, type Refusal, refuse } from '../errors.ts';
 
-/** The trailer in which a refusal travels, as an encoded ahs.common.v1.ErrorDetail. */
+/** The trailer that carries a refusal as an encoded ahs.common.v1.ErrorDetail. */
 export const ERROR_TRAILER = 'ahs-error-bin';
 
-/** HTTP/2 takes 64 KiB of trailers, in base64; one that is longer would end the call without any. */
-const DETAILS_BYTES = 24 * 1024;
-const MESSAGE_CHARACTERS = 4_000;
+/** HTTP/2 allows 64 KiB of trailers in base64. With a longer trailer, the call would end without any. */
+const MAX_DETAILS_BYTES = 24 * 1024;
+const MAX_MESSAGE_CHARACTERS = 4_000;
 
-/** What does not fit into a trailer is left out: the end of a long message, and the last details. */
+/** Encodes a refusal for the trailer. */
 export function encodeRefusal(refusal: Refusal): Uint8Array {
-  let room = DETAILS_BYTES;
-  const fitting = refusal.details.filter(({ pointer, message }) => {
-    room -= Buffer.byteLength(pointer) + Buffer.byteLength(message);
-    return room >= 0;
-  });
-  return ErrorDetail.encode({
-    code: refusal.code,
-    message: refusal.message.slice(0, MESSAGE_CHARACTERS),
-    details: fitting,
-    retryAfterSeconds: refusal.retryAfterSeconds,
-  }).finish();
+  return ErrorDetail.encode(errorDetail(refusal)).finish();
 }
 
-/** A code that this release does not know comes from a newer one: it becomes INTERNAL and keeps no text. */
+/** Returns the message for a refusal. Truncates a long text and drops the details that exceed the trailer limit. */
+export function errorDetail({ code, message, details, retryAfterSeconds }: Refusal): ErrorDetail {
+  let remainingBytes = MAX_DETAILS_BYTES;
+  const fitting = details.filter((problem) => {
+    remainingBytes -= Buffer.byteLength(problem.pointer) + Buffer.byteLength(problem.message);
+    return remainingBytes >= 0;
+  });
+  return { code, message: message.slice(0, MAX_MESSAGE_CHARACTERS), details: fitting, retryAfterSeconds };
+}
+
 export function decodeRefusal(bytes: Uint8Array): Refusal {
-  const detail = ErrorDetail.decode(bytes);
-  if (!isErrorCode(detail.code)) return unexpected();
-  return refuse(detail.code, detail.message, {
-    details: detail.details,
-    ...(detail.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: detail.retryAfterSeconds }),
+  return refusalOf(ErrorDetail.decode(bytes));
+}
+
+/** Returns the refusal of a message. An unknown code comes from a newer release and becomes INTERNAL without its text. */
+export function refusalOf({ code, message, details, retryAfterSeconds }: ErrorDetail): Refusal {
+  if (!isErrorCode(code)) return internalError();
+  return refuse(code, message, {
+    details,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
 
-/** What an error of no known kind looks like to everybody but the log. */
-export function unexpected(cause?: unknown): Refusal {
-  return refuse('INTERNAL', 'An unexpected failure. The request id finds its log line.', { cause });
+/** Returns the INTERNAL refusal for an unexpected error. Only the log sees the cause. */
+export function internalError(cause?: unknown): Refusal {
+  return refuse('INTERNAL', 'An unexpected failure. Use the request id to find its log line.', { cause });
 }
 
-/** The gRPC status (https://grpc.io/docs/guides/status-codes/) that goes with a refusal, for tools that only know gRPC. */
+/** Returns the gRPC status (https://grpc.io/docs/guides/status-codes/) of a refusal, for generic gRPC tools. */
 export function grpcStatus(refusal: Refusal): number {
   return GRPC_STATUS[ERRORS[refusal.code].status] ?? 13;
 }
@@ -59,7 +62,9 @@ const GRPC_STATUS: Record<number, number> = {
   431: 3,
   499: 1,
   500: 13,
+  501: 12,
   503: 14,
   504: 4,
+  505: 12,
   507: 8,
 };

@@ -3,40 +3,40 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** A collector that takes longer for a batch counts as one that is away. */
+/** A collector that takes longer than this for a batch counts as unavailable. */
 const SLOW_MS = 2_000;
 const SUCCESS = 0;
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   endpoint: string;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Spans at most that have ended and are not delivered yet. */
+  /** The most spans that have ended and are not delivered yet. */
   maxWaiting: number;
   beforeBatch(): void;
 }
 
-/** Spans on their way: how many there may be, what became of them, and one line in the log for each outage. */
-export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions) {
+/** Wraps an exporter: bounds the spans in transit, counts their outcomes and logs each outage once. */
+export function monitorDeliveries(exporter: SpanExporter, options: DeliveryOptions) {
   const { clock, log, metrics } = options;
   const spans = metrics.counter({
     name: 'ahs_telemetry_spans_total',
-    help: 'Spans, by what became of them.',
+    help: 'Spans by outcome: delivered, failed or dropped.',
     labels: ['outcome'],
   });
   const [delivered, failed, dropped] = ['delivered', 'failed', 'dropped'].map((name) => spans.labels(name));
-  // The host only: what else stands in the URL may be a secret.
+  // Only the host is logged, because the rest of the URL can contain a secret.
   const { host } = new URL(options.endpoint);
   let waiting = 0;
-  let away = false;
+  let isUnavailable = false;
 
-  function missed(error: unknown): void {
-    if (away) return;
-    away = true;
+  function reportOutage(error: unknown): void {
+    if (isUnavailable) return;
+    isUnavailable = true;
     log.warn(
       { err: error, collector: host },
-      'traces cannot be delivered; what does not fit meanwhile is dropped',
+      'traces cannot be delivered; spans that exceed the queue are dropped',
     );
   }
 
@@ -46,18 +46,18 @@ export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions
       let late = false;
       const cancel = clock.after(SLOW_MS, () => {
         late = true;
-        missed(new Error(`no answer within ${SLOW_MS} ms`));
+        reportOutage(new Error(`no answer within ${SLOW_MS} ms`));
       });
       exporter.export(batch, (result) => {
         cancel();
         waiting -= batch.length;
         if (result.code === SUCCESS) {
           delivered?.inc(batch.length);
-          if (away && !late) log.info({ collector: host }, 'traces are delivered again');
-          away &&= late;
+          if (isUnavailable && !late) log.info({ collector: host }, 'traces are delivered again');
+          isUnavailable &&= late;
         } else {
           failed?.inc(batch.length);
-          missed(result.error);
+          reportOutage(result.error);
         }
         report(result);
       });
@@ -68,7 +68,7 @@ export function watchDeliveries(exporter: SpanExporter, options: DeliveryOptions
 
   return {
     exporter: watched,
-    /** Whether there is room for one more. */
+    /** Returns whether one more span fits and counts it. */
     admit(): boolean {
       if (waiting >= options.maxWaiting) {
         dropped?.inc();

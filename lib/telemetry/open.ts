@@ -1,7 +1,7 @@
 import type { Telemetry, TelemetryOptions } from './options.ts';
 import { silentTracer } from './tracer.ts';
 
-/** The libraries that export are loaded only when there is somebody to export to. */
+/** Loads the export libraries only when a collector is configured. */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { endpoint, sampler } = options;
   if (endpoint === undefined || sampler === 'always_off')

@@ -17,17 +17,17 @@ export const SAMPLERS = [
 export const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
 export interface TelemetryOptions {
-  /** Base URL of an OTLP receiver; without one nothing is recorded. */
+  /** The base URL of an OTLP receiver. Undefined disables recording. */
   endpoint: string | undefined;
   protocol: (typeof PROTOCOLS)[number];
   /** Sent with every batch. Secret. */
   headers: Readonly<Record<string, string>>;
   sampler: (typeof SAMPLERS)[number];
-  /** Of the ratio samplers: which part of all traces is recorded, 0–1. */
+  /** The fraction of traces that the ratio samplers record, 0–1. */
   samplerRatio: number;
-  /** Stands for the names of all modules, when given. */
+  /** Replaces the module names as service name when set. */
   serviceName: string | undefined;
-  /** What else is to be said of this process. */
+  /** Additional resource attributes of this process. */
   resourceAttributes: Readonly<Record<string, string>>;
   version: string;
   clock: Clock;
@@ -35,8 +35,8 @@ export interface TelemetryOptions {
   metrics: Metrics;
 }
 
-/** Where the spans of a process go. Stopping delivers what is left, for at most a second. */
+/** The span exporter of a process. `stop` delivers the remaining spans for at most a second. */
 export interface Telemetry extends Module {
-  /** Each module appears as a service of its own, in one process as in many. */
+  /** Each module appears as a separate service in traces, whether it shares a process or not. */
   tracer(module: string): Tracer;
 }

@@ -7,41 +7,45 @@ import { defaultResource, resourceFromAttributes } from '@opentelemetry/resource
 import { BatchSpanProcessor, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import { wait } from '../clock.ts';
 import { childSpan, startTrace, type Trace } from '../trace.ts';
-import { watchDeliveries } from './deliveries.ts';
+import { monitorDeliveries } from './deliveries.ts';
 import type { Telemetry, TelemetryOptions } from './options.ts';
-import { RecordedSpan, type Recorder } from './recorded.ts';
+import { RecordedSpan, type SpanRecorder } from './recorded-span.ts';
 import { SilentSpan, type SpanOptions, type Tracer } from './tracer.ts';
 
-/** Spans that wait for the collector; what comes beyond is dropped. About a kilobyte each. */
+/** The most spans that wait for the collector, about one kilobyte each. Further spans are dropped. */
 const MAX_WAITING = 8_192;
-const BATCH = 512;
-const EVERY_MS = 1_000;
-const CLOSE_MS = 1_000;
-/** How far the clock of the machine may move before times follow it. */
-const DRIFT_MS = 2;
+const BATCH_SPANS = 512;
+const BATCH_INTERVAL_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/** The offset between the clocks is updated when it has drifted by more than this. */
+const MAX_DRIFT_MS = 2;
 
 /** Records spans and sends them in batches, over OTLP (https://opentelemetry.io/docs/specs/otlp/). */
 export function exportTraces(options: TelemetryOptions & { endpoint: string }): Telemetry {
   const { clock, endpoint, protocol, headers } = options;
-  const decide = createDecision(options);
+  const isSampled = createSamplingRule(options);
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const exporter =
     protocol === 'http/json' ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
-  const deliveries = watchDeliveries(exporter, { ...options, maxWaiting: MAX_WAITING, beforeBatch: follow });
+  const deliveries = monitorDeliveries(exporter, {
+    ...options,
+    maxWaiting: MAX_WAITING,
+    beforeBatch: updateOffset,
+  });
   const processor = new BatchSpanProcessor({
     exporter: deliveries.exporter,
     maxQueueSize: MAX_WAITING,
-    maxExportBatchSize: BATCH,
-    scheduledDelayMillis: EVERY_MS,
+    maxExportBatchSize: BATCH_SPANS,
+    scheduledDelayMillis: BATCH_INTERVAL_MS,
   });
 
   let offset = timeOffset();
-  function follow(): void {
+  function updateOffset(): void {
     const now = timeOffset();
-    if (Math.abs(now - offset) > DRIFT_MS) offset = now;
+    if (Math.abs(now - offset) > MAX_DRIFT_MS) offset = now;
   }
 
-  function tracerOf(recorder: Recorder): Tracer {
+  function tracerOf(recorder: SpanRecorder): Tracer {
     const record = (
       name: string,
       trace: Trace,
@@ -49,20 +53,20 @@ export function exportTraces(options: TelemetryOptions & { endpoint: string }): 
     ) => new RecordedSpan({ name, kind, trace, parent, links, attributes }, recorder);
     return {
       silent: false,
-      begin(name, begun = {}) {
-        const { parent, entering } = begun;
-        // Further in, everybody follows whoever let the trace in, so that it is whole or not there.
+      begin(name, spanOptions = {}) {
+        const { parent, entering } = spanOptions;
+        // Inner services follow the decision of the entry point, so that a trace is recorded completely or not at all.
         if (parent && !entering && !parent.sampled) return new SilentSpan(parent);
         const trace = parent ? childSpan(parent) : startTrace();
-        if (!parent || entering) trace.sampled = decide(trace.traceId, parent?.sampled);
-        return trace.sampled ? record(name, trace, begun) : new SilentSpan(trace);
+        if (!parent || entering) trace.sampled = isSampled(trace.traceId, parent?.sampled);
+        return trace.sampled ? record(name, trace, spanOptions) : new SilentSpan(trace);
       },
-      beginShared(name, members, begun = {}) {
+      beginShared(name, members, spanOptions = {}) {
         const trace = startTrace();
         const links = members.filter(({ sampled }) => sampled);
         if (links.length === 0) return new SilentSpan(trace);
         trace.sampled = true;
-        return record(name, trace, { ...begun, links });
+        return record(name, trace, { ...spanOptions, links });
       },
     };
   }
@@ -80,13 +84,13 @@ export function exportTraces(options: TelemetryOptions & { endpoint: string }): 
       return tracerOf({ resource, scope, offset: () => offset, ended });
     },
     async stop() {
-      // A collector that does not answer is told of in the log already, or not worth a word any more.
-      await Promise.race([processor.shutdown().catch(() => {}), wait(clock, CLOSE_MS)]);
+      // An unavailable collector is already in the log.
+      await Promise.race([processor.shutdown().catch(() => {}), wait(clock, CLOSE_TIMEOUT_MS)]);
     },
   };
 }
 
-/** What the operator says of this process goes before what it says of itself. */
+/** The operator's attributes override the default ones. */
 function commonAttributes({ version, resourceAttributes }: TelemetryOptions): Record<string, string> {
   return {
     'service.namespace': 'agent-hosting-service',
@@ -98,20 +102,22 @@ function commonAttributes({ version, resourceAttributes }: TelemetryOptions): Re
   };
 }
 
-/** Milliseconds between the two clocks there are: one that is exact, and one that tells the time of day. */
+/** Returns the milliseconds between the monotonic clock and the wall clock. */
 function timeOffset(): number {
   return Date.now() - performance.now();
 }
 
-/** Whether a trace is recorded. `asked` is what the caller has decided; undefined where a trace begins here. */
-type Decision = (traceId: string, asked: boolean | undefined) => boolean;
+/** Returns whether a trace is recorded. `parentSampled` is the caller's decision; undefined where a trace starts here. */
+type SamplingRule = (traceId: string, parentSampled: boolean | undefined) => boolean;
 
-function createDecision({ sampler, samplerRatio }: TelemetryOptions): Decision {
-  const root = rootDecision(sampler.replace('parentbased_', ''), samplerRatio);
-  return sampler.startsWith('parentbased_') ? (traceId, asked) => asked ?? root(traceId) : root;
+function createSamplingRule({ sampler, samplerRatio }: TelemetryOptions): SamplingRule {
+  const root = rootSamplingRule(sampler.replace('parentbased_', ''), samplerRatio);
+  return sampler.startsWith('parentbased_')
+    ? (traceId, parentSampled) => parentSampled ?? root(traceId)
+    : root;
 }
 
-function rootDecision(sampler: string, ratio: number): (traceId: string) => boolean {
+function rootSamplingRule(sampler: string, ratio: number): (traceId: string) => boolean {
   if (sampler !== 'traceidratio') return () => sampler === 'always_on';
   const ratioSampler = new TraceIdRatioBasedSampler(ratio);
   return (traceId) =>

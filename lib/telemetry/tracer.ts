@@ -1,51 +1,51 @@
 import { startTrace, type Trace } from '../trace.ts';
 
-/** What OpenTelemetry calls it (https://opentelemetry.io/docs/specs/otel/trace/api/#spankind). */
+/** The span kinds of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/trace/api/#spankind). */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** Names follow https://opentelemetry.io/docs/specs/semconv/; ours begin with `ahs.`. Never content, never a secret. */
+/** Names follow https://opentelemetry.io/docs/specs/semconv/; own names start with `ahs.`. Values are never content or secrets. */
 export type Attributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
 export interface SpanOptions {
   /** `internal` when absent. */
   kind?: SpanKind;
-  /** The span it is a part of; absent where a trace begins. */
+  /** The parent span; absent where a trace starts. */
   parent?: Trace | undefined;
-  /** The parent is a client's, not ours: the operator may want to decide anew whether the trace is recorded. */
+  /** The parent span belongs to an external client, so the sampler decides again whether the trace is recorded. */
   entering?: boolean;
-  /** Spans of other traces that it has to do with. */
+  /** Related spans of other traces. */
   links?: readonly Trace[];
   attributes?: Attributes;
 }
 
-/** A piece of work, from its beginning to its end. */
+/** A timed operation. */
 export interface Span {
-  /** For whatever is done as a part of it. */
+  /** The trace context for child operations. */
   readonly trace: Trace;
-  /** Nobody will see it: what would only describe it can be left out. */
+  /** The span is not recorded, so callers can skip building attributes for it. */
   readonly silent: boolean;
   set(attributes: Attributes): void;
   link(trace: Trace): void;
   /**
-   * Once; what comes later is not heard. `error` names what went wrong, by a code of the error table where it
-   * has one. A refusal that is the caller's own doing does not count as a failure.
+   * Ends the span; later calls have no effect. `error` is a code of the error table, or another name of the failure.
+   * A refusal with a status below 500 does not mark the span as failed.
    */
   end(error?: string): void;
 }
 
-/** Begins the spans of one module. */
+/** Starts the spans of one module. */
 export interface Tracer {
-  /** Nothing is recorded, whatever the caller asks. */
+  /** No span of this tracer is recorded. */
   readonly silent: boolean;
   begin(name: string, options?: SpanOptions): Span;
   /**
-   * Work done for several traces at once has a trace of its own, with links to its members. It is recorded when
-   * one of them is.
+   * Starts a span for work that several traces share. It has its own trace with links to the members, and is recorded when
+   * at least one member is recorded.
    */
   beginShared(name: string, members: readonly Trace[], options?: Omit<SpanOptions, 'parent' | 'links'>): Span;
 }
 
-/** A span that nobody records. The trace goes on through it unchanged. */
+/** A span that is not recorded. It passes the trace on unchanged. */
 export class SilentSpan implements Span {
   readonly trace: Trace;
 
@@ -64,7 +64,7 @@ export class SilentSpan implements Span {
   end(): void {}
 }
 
-/** Records nothing; traces that come from outside pass through, so that log lines share their id. */
+/** Records no spans. It passes incoming traces on, so that log lines share their trace id. */
 export const silentTracer: Tracer = {
   silent: true,
   begin: (_, options) => new SilentSpan(options?.parent ?? startTrace()),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The page itself is small and asked for by its digest: it is served as it is. */
+/** index.html is not compressed: it is small and revalidated by its digest. */
 const TEXT = /\.(js|css|svg|json|map|txt|webmanifest|wasm)$/;
 
 const FORMATS = [
@@ -21,8 +21,8 @@ const FORMATS = [
 ];
 
 /**
- * Writes beside each text below a folder what it is compressed, where that is shorter. Gives how many texts there are
- * and their bytes, as they are and as a browser of today gets them.
+ * Writes compressed copies of each text file of a folder if they are shorter. Returns the number of text files and their
+ * bytes, uncompressed and in the shortest form.
  */
 export async function compress(folder) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createVite } from 'vite';
 
 export interface DevServer extends AsyncDisposable {
-  /** Its origin. Nobody opens it but the edge, from which pages come, and with them the address of the socket. */
+  /** The origin of the dev server. Only the edge sends requests to it; browsers get pages and the socket from the edge. */
   url: string;
 }
 
 const HOST = '127.0.0.1';
 
-/** Vite's dev server for the sources in a folder, on a free port. It stands on its own: neither a terminal nor a signal ends it. */
+/** Starts Vite's dev server for a folder on a free port. It does not react to the terminal or to signals. */
 export async function startVite(folder: string): Promise<DevServer> {
   const server = createServer();
   const vite = await createVite({

@@ -4,27 +4,27 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 100;
-const BEAT_MS = 2_000;
-/** A holder on another host shows by touching the file that it lives; here its process is asked for. */
+const HEARTBEAT_MS = 2_000;
+/** A holder on another host proves that it lives by touching the file. On this host its process is checked. */
 const SILENCE_MS = 20_000;
 
 /**
- * Runs `work` while no other process does so under the same lock file; waits for its turn. A child process that does
- * the work is handed to the function that `work` gets: the lock stands until both have ended, and it ends with us.
+ * Waits for the lock file and runs `work` while it is held. `work` passes a child process to its argument: the lock is
+ * then held until both processes end, and the child is killed when this process ends.
  */
-export async function alone(file, say, work) {
+export async function runExclusively(file, printLine, work) {
   const holders = [describe(process.pid)];
-  await take(file, JSON.stringify(holders), say);
+  await acquire(file, JSON.stringify(holders), printLine);
   let child;
-  let beat = setInterval(() => utimesSync(file, new Date(), new Date()), BEAT_MS);
+  let heartbeat = setInterval(() => utimesSync(file, new Date(), new Date()), HEARTBEAT_MS);
   const release = () => {
-    if (!beat) return;
-    clearInterval(beat);
-    beat = undefined;
+    if (!heartbeat) return;
+    clearInterval(heartbeat);
+    heartbeat = undefined;
     child?.kill();
     rmSync(file, { force: true });
   };
-  // Also when the work ends the process, or the user does.
+  // Also release when the work or the user ends the process.
   process.once('exit', release);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   try {
@@ -38,24 +38,25 @@ export async function alone(file, say, work) {
   }
 }
 
-const describe = (pid) => ({ pid, host: hostname(), begun: beginOf(pid) });
+const describe = (pid) => ({ pid, host: hostname(), startedAt: startTimeOf(pid) });
 
-async function take(file, me, say) {
+async function acquire(file, holdersJson, printLine) {
   let seen;
   let seenAt = 0;
-  while (!create(file, me)) {
-    const now = look(file);
+  while (!createLock(file, holdersJson)) {
+    const now = readLock(file);
     if (now?.text !== seen?.text || now?.touched !== seen?.touched) {
-      if (now && !seen) say(`Another process holds ${file}; waiting for it …`);
+      if (now && !seen) printLine(`Another process holds ${file}; waiting for it …`);
       seen = now;
       seenAt = performance.now();
     }
-    if (seen && isAbandoned(seen, performance.now() - seenAt)) clear(file, seen, performance.now() - seenAt);
+    if (seen && isAbandoned(seen, performance.now() - seenAt))
+      removeAbandoned(file, seen, performance.now() - seenAt);
     await delay(POLL_MS);
   }
 }
 
-function create(file, text) {
+function createLock(file, text) {
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return true;
@@ -65,7 +66,7 @@ function create(file, text) {
   }
 }
 
-function look(file) {
+function readLock(file) {
   try {
     return { text: readFileSync(file, 'utf8'), touched: statSync(file).mtimeMs };
   } catch {
@@ -76,33 +77,34 @@ function look(file) {
 function isAbandoned({ text }, silence) {
   try {
     const holders = JSON.parse(text);
-    if (holders[0].host === hostname()) return holders.every(({ pid, begun }) => beginOf(pid) !== begun);
+    if (holders[0].host === hostname())
+      return holders.every(({ pid, startedAt }) => startTimeOf(pid) !== startedAt);
   } catch {
-    // Half-written: its writer has a moment to finish.
+    // Partially written: wait for its writer to finish.
   }
   return silence > SILENCE_MS;
 }
 
-/** One at a time, and only what was judged: another waiter may have put its own lock there meanwhile. */
-function clear(file, judged, silence) {
+/** Removes an abandoned lock, unless another waiter has replaced it with its own lock meanwhile. */
+function removeAbandoned(file, abandoned, silence) {
   const guard = `${file}.clearing`;
   try {
     mkdirSync(guard);
   } catch {
-    // Held for an instant only, unless its holder was killed in that instant.
+    // The guard is held only briefly, unless its holder was killed meanwhile.
     if (silence > SILENCE_MS) rmSync(guard, { recursive: true, force: true });
     return;
   }
   try {
-    const now = look(file);
-    if (now?.text === judged.text && now.touched === judged.touched) rmSync(file, { force: true });
+    const now = readLock(file);
+    if (now?.text === abandoned.text && now.touched === abandoned.touched) rmSync(file, { force: true });
   } finally {
     rmSync(guard, { recursive: true, force: true });
   }
 }
 
-/** When a process began, in whatever unit: together with its number that names it for good. Empty when it is gone. */
-function beginOf(pid) {
+/** Returns the start time of a process in a system-specific unit. With the pid it identifies the process. Empty when it has ended. */
+function startTimeOf(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ');
     return fields[0] === 'Z' ? '' : fields[19];

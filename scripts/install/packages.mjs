@@ -4,24 +4,24 @@ import { join } from 'node:path';
 
 const STAMP = join('node_modules', '.installed');
 
-/** What node_modules must have been made from: this lock file, on this kind of machine. */
-function wanted(root) {
+/** The expected stamp: the digest of the lock file, and the platform. */
+function expectedStamp(root) {
   const lock = readFileSync(join(root, 'package-lock.json'));
   return `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}\n`;
 }
 
 export function isStamped(root) {
   try {
-    return readFileSync(join(root, STAMP), 'utf8') === wanted(root);
+    return readFileSync(join(root, STAMP), 'utf8') === expectedStamp(root);
   } catch {
     return false;
   }
 }
 
-/** A read-only node_modules goes without and is compared each time. */
+/** Writes the stamp. A read-only node_modules has no stamp and is compared each time. */
 export function stamp(root) {
   try {
-    writeFileSync(join(root, STAMP), wanted(root));
+    writeFileSync(join(root, STAMP), expectedStamp(root));
   } catch {}
 }
 
@@ -32,9 +32,9 @@ export function removeStamp(root) {
 const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
 
 /**
- * Whether npm has finished making node_modules from this lock file, perhaps by a command of the user.
- * npm's own list, written at the end, must say the same, and no package may be missing that this machine
- * needs: packages for other machines always are, and those for development may be.
+ * Returns whether node_modules is a complete installation of this lock file, also if the user ran npm. npm writes its own
+ * list at the end of an installation: it must agree, and no package that this machine needs may be missing. Packages for
+ * other machines are always missing, and development packages may be.
  */
 export function isComplete(root, withDevelopment) {
   let present;
@@ -47,14 +47,16 @@ export function isComplete(root, withDevelopment) {
     if (path === '') return true;
     const found = present[path];
     if (!found)
-      return (entry.optional && !isForUs(entry)) || (!withDevelopment && (entry.dev || entry.devOptional));
+      return (
+        (entry.optional && !isForThisMachine(entry)) || (!withDevelopment && (entry.dev || entry.devOptional))
+      );
     const same = found.version === entry.version && found.integrity === entry.integrity;
     return same && existsSync(join(root, path, 'package.json'));
   });
 }
 
-/** Optional packages without conditions of their own belong to one that has them. */
-function isForUs({ os, cpu, libc }) {
+/** An optional package without conditions is the dependency of one with conditions. */
+function isForThisMachine({ os, cpu, libc }) {
   if (libc || !(os || cpu)) return false;
   return allows(os, process.platform) && allows(cpu, process.arch);
 }

@@ -3,19 +3,21 @@ import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The major version of Node that npm scripts must run on. */
-export const NEEDED = 24;
+export const REQUIRED_NODE = 24;
 
 const major = (version) => Number.parseInt(version.replace(/^v/, ''), 10);
 
-/** Without starting anything: either our own Node is there, or we run on one that will do. */
+/** Checks without starting a process: the Node of the packages is installed, or this Node is new enough. */
 export function isLikelyUsable(root) {
-  return existsSync(join(root, 'node_modules', '.bin', 'node')) || major(process.versions.node) >= NEEDED;
+  return (
+    existsSync(join(root, 'node_modules', '.bin', 'node')) || major(process.versions.node) >= REQUIRED_NODE
+  );
 }
 
 /**
- * npm puts node_modules/.bin first in PATH, and the package for this machine puts its `node` there. Mends that link
- * where it is missing, and takes it away where that Node cannot run (another libc), as it would hide the
- * machine's. Returns what is wrong when scripts still would not run on a new enough Node.
+ * npm puts node_modules/.bin first in PATH, and the Node package of this machine installs its `node` there. Repairs that
+ * link where it is missing, and removes it where that Node cannot run (another libc), because it would hide the Node of
+ * the machine. Returns the problem when scripts would still not run on a new enough Node.
  */
 export function makeUsable(root) {
   const bin = join(root, 'node_modules', '.bin');
@@ -29,8 +31,8 @@ export function makeUsable(root) {
   }
   const PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
   const version = versionOf('node', { ...process.env, PATH });
-  if (version && major(version) >= NEEDED) return undefined;
-  return version ? `The node of this machine is ${version}.` : 'There is no node in PATH that runs.';
+  if (version && major(version) >= REQUIRED_NODE) return undefined;
+  return version ? `The node of this machine is ${version}.` : 'PATH contains no working node.';
 }
 
 function versionOf(program, env = process.env) {
@@ -38,7 +40,7 @@ function versionOf(program, env = process.env) {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** Packages that belong to another user stay as they are; the version that is found in the end decides. */
+/** Ignores failures, for example for packages of another user. The final version check decides. */
 function attempt(work) {
   try {
     work();

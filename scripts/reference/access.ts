@@ -1,4 +1,4 @@
-import type { Access, ServedRoute } from '../../edge/access.ts';
+import type { RegisteredRoute, RouteAccess } from '../../edge/access.ts';
 import { createApp } from '../../edge/app.ts';
 import { settings } from '../../edge/config.ts';
 import type { EdgeContext } from '../../edge/context.ts';
@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { readSettings } from '../../lib/env.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
-import { lateTransport } from '../../lib/grpc/local.ts';
+import { deferredTransport } from '../../lib/grpc/local.ts';
 import { createIds } from '../../lib/ids.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -18,35 +18,34 @@ import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { page, table } from './table.ts';
 
-const INTRODUCTION = `Where people log in (\`SERVICE_AUTH_MODE=oidc\`) a request shows a credential: a bearer token in
-\`Authorization\`, or the cookie of a login, which is not looked at beside a bearer token. Without one, or with one that
-is worth nothing, the answer is 401 (\`UNAUTHENTICATED\`, \`TOKEN_EXPIRED\`) with \`WWW-Authenticate\`; with one that was not
-made for this it is 403 (\`SCOPE_INSUFFICIENT\`). Both come before anything else is looked at but the path and the method.
-In local mode whoever reaches the service is its administrator, and none of this is asked.
+const INTRODUCTION = `In team mode (\`SERVICE_AUTH_MODE=oidc\`) a request needs a credential: a bearer token in
+\`Authorization\`, or a login cookie. The cookie is ignored when a bearer token is present. A request without a valid
+credential returns 401 (\`UNAUTHENTICATED\`, \`TOKEN_EXPIRED\`) with \`WWW-Authenticate\`. A credential without the required
+scope returns 403 (\`SCOPE_INSUFFICIENT\`). Both checks come directly after the path and the method. In local mode every
+client is the administrator and there are no such checks.
 
-Whoever comes in is not yet allowed everything: somebody else's agents, sessions, assistants and files are answered
-like those that do not exist (404), and what is for administrators is refused to others (403, \`FORBIDDEN\`).
+Further checks follow: agents, sessions, assistants and files of another user return 404, as if they did not exist.
+Operations for administrators return 403 (\`FORBIDDEN\`) to other users.
 
-A change that comes with the cookie needs an \`Origin\`, or \`Sec-Fetch-Site: same-origin\`, of the service itself; otherwise
-it is 403 (\`CSRF_REJECTED\`). A bearer token needs neither.`;
+A change with a login cookie requires the \`Origin\` of the service or \`Sec-Fetch-Site: same-origin\`. Otherwise it returns
+403 (\`CSRF_REJECTED\`). A request with a bearer token needs neither.`;
 
-const COLUMNS = `The columns: nobody; personal access tokens of an administrator with this scope alone (\`write\` includes
-\`read\`); the logins of a member and of an administrator, who have the scopes \`read\`, \`write\` and \`admin\`. HEAD is
-answered like GET. The trigger of a webhook is open because it is signed. Whoever comes to \`/auth/tokens\` with a token
-and not with a login is refused there (403, \`FORBIDDEN\`).`;
+const COLUMNS = `The columns are: a request without a credential (\`anonymous\`); personal access tokens of an administrator
+with only this scope (\`write\` includes \`read\`); the logins of a member and of an administrator, which have the scopes
+\`read\`, \`write\` and \`admin\`. HEAD requires the same access as GET. The trigger of a webhook is open because its requests
+are signed. \`/auth/tokens\` requires a login and refuses tokens (403, \`FORBIDDEN\`).`;
 
-/** Who comes: their scopes, and whether they are an administrator. */
-const VISITORS: Record<string, { scopes: readonly string[]; isAdministrator: boolean }> = {
-  nobody: { scopes: [], isAdministrator: false },
+/** The clients of the table with their scopes and whether they are an administrator. */
+const CLIENTS: Record<string, { scopes: readonly string[]; isAdministrator: boolean }> = {
+  anonymous: { scopes: [], isAdministrator: false },
   read: { scopes: ['read'], isAdministrator: true },
   write: { scopes: ['read', 'write'], isAdministrator: true },
   admin: { scopes: ['admin'], isAdministrator: true },
-  mcp: { scopes: ['mcp'], isAdministrator: true },
   member: { scopes: ['read', 'write', 'admin'], isAdministrator: false },
   administrator: { scopes: ['read', 'write', 'admin'], isAdministrator: true },
 };
 
-/** Which routes there are, and who may come in. */
+/** Renders the routes and the required access of each. */
 export async function renderAccess(): Promise<string> {
   const routes = await servedRoutes();
   const rows = routes
@@ -54,48 +53,54 @@ export async function renderAccess(): Promise<string> {
     .map(({ method, path, access }) => [
       `\`${method} ${path}\``,
       access,
-      ...Object.keys(VISITORS).map((visitor) => outcomeOf(access, visitor)),
+      ...Object.keys(CLIENTS).map((client) => outcomeOf(access, client)),
     ]);
-  const head = ['route', 'asks for', ...Object.keys(VISITORS)];
+  const head = ['route', 'required scope', ...Object.keys(CLIENTS)];
   return page('Access', 'the routes of the edge', [INTRODUCTION, COLUMNS, table(head, rows)]);
 }
 
-function outcomeOf(access: Access, name: string): string {
-  const { scopes = [], isAdministrator = false } = VISITORS[name] ?? {};
+function outcomeOf(access: RouteAccess, name: string): string {
+  const { scopes = [], isAdministrator = false } = CLIENTS[name] ?? {};
   if (access === 'open') return 'yes';
-  if (name === 'nobody') return '401';
+  if (name === 'anonymous') return '401';
   const mayEnter = scopes.includes(access) && (access !== 'admin' || isAdministrator);
   return mayEnter ? 'yes' : '403';
 }
 
-/** Everything that the edge serves where people log in, as it registers it. Nothing is asked, so nothing else is there. */
-export async function servedRoutes(): Promise<readonly ServedRoute[]> {
+/** Returns all routes that the edge registers in team mode. No request is sent, so no service has to run. */
+export async function servedRoutes(): Promise<readonly RegisteredRoute[]> {
   const config = { ...readSettings(settings, {}, []), authMode: 'oidc' } as const;
-  const { app, routes } = await createApp(loneContext(), config);
+  const { app, routes } = await createApp(standaloneContext(), config);
   await app.close();
   return routes;
 }
 
-/** For an edge that is alone: there is nobody whom it could ask. */
-export function loneContext(): EdgeContext {
+/** Returns the context of an edge without services: calls to them are refused. */
+export function standaloneContext(): EdgeContext {
   const clock = systemClock;
-  const nowhere = <C extends Contract>(contract: C): Client<C> =>
-    createClient({ contract, self: 'edge', secret: '', clock, transport: lateTransport(() => undefined) });
+  const unconnected = <C extends Contract>(contract: C): Client<C> =>
+    createClient({
+      contract,
+      self: 'edge',
+      secret: '',
+      clock,
+      transport: deferredTransport(() => undefined),
+    });
   return {
     clock,
     ids: createIds(clock),
     log: createLog({ level: 'silent', pretty: false }),
     metrics: createMetrics(),
     tracer: silentTracer,
-    standIns: [],
+    backends: [],
     configuration: [],
     readiness: async () => [],
     clients: {
-      agents: nowhere(AgentsServiceDefinition),
-      auth: nowhere(AuthServiceDefinition),
-      deployments: nowhere(DeploymentsServiceDefinition),
-      files: nowhere(FilesServiceDefinition),
-      sessions: nowhere(SessionsServiceDefinition),
+      agents: unconnected(AgentsServiceDefinition),
+      auth: unconnected(AuthServiceDefinition),
+      deployments: unconnected(DeploymentsServiceDefinition),
+      files: unconnected(FilesServiceDefinition),
+      sessions: unconnected(SessionsServiceDefinition),
     },
   };
 }

@@ -10,13 +10,13 @@ interface Module {
   settings: Setting<unknown>[];
 }
 
-const INTRODUCTION = `Settings are environment variables, read once at the start; all that is wrong is printed at
-once. A secret can also be handed over as a file: put \`_FILE\` behind its name and the path as its value.`;
+const INTRODUCTION = `Settings are environment variables that are read once at the start. All invalid settings are reported
+together. A secret can also be read from a file: append \`_FILE\` to the name of its variable and set that to the path.`;
 
-/** What an operator meets first stands first; the others follow by name. */
-const FIRST = ['house', 'edge'];
+/** These modules come first; the others follow in alphabetical order. */
+const FIRST = ['bootstrap', 'edge'];
 
-/** One table for each config.ts. */
+/** Renders one table for each config.ts. */
 export async function renderSettings(): Promise<string> {
   const paths = await Array.fromAsync(glob(['services/*/config.ts', 'edge/config.ts'], { cwd: root }));
   const modules = await Promise.all(paths.map(load));
@@ -32,7 +32,7 @@ async function load(path: string): Promise<Module> {
   return { name: path.split('/').at(-2) ?? '', settings: Object.values(settings) };
 }
 
-/** Two modules may read one variable, as long as both expect the same of it. */
+/** Modules can share a variable if they declare the same form and default. */
 function assertOneMeaning(modules: Module[]): void {
   const seen = new Map<string, string>();
   for (const { variable, expected, shownDefault } of modules.flatMap((one) => one.settings)) {
@@ -48,7 +48,7 @@ function rank({ name }: Module): number {
 
 function section({ name, settings }: Module): string {
   const rows = settings.map((one) => [`\`${one.variable}\``, one.expected, fallbackOf(one), one.about]);
-  return `## ${name}\n\n${table(['variable', 'expected', 'default', 'what it does'], rows)}`;
+  return `## ${name}\n\n${table(['variable', 'expected', 'default', 'description'], rows)}`;
 }
 
 function fallbackOf({ shownDefault, optional, secret }: Setting<unknown>): string {

@@ -7,12 +7,12 @@ export const settings = {
     {
       fallback: 4,
       about:
-        'Database connections of the agents service; in team mode as many more for what is done on behalf of users.',
+        'Database connections of the agents service. Team mode opens a second pool of the same size for requests on behalf of users.',
     },
   ),
 };
 
 export type AgentsConfig = Settings<typeof settings> & {
-  /** The OpenAI-compatible endpoints whose models agents may have, by name. */
+  /** URLs of the OpenAI-compatible endpoints whose models agents can use, by name. */
   modelEndpoints?: Record<string, string> | undefined;
 };

@@ -1,20 +1,27 @@
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
+import { createAuditRecorder } from '../../lib/grpc/audit-recorder.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
-import { guard } from '../../lib/grpc/guard.ts';
-import { recorderTo } from '../../lib/grpc/recorder.ts';
+import { guardService } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { AgentsConfig } from './config.ts';
-import { AGENT, ASSISTANT } from './domain/kind.ts';
-import { createHandlers } from './handlers.ts';
+import { AGENT_KIND, ASSISTANT_KIND } from './domain/agent-kind.ts';
+import { accessHandlers } from './handlers/access.ts';
+import { agentHandlers } from './handlers/agents.ts';
+import { assistantHandlers } from './handlers/assistants.ts';
+import type { AgentsHandlerContext } from './handlers/context.ts';
+import { environmentHandlers } from './handlers/environments.ts';
+import { resolveHandlers } from './handlers/resolve.ts';
+import { runnerHandlers } from './handlers/runners.ts';
+import { createAgentStore } from './store/agents.ts';
 import { createDeletionStore } from './store/deletions.ts';
 import { createEnvironmentStore } from './store/environments.ts';
-import { createAgentStore } from './store.ts';
-import { createUsers } from './users.ts';
-import { openWorkspaces } from './workspaces.ts';
+import { createRunnerStore } from './store/runners.ts';
+import { createUserDirectory } from './users.ts';
+import { startWorkspaceCleanup } from './workspace-cleanup.ts';
 
 const peers: Peers<AgentsServiceDefinition> = {
   createAgent: ['edge'],
@@ -42,61 +49,66 @@ const peers: Peers<AgentsServiceDefinition> = {
   deleteEnvironment: ['edge'],
   listEnvironmentVersions: ['edge'],
   resolveEnvironment: ['runner'],
+  reportRunner: ['runner'],
+  listRunners: ['edge'],
 };
 
-/** The services that this one asks. */
-export interface Clients {
+/** Clients of the services that the agents service calls. */
+interface AgentsClients {
   files: Pick<Client<FilesServiceDefinition>, 'deleteWorkspace'>;
   auth: Pick<Client<AuthServiceDefinition>, 'getUser' | 'recordActs'>;
 }
 
-/** Others keep for at most this long whether an agent may start. */
-const KEPT_MS = 1_000;
+/** Other services cache for at most this long whether a session can start with an agent. */
+const CACHE_MS = 1_000;
 
-/**
- * Opens the service that keeps agents with their versions, assistants and environments; its schema is brought up to
- * date first.
- */
+/** Opens the service for agents with their versions, assistants and environments, after migrating its schema. */
 export async function openAgents(
   context: ServiceContext,
   config: AgentsConfig,
-  { files, auth }: Clients,
+  { files, auth }: AgentsClients,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'agents', migrations, pool: config.pool });
-  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
-    log.warn({ err: error }, 'old idempotency keys could not be deleted'),
-  );
-  const workspaces = openWorkspaces({
+  const keySweep = sweepIdempotencyKeys(db, clock, log);
+  const workspaces = startWorkspaceCleanup({
     store: createDeletionStore(db),
     files,
     clock,
-    onError: (error) => log.warn({ err: error }, 'the workspace of a deleted assistant is still there'),
+    onError: (error) =>
+      log.warn(
+        { err: error },
+        'the workspace of a deleted assistant could not be deleted and will be retried',
+      ),
   });
-  const handlers = createHandlers({
-    agents: createAgentStore(db, AGENT),
-    assistants: createAgentStore(db, ASSISTANT),
+  const handlerContext: AgentsHandlerContext = {
+    agents: createAgentStore(db, AGENT_KIND),
+    assistants: createAgentStore(db, ASSISTANT_KIND),
     environments: createEnvironmentStore(db),
-    users: createUsers(auth),
-    record: recorderTo(auth),
+    runners: createRunnerStore(db),
+    users: createUserDirectory(auth),
+    record: createAuditRecorder(auth),
     clock,
     ids,
     endpoints: Object.keys(config.modelEndpoints ?? {}),
-    hint: (channel, id) => bus.publish(channel, id),
-    settle: () => bus.settle(KEPT_MS),
-    forget: () => workspaces.forget(),
-  });
+    publishHint: (channel, id) => bus.publish(channel, id),
+    waitForCaches: () => bus.awaitPropagation(CACHE_MS),
+    cleanUpWorkspaces: () => workspaces.request(),
+  };
   return {
     name: 'agents',
-    endpoint: guard({
+    endpoint: guardService(context, {
       contract: AgentsServiceDefinition,
-      handlers,
+      handlers: {
+        ...agentHandlers(handlerContext),
+        ...accessHandlers(handlerContext),
+        ...assistantHandlers(handlerContext),
+        ...environmentHandlers(handlerContext),
+        ...resolveHandlers(handlerContext),
+        ...runnerHandlers(handlerContext),
+      },
       peers,
-      secret: context.serviceSecret,
-      clock,
-      observe: context.observe,
-      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

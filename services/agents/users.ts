@@ -2,10 +2,11 @@ import { Refusal } from '../../lib/errors.ts';
 import type { CallOptions, Client } from '../../lib/grpc/contract.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 
-/** Whom auth knows. */
-export function createUsers(auth: Pick<Client<AuthServiceDefinition>, 'getUser'>) {
+/** Looks up users in the auth service. */
+export function createUserDirectory(auth: Pick<Client<AuthServiceDefinition>, 'getUser'>) {
   return {
-    async isThere(userId: string, options: CallOptions): Promise<boolean> {
+    /** Returns whether a user with this id has ever logged in. */
+    async exists(userId: string, options: CallOptions): Promise<boolean> {
       try {
         await auth.getUser({ userId }, options);
         return true;

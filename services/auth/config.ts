@@ -7,61 +7,62 @@ export const settings = {
     {
       fallback: 2,
       about:
-        'Database connections of the auth service; in team mode as many more for what is done on behalf of users.',
+        'Database connections of the auth service. In team mode, the service opens as many again for requests of users.',
     },
   ),
   issuer: setting.optionalUrl(
     'SERVICE_OIDC_ISSUER',
     ['https:', 'http:'],
-    'The identity provider (OpenID Connect) whose users get in. Over http: on a loopback address only.',
+    'Issuer URL of the identity provider (OpenID Connect). Its users can log in. http: is accepted only for loopback addresses.',
   ),
   clientId: setting.optionalText(
     'SERVICE_OIDC_CLIENT_ID',
-    'What the identity provider calls this service. Its redirect URI is /api/v1/auth/callback at SERVICE_PUBLIC_URL.',
+    'Client id of this service at the identity provider. The redirect URI is /api/v1/auth/callback at SERVICE_PUBLIC_URL.',
   ),
   clientSecret: setting.optionalKey(
     'SERVICE_OIDC_CLIENT_SECRET',
-    'With it the service proves to the identity provider who it is. Without one it is a public client.',
+    'Client secret of this service at the identity provider. Without a secret, the service is a public client.',
   ),
   scopes: setting.text('SERVICE_OIDC_SCOPES', {
     fallback: 'openid profile email',
-    about: 'What a login asks the identity provider for, separated by spaces.',
+    about: 'Scopes that a login requests from the identity provider, separated by spaces.',
   }),
   audience: setting.optionalText(
     'SERVICE_OIDC_AUDIENCE',
-    'Access tokens of the identity provider that are made for this audience are accepted as bearer tokens; without it, none are.',
+    'Access tokens of the identity provider with this audience are accepted as bearer tokens. Without an audience, no access tokens are accepted.',
   ),
   scopePrefix: setting.text('SERVICE_OIDC_SCOPE_PREFIX', {
     fallback: 'agents:',
     about:
-      'What stands before read, write, admin and mcp in the scopes of access tokens. A token with none of them may do nothing.',
+      'Prefix of `read`, `write` and `admin` in the scopes of access tokens. A token with none of these scopes has no rights.',
   }),
   groupsClaim: setting.text('SERVICE_OIDC_GROUPS_CLAIM', {
     fallback: 'groups',
-    about: 'The claim in which the identity provider names the groups of a user.',
+    about: 'Name of the claim with the groups of a user.',
   }),
   administratorGroups: setting.list('SERVICE_OIDC_ADMINISTRATOR_GROUPS', 'groups, separated by commas', {
     fallback: [],
-    about: 'Whoever belongs to one of these groups at the identity provider is an administrator.',
+    about: 'Users in one of these groups of the identity provider are administrators.',
   }),
   administrators: setting.list('SERVICE_OIDC_ADMINISTRATORS', 'e-mail addresses, separated by commas', {
     fallback: [],
     about:
-      'Whoever has one of these e-mail addresses, verified by the identity provider, is an administrator.',
+      'Users with one of these e-mail addresses are administrators. The identity provider must have verified the address.',
   }),
   introspection: setting.flag('SERVICE_OIDC_INTROSPECTION', {
     fallback: false,
-    about: 'Asks the identity provider about access tokens that are not JWTs. Needs SERVICE_OIDC_AUDIENCE.',
+    about:
+      'Verifies access tokens that are not JWTs by introspection at the identity provider. Requires SERVICE_OIDC_AUDIENCE.',
   }),
   loginIdleMinutes: setting.integer(
     'SERVICE_LOGIN_IDLE_MINUTES',
     { min: 5, max: 525_600, unit: 'minutes' },
-    { fallback: 720, about: 'A login that nobody has used for so long has ended.' },
+    { fallback: 720, about: 'A login ends when it has not been used for this time, in minutes.' },
   ),
   loginMaxHours: setting.integer(
     'SERVICE_LOGIN_MAX_HOURS',
     { min: 1, max: 8_760, unit: 'hours' },
-    { fallback: 168, about: 'A login ends after this time, used or not.' },
+    { fallback: 168, about: 'Maximum lifetime of a login, in hours.' },
   ),
   requestsPerMinute: setting.integer(
     'SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE',
@@ -69,8 +70,7 @@ export const settings = {
     {
       fallback: 0,
       about:
-        'How many requests one user may send: so many at once, and as many again in each minute. 0 is no limit. ' +
-        'Webhooks are not counted.',
+        'Requests per minute and user, also the size of a burst. 0: no limit. Webhook requests are not counted.',
     },
   ),
   loginsPerMinute: setting.integer(
@@ -79,16 +79,28 @@ export const settings = {
     {
       fallback: 0,
       about:
-        'How many logins may begin, and credentials may let nobody in, from one source address (of IPv6: one network of 64 bits), ' +
-        'counted like requests. 0 is no limit. Behind a proxy it needs SERVICE_TRUSTED_PROXIES, or all are counted as one.',
+        'Logins and rejected credentials per minute and source address (IPv6: per /64 network), also the size of a burst. ' +
+        '0: no limit. Behind a proxy, set SERVICE_TRUSTED_PROXIES; otherwise all clients share one limit.',
+    },
+  ),
+  queriesPerMinute: setting.integer(
+    'SERVICE_RATE_LIMIT_PROVIDER_QUERIES_PER_MINUTE',
+    { min: 0, max: 10_000, unit: 'queries' },
+    {
+      fallback: 60,
+      about:
+        'Queries to the identity provider that unknown bearer tokens may cause in any 60 seconds, per source address (IPv6: ' +
+        'per /64 network). Above that, an unknown token is rejected with UNAUTHENTICATED without a query. Tokens that were ' +
+        'verified before are not affected. 0: no limit. Behind a proxy, set SERVICE_TRUSTED_PROXIES; otherwise all clients ' +
+        'share one limit.',
     },
   ),
 };
 
 export type AuthConfig = Settings<typeof settings>;
 
-/** What the settings have to be so that users of an identity provider get in. Empty when they are. */
-export function checkTeam(config: AuthConfig): SettingProblem[] {
+/** Checks the settings for logins with an identity provider. Returns an empty list when they are complete. */
+export function checkTeamSettings(config: AuthConfig): SettingProblem[] {
   const { issuer, clientId, administrators, administratorGroups, scopes, audience, introspection } = config;
   const problems: SettingProblem[] = [];
   const add = (variable: string, problem: string, expected: string, fix: string) =>
@@ -98,12 +110,12 @@ export function checkTeam(config: AuthConfig): SettingProblem[] {
       'SERVICE_OIDC_ISSUER',
       'is not set, and SERVICE_AUTH_MODE is oidc',
       'the issuer of the identity provider, for example https://login.example.com',
-      'copy the issuer from the page of the provider that ends in /.well-known/openid-configuration',
+      'copy the issuer from the document of the provider at /.well-known/openid-configuration',
     );
-  } else if (!isSecure(issuer)) {
+  } else if (!isTransportSecure(issuer)) {
     add(
       'SERVICE_OIDC_ISSUER',
-      `("${issuer}") can be listened to on its way`,
+      `("${issuer}") does not encrypt the connection`,
       'a URL beginning with https://, or with http:// on a loopback address',
       'use the https: address of the identity provider',
     );
@@ -119,7 +131,7 @@ export function checkTeam(config: AuthConfig): SettingProblem[] {
   if (administrators.length === 0 && administratorGroups.length === 0) {
     add(
       'SERVICE_OIDC_ADMINISTRATOR_GROUPS',
-      'is not set, and neither is SERVICE_OIDC_ADMINISTRATORS: nobody would be an administrator',
+      'is not set, and SERVICE_OIDC_ADMINISTRATORS is not set either: there would be no administrator',
       'at least one of the two',
       'name a group of the identity provider, or your own e-mail address',
     );
@@ -127,7 +139,7 @@ export function checkTeam(config: AuthConfig): SettingProblem[] {
   if (!scopes.split(' ').includes('openid')) {
     add(
       'SERVICE_OIDC_SCOPES',
-      `("${scopes}") does not ask for a login`,
+      `("${scopes}") does not request a login`,
       'openid among the scopes',
       'add openid',
     );
@@ -143,21 +155,21 @@ export function checkTeam(config: AuthConfig): SettingProblem[] {
   return problems;
 }
 
-/** An identity provider that nobody is sent to means that somebody believes there were logins. */
-export function checkLocal({ issuer }: AuthConfig): SettingProblem[] {
+/** Rejects an identity provider in local mode: its operator expects logins, and there are none. */
+export function checkLocalSettings({ issuer }: AuthConfig): SettingProblem[] {
   if (issuer === undefined) return [];
   return [
     {
       variable: 'SERVICE_OIDC_ISSUER',
-      problem: 'is set, and SERVICE_AUTH_MODE is local: nobody would have to log in',
-      expected: 'an identity provider only where it is asked',
+      problem: 'is set, and SERVICE_AUTH_MODE is local: users would not have to log in',
+      expected: 'an identity provider only in mode oidc',
       fix: 'set SERVICE_AUTH_MODE to oidc, or unset SERVICE_OIDC_ISSUER',
     },
   ];
 }
 
-/** Whether nobody on the way can read or change what is said there. */
-export function isSecure(url: string): boolean {
+/** Whether the connection is encrypted or stays on this machine. */
+export function isTransportSecure(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(hostname);
 }

@@ -4,17 +4,17 @@ import type { Clock } from '../../lib/clock.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
-import { effective, LOGIN_SCOPES, SCOPES, type Scope } from './domain/scopes.ts';
-import { admit, LOCAL_ADMINISTRATOR, narrowed, type User } from './domain/user.ts';
+import { effectiveScopes, LOGIN_SCOPES, SCOPES, type Scope } from './domain/scopes.ts';
+import { LOCAL_ADMINISTRATOR, requireEnabledUser, restrictRoles, type User } from './domain/user.ts';
+import type { LastSeenWriter } from './last-seen.ts';
 import type { AccessTokens } from './oidc/access-tokens.ts';
-import { isLoginValue } from './oidc/logins.ts';
-import type { Sightings } from './sightings.ts';
-import type { CredentialStore, KnownLogin, KnownToken } from './store/credentials.ts';
+import { isLoginValue } from './oidc/login-flow.ts';
+import type { CredentialStore, LoginRecord, TokenRecord } from './store/credentials.ts';
 import type { UserStore } from './store/users.ts';
-import { claimsToBeToken, isTokenValue } from './token-value.ts';
+import { hasTokenPrefix, isTokenValue } from './token-value.ts';
 
-/** What is known of users and credentials for longer than this is asked for again. */
-export const MAX_AGE_MS = 1_000;
+/** Cached users and credentials are loaded again after this time. */
+export const IDENTITY_CACHE_MS = 1_000;
 
 export interface Identity {
   user: User;
@@ -22,28 +22,37 @@ export interface Identity {
   credential: string;
 }
 
-export interface IdentityContext {
+export interface PresentedCredential {
+  bearer: string;
+  login: string;
+  /** IP address of the client. */
+  address?: string | undefined;
+  /** The check of a long-lived response, which limits do not count. */
+  again?: boolean | undefined;
+}
+
+interface IdentityContext {
   users: Pick<UserStore, 'user'>;
   credentials: Pick<CredentialStore, 'token' | 'login'>;
-  sightings: Pick<Sightings, 'note'>;
+  lastSeen: Pick<LastSeenWriter, 'record'>;
   bus: Bus;
   clock: Clock;
-  /** Whose users get in; undefined in local mode. */
+  /** Issuer of the users that have access; undefined in local mode. */
   issuer: string | undefined;
-  /** Undefined: those of the identity provider let nobody in. */
+  /** Undefined: access tokens of the identity provider are rejected. */
   accessTokens: AccessTokens | undefined;
-  /** A login that nobody has used for so long has ended. */
+  /** A login ends when it has not been used for this time. */
   idleMs: number;
 }
 
-export type Identities = ReturnType<typeof createIdentities>;
+export type Identifier = ReturnType<typeof createIdentifier>;
 
-/** Tells who shows a credential, through caches that hints of changes empty at once. */
-export function createIdentities(context: IdentityContext) {
-  const { credentials, sightings, bus, clock, issuer, accessTokens, idleMs } = context;
-  const users = createCache<User | undefined>(clock, MAX_AGE_MS);
-  const tokens = createCache<KnownToken | undefined>(clock, MAX_AGE_MS);
-  const logins = createCache<KnownLogin | undefined>(clock, MAX_AGE_MS);
+/** Identifies the user of a credential. Reads through caches that change hints clear immediately. */
+export function createIdentifier(context: IdentityContext) {
+  const { credentials, lastSeen, bus, clock, issuer, accessTokens, idleMs } = context;
+  const users = createCache<User | undefined>(clock, IDENTITY_CACHE_MS);
+  const tokens = createCache<TokenRecord | undefined>(clock, IDENTITY_CACHE_MS);
+  const logins = createCache<LoginRecord | undefined>(clock, IDENTITY_CACHE_MS);
   const subscriptions = [
     bus.subscribe('users.changed', (userId) => users.drop(userId)),
     bus.subscribe('credentials.ended', (digest) => {
@@ -52,32 +61,38 @@ export function createIdentities(context: IdentityContext) {
     }),
   ];
 
-  /** What is read is for others, too: it has a place in the trace of whoever came first, and does not end with them. */
+  /** Concurrent requests share a load. It is traced with the first request and ignores its cancellation. */
   async function identity(userId: string, scopes: readonly Scope[], credential: string, { trace }: Call) {
-    const user = admit(await users.get(userId, () => context.users.user(userId, { trace })), issuer);
-    sightings.note('usr', userId, user.lastSeenAt);
-    return { user: narrowed(user, scopes), scopes: effective(scopes), credential };
+    const user = requireEnabledUser(
+      await users.get(userId, () => context.users.user(userId, { trace })),
+      issuer,
+    );
+    lastSeen.record('usr', userId, user.lastSeenAt);
+    return { user: restrictRoles(user, scopes), scopes: effectiveScopes(scopes), credential };
   }
 
   async function byToken(value: string, call: Call): Promise<Identity> {
     const digest = sha256(value);
     const { trace } = call;
     const find = async () => {
-      if (!isTokenValue(value)) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
+      if (!isTokenValue(value)) throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
       return credentials.token(digest, { trace });
     };
     const token = await tokens.get(digest, find);
-    if (!token) throw refuse('UNAUTHENTICATED', 'there is no such token');
+    if (!token) throw refuse('UNAUTHENTICATED', 'Unknown bearer token.');
     if (token.expiresAt && token.expiresAt <= clock.now())
-      throw refuse('TOKEN_EXPIRED', 'the token has expired');
-    const known = await identity(token.userId, token.scopes, token.id, call);
-    sightings.note('tok', token.id, token.lastUsedAt);
-    return known;
+      throw refuse('TOKEN_EXPIRED', 'The bearer token has expired.');
+    const found = await identity(token.userId, token.scopes, token.id, call);
+    lastSeen.record('tok', token.id, token.lastUsedAt);
+    return found;
   }
 
-  async function byAccessToken(value: string, call: Call): Promise<Identity> {
-    if (!accessTokens) throw refuse('UNAUTHENTICATED', 'this is no token of this service');
-    const { userId, scopes } = await accessTokens.verify(value, { trace: call.trace });
+  async function byAccessToken(
+    { bearer, address, again }: PresentedCredential,
+    call: Call,
+  ): Promise<Identity> {
+    if (!accessTokens) throw refuse('UNAUTHENTICATED', 'The bearer token is malformed.');
+    const { userId, scopes } = await accessTokens.verify(bearer, { trace: call.trace, address, again });
     return identity(userId, scopes, 'access_token', call);
   }
 
@@ -85,29 +100,30 @@ export function createIdentities(context: IdentityContext) {
     const digest = sha256(value);
     const { trace } = call;
     const find = async () => {
-      if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'the login has ended');
+      if (!isLoginValue(value)) throw refuse('UNAUTHENTICATED', 'The login has ended.');
       return credentials.login(digest, { trace });
     };
     const login = await logins.get(digest, find);
     const now = clock.now().getTime();
     if (!login || login.endsAt.getTime() <= now || now - login.seenAt.getTime() >= idleMs)
-      throw refuse('UNAUTHENTICATED', 'the login has ended');
-    const known = await identity(login.userId, LOGIN_SCOPES, login.id, call);
-    sightings.note('lgn', login.id, login.seenAt);
-    return known;
+      throw refuse('UNAUTHENTICATED', 'The login has ended.');
+    const found = await identity(login.userId, LOGIN_SCOPES, login.id, call);
+    lastSeen.record('lgn', login.id, login.seenAt);
+    return found;
   }
 
   return {
-    /** Refused with UNAUTHENTICATED, TOKEN_EXPIRED, DEPENDENCY_UNAVAILABLE. */
-    async identify({ bearer, login }: { bearer: string; login: string }, call: Call): Promise<Identity> {
+    /** Fails with UNAUTHENTICATED, TOKEN_EXPIRED or DEPENDENCY_UNAVAILABLE. */
+    async identify(presented: PresentedCredential, call: Call): Promise<Identity> {
+      const { bearer, login } = presented;
       if (issuer === undefined) return identity(LOCAL_ADMINISTRATOR, SCOPES, 'local', call);
-      if (claimsToBeToken(bearer)) return byToken(bearer, call);
-      if (bearer) return byAccessToken(bearer, call);
+      if (hasTokenPrefix(bearer)) return byToken(bearer, call);
+      if (bearer) return byAccessToken(presented, call);
       if (login) return byLogin(login, call);
-      throw refuse('UNAUTHENTICATED', 'the request carries no credential');
+      throw refuse('UNAUTHENTICATED', 'The request has no credential.');
     },
     stop() {
-      for (const end of subscriptions) end();
+      for (const unsubscribe of subscriptions) unsubscribe();
     },
   };
 }

@@ -1,117 +1,107 @@
-import { subscriberOf } from '../../lib/addresses.ts';
-import type { Budget, Counters } from '../../lib/bus/counters.ts';
+import { subscriberNetworkOf } from '../../lib/addresses.ts';
+import type { RateLimit, RateLimiter } from '../../lib/bus/rate-limiter.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { sha256 } from '../../lib/digest.ts';
 import { Refusal, refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
-import type { Identities, Identity } from './identity.ts';
+import { LruCache } from '../../lib/lru.ts';
+import type { Identifier, Identity, PresentedCredential } from './identity.ts';
 
-export interface LimitsContext {
-  counters: Counters;
+interface LimitsContext {
+  rateLimiter: RateLimiter;
   clock: Clock;
-  /** Of one user; 0: as many as they like. */
+  /** Per user. 0: no limit. */
   requestsPerMinute: number;
-  /** Of one source address: logins that begin, and credentials that let nobody in. 0: as many as they like. */
+  /** Started logins and rejected credentials per source address. 0: no limit. */
   loginsPerMinute: number;
 }
 
-interface Shown {
-  bearer: string;
-  login: string;
-  /** From where in the network it comes. */
-  address?: string | undefined;
-  /** Asked for an answer that goes on: no new request. */
-  again?: boolean | undefined;
-}
-
 const MINUTE_MS = 60_000;
-/** Sources and credentials that are kept in mind; those that were not here for longest are forgotten first. */
-const MAX_KEPT = 10_000;
+/** Maximum number of sources, and of credentials, in memory. The least recently used are dropped first. */
+const MAX_ENTRIES = 10_000;
 
-export type Sources = ReturnType<typeof createSources>;
+export type SourceLimiter = ReturnType<typeof createSourceLimiter>;
 
-/** Where invented credentials come from is refused before anybody is asked about the next one. */
-export function createSources({ counters, clock, loginsPerMinute }: LimitsContext) {
-  const budget: Budget = { limit: loginsPerMinute, windowMs: MINUTE_MS };
-  /** Until when nothing comes into the budget of a source, in Unix milliseconds. */
-  const emptyUntil = new Map<string, number>();
+/** Limits logins and rejected credentials per source, so that guessing costs no database lookups. */
+export function createSourceLimiter({ rateLimiter, clock, loginsPerMinute }: LimitsContext) {
+  const budget: RateLimit = { limit: loginsPerMinute, windowMs: MINUTE_MS };
+  /** The time at which a used-up budget gets its next token, by source, in Unix milliseconds. */
+  const emptyUntil = new LruCache<string, number>(MAX_ENTRIES);
 
-  function refused(waitMs: number): Refusal {
-    return tooMany('logins, and credentials that let nobody in, from one address', loginsPerMinute, waitMs);
+  function limitExceeded(waitMs: number): Refusal {
+    return tooMany('logins and rejected credentials from one address', loginsPerMinute, waitMs);
   }
 
   return {
-    /** Refused with RATE_LIMITED when a source is known to have nothing left. Takes nothing. */
+    /** Fails with RATE_LIMITED when the budget of the source is known to be used up. Consumes no token. */
     check(address = ''): void {
       if (emptyUntil.size === 0) return;
-      const source = subscriberOf(address);
+      const source = subscriberNetworkOf(address);
       const wait = (emptyUntil.get(source) ?? 0) - clock.now().getTime();
-      if (wait > 0) throw refused(Math.min(wait, MINUTE_MS));
+      if (wait > 0) throw limitExceeded(Math.min(wait, MINUTE_MS));
       emptyUntil.delete(source);
     },
 
-    /** Takes one. Refused with RATE_LIMITED when there is none. */
-    async take(address = ''): Promise<void> {
+    /** Consumes a token. Fails with RATE_LIMITED when there is none. */
+    async consume(address = ''): Promise<void> {
       if (loginsPerMinute === 0) return;
-      const source = subscriberOf(address);
-      const wait = await counters.take(`logins:${source}`, budget);
+      const source = subscriberNetworkOf(address);
+      const wait = await rateLimiter.consume(`logins:${source}`, budget);
       if (wait === 0) return;
-      keep(emptyUntil, source, clock.now().getTime() + wait);
-      throw refused(wait);
+      emptyUntil.set(source, clock.now().getTime() + wait);
+      throw limitExceeded(wait);
     },
   };
 }
 
 /**
- * Identify, as far as it is allowed so often. Whoever shows what was good a moment ago is not held back by what others
- * do from the same address.
+ * Adds rate limits to `identify`. A credential that was valid a moment ago is not limited by other clients at the same
+ * address.
  */
-export function limited(identify: Identities['identify'], context: LimitsContext, sources: Sources) {
-  const { counters, requestsPerMinute, loginsPerMinute } = context;
-  const budget: Budget = { limit: requestsPerMinute, windowMs: MINUTE_MS };
-  const good = new Map<string, true>();
+export function limitIdentify(
+  identify: Identifier['identify'],
+  context: LimitsContext,
+  sources: SourceLimiter,
+) {
+  const { rateLimiter, requestsPerMinute, loginsPerMinute } = context;
+  const budget: RateLimit = { limit: requestsPerMinute, windowMs: MINUTE_MS };
+  const validCredentials = new LruCache<string, true>(MAX_ENTRIES);
 
-  async function known(shown: Shown, call: Call): Promise<Identity> {
-    const credential = shown.bearer || shown.login;
-    // Whoever shows nothing is told so: that costs nobody anything.
-    if (loginsPerMinute === 0 || !credential) return identify(shown, call);
+  async function identifyLimited(presented: PresentedCredential, call: Call): Promise<Identity> {
+    const credential = presented.bearer || presented.login;
+    // The rejection of a request without a credential needs no lookup.
+    if (loginsPerMinute === 0 || !credential) return identify(presented, call);
     const digest = sha256(credential);
-    if (!good.has(digest)) sources.check(shown.address);
+    if (!validCredentials.has(digest)) sources.check(presented.address);
     try {
-      const identity = await identify(shown, call);
-      keep(good, digest, true);
+      const identity = await identify(presented, call);
+      validCredentials.set(digest, true);
       return identity;
     } catch (error) {
-      if (!isNobody(error)) throw error;
-      good.delete(digest);
-      await sources.take(shown.address);
+      if (!isRejectedCredential(error)) throw error;
+      validCredentials.delete(digest);
+      await sources.consume(presented.address);
       throw error;
     }
   }
 
-  return async (shown: Shown, call: Call): Promise<Identity> => {
-    if (shown.again) return identify(shown, call);
-    const identity = await known(shown, call);
+  return async (presented: PresentedCredential, call: Call): Promise<Identity> => {
+    if (presented.again) return identify(presented, call);
+    const identity = await identifyLimited(presented, call);
     if (requestsPerMinute > 0) {
-      const wait = await counters.take(`requests:${identity.user.userId}`, budget);
+      const wait = await rateLimiter.consume(`requests:${identity.user.userId}`, budget);
       if (wait > 0) throw tooMany('requests of one user', requestsPerMinute, wait);
     }
     return identity;
   };
 }
 
-function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void {
-  kept.delete(key);
-  kept.set(key, value);
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? key);
-}
-
-function isNobody(error: unknown): boolean {
+function isRejectedCredential(error: unknown): boolean {
   return error instanceof Refusal && (error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED');
 }
 
 function tooMany(what: string, limit: number, waitMs: number): Refusal {
-  return refuse('RATE_LIMITED', `too many ${what}: ${limit} a minute`, {
+  return refuse('RATE_LIMITED', `Too many ${what}: the limit is ${limit} per minute.`, {
     retryAfterSeconds: Math.ceil(waitMs / 1_000),
   });
 }

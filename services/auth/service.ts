@@ -1,22 +1,27 @@
 import { openSchema } from '../../lib/db/schema.ts';
+import { openSealer } from '../../lib/db/sealing-check.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
-import { guard } from '../../lib/grpc/guard.ts';
-import { startRounds } from '../../lib/rounds.ts';
+import { guardService } from '../../lib/grpc/guard.ts';
+import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
+import { createLoginAuditor, createRecorder } from './audit-recorder.ts';
 import type { AuthConfig } from './config.ts';
-import { createHandlers } from './handlers.ts';
-import { createIdentities, MAX_AGE_MS } from './identity.ts';
-import { createSources, limited } from './limits.ts';
-import { createLoginNotes, createRecorder } from './recorder.ts';
-import { openSightings } from './sightings.ts';
-import { createActStore } from './store/acts.ts';
+import { auditHandlers } from './handlers/audit.ts';
+import type { AuthHandlerContext } from './handlers/context.ts';
+import { loginHandlers } from './handlers/logins.ts';
+import { tokenHandlers } from './handlers/tokens.ts';
+import { userHandlers } from './handlers/users.ts';
+import { createIdentifier, IDENTITY_CACHE_MS } from './identity.ts';
+import { startLastSeenWriter } from './last-seen.ts';
+import { createSourceLimiter, limitIdentify } from './limits.ts';
+import { createAuditStore } from './store/audit.ts';
 import { createCredentialStore } from './store/credentials.ts';
-import { createLoginStore } from './store/logins.ts';
+import { createLoginStore, STORED_ID_TOKEN } from './store/logins.ts';
 import { createTokenStore } from './store/tokens.ts';
 import { createUserStore } from './store/users.ts';
-import { administratorsOf, issuerOf, openTeam, type Team } from './team.ts';
+import { administratorsOf, issuerOf, openTeam, type TeamOptions } from './team.ts';
 
 const peers: Peers<AuthServiceDefinition> = {
   identify: ['edge'],
@@ -28,6 +33,7 @@ const peers: Peers<AuthServiceDefinition> = {
   deleteToken: ['edge'],
   getUser: ['edge', 'agents', 'deployments'],
   listUsers: ['edge'],
+  findUsers: ['edge'],
   setUserEnabled: ['edge'],
   listDisabledUsers: ['sessions'],
   recordActs: ['edge', 'agents', 'sessions', 'deployments'],
@@ -38,53 +44,59 @@ const peers: Peers<AuthServiceDefinition> = {
 const SWEEP_EVERY_MS = 10 * 60 * 1_000;
 
 /**
- * Opens the service that knows who is calling; its schema is brought up to date first. Without a team it is in local
- * mode; with one, the settings have passed `checkTeam`.
+ * Opens the service that identifies callers, after the migration of its schema. Without `team`, it runs in local mode.
+ * With `team`, the caller has checked the settings with `checkTeamSettings`. Throws SealingKeyProblem.
  */
 export async function openAuth(
   context: ServiceContext,
   config: AuthConfig,
-  team?: Team,
+  team?: TeamOptions,
 ): Promise<OpenService> {
   const { bus, clock, ids, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'auth', migrations, pool: config.pool });
-  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
-    log.warn({ err: error }, 'old idempotency keys could not be deleted'),
-  );
-  const users = createUserStore(db, administratorsOf(config));
+  const sealer =
+    team &&
+    (await openSealer(db, team.sealingKeys, STORED_ID_TOKEN).catch(async (error: unknown) => {
+      await db.close();
+      throw error;
+    }));
+  const keySweep = sweepIdempotencyKeys(db, clock, log);
+  const users = createUserStore(db, administratorsOf(config), team && issuerOf(config));
   const logins = createLoginStore(db);
   const idleMs = config.loginIdleMinutes * 60_000;
   const credentials = createCredentialStore(db);
-  const sightings = openSightings(credentials, clock, (error) =>
-    log.warn({ err: error }, 'when users were last seen could not be written down'),
+  const lastSeenWriter = startLastSeenWriter(credentials, clock, (error) =>
+    log.warn({ err: error }, 'the times of last use could not be stored'),
   );
-  const loginSweep = startRounds({
+  const loginSweep = startPeriodicTask({
     clock,
     everyMs: SWEEP_EVERY_MS,
     work: (signal) => logins.sweep(clock.now(), new Date(clock.now().getTime() - idleMs), signal),
-    onFailure: (error) => log.warn({ err: error }, 'logins that have ended could not be deleted'),
+    onFailure: (error) => log.warn({ err: error }, 'ended logins could not be deleted'),
   });
 
   async function announce(channel: 'users.changed' | 'credentials.ended', subject: string): Promise<void> {
     bus.publish(channel, subject);
-    await bus.settle(MAX_AGE_MS);
+    await bus.awaitPropagation(IDENTITY_CACHE_MS);
   }
 
-  const acts = createActStore(db);
+  const acts = createAuditStore(db);
   const opened =
     team &&
+    sealer &&
     openTeam(config, team, {
       ...context,
+      sealer,
       users,
       logins,
-      note: createLoginNotes(acts, clock),
-      ended: (digest) => announce('credentials.ended', digest),
+      auditLogin: createLoginAuditor(acts, clock),
+      announceEnd: (digest) => announce('credentials.ended', digest),
     });
-  const identities = createIdentities({
+  const identities = createIdentifier({
     users,
     credentials,
-    sightings,
+    lastSeen: lastSeenWriter,
     bus,
     clock,
     issuer: team && issuerOf(config),
@@ -92,36 +104,38 @@ export async function openAuth(
     idleMs,
   });
   const { requestsPerMinute, loginsPerMinute } = config;
-  const limits = { counters: context.counters, clock, requestsPerMinute, loginsPerMinute };
-  const sources = createSources(limits);
+  const limits = { rateLimiter: context.rateLimiter, clock, requestsPerMinute, loginsPerMinute };
+  const sources = createSourceLimiter(limits);
   const isLimited = requestsPerMinute > 0 || loginsPerMinute > 0;
-  const handlers = createHandlers({
-    identify: isLimited ? limited(identities.identify, limits, sources) : identities.identify,
-    sources,
+  const handlerContext: AuthHandlerContext = {
+    identify: isLimited ? limitIdentify(identities.identify, limits, sources) : identities.identify,
+    sourceLimiter: sources,
     logins: opened?.logins,
     users,
     tokens: createTokenStore(db),
-    acts,
+    audit: acts,
     record: createRecorder(acts, clock),
     clock,
     ids,
     announce,
-  });
+  };
   return {
     name: 'auth',
-    endpoint: guard({
+    endpoint: guardService(context, {
       contract: AuthServiceDefinition,
-      handlers,
+      handlers: {
+        ...loginHandlers(handlerContext),
+        ...tokenHandlers(handlerContext),
+        ...userHandlers(handlerContext),
+        ...auditHandlers(handlerContext),
+      },
       peers,
-      secret: context.serviceSecret,
-      clock,
-      observe: context.observe,
-      tracer: context.tracer,
     }),
     check: () => db.check(),
+    optionalParts: opened ? [{ name: 'identity provider', check: opened.checkProvider }] : [],
     async stop() {
       identities.stop();
-      await Promise.all([keySweep.stop(), loginSweep.stop(), sightings.stop()]);
+      await Promise.all([keySweep.stop(), loginSweep.stop(), lastSeenWriter.stop()]);
       await db.close();
     },
   };

@@ -1,50 +1,64 @@
-import type { Sealer } from '../../lib/sealing.ts';
+import type { Sealer, SealingKeySource } from '../../lib/sealing.ts';
 import type { ServiceContext } from '../../lib/service.ts';
+import type { LoginAuditor } from './audit-recorder.ts';
 import type { AuthConfig } from './config.ts';
-import { type Administrators, loweredAddress } from './domain/person.ts';
-import { MAX_AGE_MS } from './identity.ts';
-import { createAccessTokens } from './oidc/access-tokens.ts';
-import { createLogins } from './oidc/logins.ts';
-import { createProvider } from './oidc/provider.ts';
-import { createPeople } from './people.ts';
-import type { NoteLogin } from './recorder.ts';
+import { type Administrators, normalizeEmail } from './domain/provider-profile.ts';
+import { IDENTITY_CACHE_MS } from './identity.ts';
+import { createAccessTokenVerifier } from './oidc/access-tokens.ts';
+import { createLimitedProvider } from './oidc/limited-provider.ts';
+import { createLoginFlow } from './oidc/login-flow.ts';
+import { createProviderClient } from './oidc/provider.ts';
+import { createProviderQueryLimiter } from './oidc/query-limiter.ts';
 import type { LoginStore } from './store/logins.ts';
 import type { UserStore } from './store/users.ts';
+import { createUserSync } from './user-sync.ts';
 
-/** What it takes that users of an identity provider get in. */
-export interface Team {
-  /** Seals what is secret in logins. */
-  sealer: Sealer;
-  /** Where browsers reach the service: an origin, without a slash at its end. */
+/** Options of team mode, in which users of an identity provider log in. */
+export interface TeamOptions {
+  /** The keys that encrypt the secrets of logins. */
+  sealingKeys: SealingKeySource;
+  /** Origin of the service for browsers, without a slash at its end. */
   publicUrl: () => string;
 }
 
-export interface TeamContext extends Pick<ServiceContext, 'bus' | 'clock' | 'ids' | 'log'> {
+interface TeamContext extends Pick<ServiceContext, 'bus' | 'clock' | 'ids' | 'log' | 'rateLimiter'> {
+  sealer: Sealer;
   users: UserStore;
   logins: LoginStore;
-  note: NoteLogin;
-  /** Tells every replica that a login, by the digest of its value, is worth nothing any more. */
-  ended: (digest: string) => Promise<void>;
+  auditLogin: LoginAuditor;
+  /** Clears the caches of all replicas for an ended login, by the digest of its value. */
+  announceEnd: (digest: string) => Promise<void>;
 }
 
 export function administratorsOf({ administratorGroups, administrators }: AuthConfig): Administrators {
-  return { groups: administratorGroups, emails: administrators.map(loweredAddress) };
+  return { groups: administratorGroups, emails: administrators.map(normalizeEmail) };
 }
 
-/** How users are told apart whose providers are. */
+/** The issuer that is stored with users. */
 export function issuerOf({ issuer }: AuthConfig): string {
   if (issuer === undefined)
-    throw new Error('an identity provider is needed, and its settings were not checked');
+    throw new Error('SERVICE_OIDC_ISSUER is not set, and the settings were not checked');
   return issuer.replace(/\/$/, '');
 }
 
-/** Logins and access tokens of the identity provider that the settings name. */
-export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, context: TeamContext) {
+/** Opens the login flow and the access token verifier for the configured identity provider. */
+export function openTeam(config: AuthConfig, { publicUrl }: TeamOptions, context: TeamContext) {
   const { clientId = '', clientSecret, audience, scopes, scopePrefix, groupsClaim, introspection } = config;
-  const { bus, clock, ids, log, users, logins: store, note, ended } = context;
-  const { issuer: place = '' } = config;
-  const provider = createProvider({ issuer: place, clientId, clientSecret }, clock);
-  const people = createPeople({
+  const {
+    sealer,
+    bus,
+    clock,
+    ids,
+    log,
+    rateLimiter,
+    users,
+    logins: store,
+    auditLogin,
+    announceEnd,
+  } = context;
+  const { issuer = '', queriesPerMinute } = config;
+  const provider = createProviderClient({ issuer, clientId, clientSecret }, clock);
+  const userSync = createUserSync({
     users,
     bus,
     clock,
@@ -53,16 +67,16 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
     groupsClaim,
     administrators: administratorsOf(config),
   });
-  const logins = createLogins({
+  const logins = createLoginFlow({
     provider,
-    people,
+    userSync,
     store,
     sealer,
     clock,
     ids,
     log,
-    note,
-    ended,
+    auditLogin,
+    announceEnd,
     origin: publicUrl,
     clientId,
     scopes,
@@ -72,15 +86,18 @@ export function openTeam(config: AuthConfig, { sealer, publicUrl }: Team, contex
   const accessTokens =
     audience === undefined
       ? undefined
-      : createAccessTokens({
-          provider,
-          people,
+      : createAccessTokenVerifier({
+          provider: createLimitedProvider(
+            provider,
+            createProviderQueryLimiter({ rateLimiter, clock, queriesPerMinute }),
+          ),
+          userSync,
           clock,
           log,
           audience,
           scopePrefix,
           introspection,
-          keptMs: MAX_AGE_MS,
+          introspectionCacheMs: IDENTITY_CACHE_MS,
         });
-  return { logins, accessTokens };
+  return { logins, accessTokens, checkProvider: provider.check };
 }

@@ -10,7 +10,7 @@ import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts'
 import { type Obstacle, obstacleOf } from './reasons.ts';
 import type { DeploymentStore } from './store/deployments.ts';
 
-/** What a call of a webhook is measured by. */
+/** The properties of a webhook that decide on its requests. */
 export interface Webhook {
   deploymentId: string;
   ownerId: string;
@@ -20,23 +20,23 @@ export interface Webhook {
   key: KeyObject | undefined;
 }
 
-/** The version a session would start with now, or why none can. */
-export type Standing = { agentVersion: number } | { obstacle: Obstacle };
+/** The agent version of a session that starts now, or the reason why none can start. */
+type StartDecision = { agentVersion: number } | { obstacle: Obstacle };
 
-/** On whose behalf a session would begin, or why none can. */
-type Owner = { caller: Caller } | { obstacle: Obstacle };
+/** The user on whose behalf a session starts, or the reason why none can start. */
+type OwnerDecision = { caller: Caller } | { obstacle: Obstacle };
 
-/** What is known for longer than this is asked for again. */
-export const MAX_AGE_MS = 1_000;
-/** A webhook may hold a prompt prefix of 64 KiB. */
+/** Cached values are loaded again when they are older than this. */
+export const CACHE_MAX_AGE_MS = 1_000;
+/** Bounds the memory: a webhook may have a prompt prefix of 64 KiB. */
 const MAX_WEBHOOKS = 2_000;
 /**
- * One load serves many calls, so none of them may end it; it has a limit of its own. It stands in the trace of the
- * call that found nothing.
+ * Time limit of a load. Many requests share one load, so it ignores their deadlines and signals. It appears in the trace
+ * of the request that started it.
  */
 const LOAD_MS = 5_000;
 
-export interface AdmissionContext {
+interface AdmissionContext {
   store: Pick<DeploymentStore, 'sealedWebhook'>;
   sealer: Sealer;
   agents: Client<AgentsServiceDefinition>;
@@ -47,15 +47,15 @@ export interface AdmissionContext {
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-/** Who may begin sessions through webhooks, read through caches that hints of changes empty at once. */
+/** Decides which webhooks can start sessions. Reads through caches that change hints clear immediately. */
 export function createAdmission({ store, sealer, agents, auth, bus, clock }: AdmissionContext) {
-  const webhooks = createCache<Webhook | undefined>(clock, MAX_AGE_MS, MAX_WEBHOOKS);
-  const owners = createCache<Owner>(clock, MAX_AGE_MS);
-  const versions = createCache<Standing>(clock, MAX_AGE_MS);
+  const webhooks = createCache<Webhook | undefined>(clock, CACHE_MAX_AGE_MS, MAX_WEBHOOKS);
+  const owners = createCache<OwnerDecision>(clock, CACHE_MAX_AGE_MS);
+  const versions = createCache<StartDecision>(clock, CACHE_MAX_AGE_MS);
   const subscriptions = [
     bus.subscribe('deployments.changed', (deploymentId) => webhooks.drop(deploymentId)),
     bus.subscribe('users.changed', (userId) => owners.drop(userId)),
-    // Of which owners something is known, and whose environment it is, nobody remembers.
+    // The cache does not record which owners use an agent, nor which environment an agent runs in.
     bus.subscribe('agents.changed', () => versions.clear()),
     bus.subscribe('environments.changed', () => versions.clear()),
   ];
@@ -71,15 +71,15 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     return { deploymentId, ownerId, agentId, promptPrefix: promptPrefix ?? undefined, key };
   }
 
-  const loading = ({ trace, requestId }: Call) => ({
+  const loadOptions = ({ trace, requestId }: Call) => ({
     trace,
     requestId,
     deadline: clock.now().getTime() + LOAD_MS,
   });
 
-  async function loadOwner(userId: string, call: Call): Promise<Owner> {
+  async function loadOwner(userId: string, call: Call): Promise<OwnerDecision> {
     try {
-      const { user } = await auth.getUser({ userId }, loading(call));
+      const { user } = await auth.getUser({ userId }, loadOptions(call));
       if (!user?.enabled) return { obstacle: 'owner_disabled' };
       const { roles, groups } = user;
       return { caller: { userId, roles, groups } };
@@ -88,10 +88,10 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     }
   }
 
-  /** As of the owner: whoever may not use the agent any more starts nothing with it this way either. */
-  async function loadVersion(agentId: string, caller: Caller, call: Call): Promise<Standing> {
+  /** Resolves the agent as the owner: an owner who lost access to the agent cannot start it with a webhook either. */
+  async function loadVersion(agentId: string, caller: Caller, call: Call): Promise<StartDecision> {
     try {
-      const { version } = await agents.resolveAgent({ agentId }, { ...loading(call), caller });
+      const { version } = await agents.resolveAgent({ agentId }, { ...loadOptions(call), caller });
       return { agentVersion: version };
     } catch (error) {
       return { obstacle: obstacleIn(error) };
@@ -99,11 +99,11 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
   }
 
   return {
-    /** Undefined when there is none. */
+    /** Undefined for an unknown deployment. */
     webhook: (deploymentId: string, call: Call): Promise<Webhook | undefined> =>
       webhooks.get(deploymentId, () => loadWebhook(deploymentId, call)),
 
-    async standing({ ownerId, agentId }: Webhook, call: Call): Promise<Standing> {
+    async decideStart({ ownerId, agentId }: Webhook, call: Call): Promise<StartDecision> {
       const owner = await owners.get(ownerId, () => loadOwner(ownerId, call));
       if ('obstacle' in owner) return owner;
       return versions.get(`${agentId} ${ownerId}`, () => loadVersion(agentId, owner.caller, call));
@@ -115,7 +115,7 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
   };
 }
 
-/** A refusal that says why no session can begin is an answer; any other failure is none. */
+/** Returns the obstacle that a refusal stands for. Throws every other error. */
 function obstacleIn(error: unknown): Obstacle {
   const obstacle = error instanceof Refusal ? obstacleOf(error) : undefined;
   if (!obstacle) throw error;

@@ -8,13 +8,17 @@ export const settings = {
     {
       fallback: 4,
       about:
-        'Database connections of the deployments service; in team mode as many more for what is done on behalf of users.',
+        'Database connections of the deployments service. In team mode, the service opens as many again for requests of users.',
     },
   ),
   windowSeconds: setting.integer(
     'SERVICE_WEBHOOK_HMAC_WINDOW_SECONDS',
     { min: 1, max: 86_400, unit: 'seconds' },
-    { fallback: 300, about: 'How far the timestamp of a signed webhook may be from now, before and after.' },
+    {
+      fallback: 300,
+      about:
+        'Largest accepted difference between the timestamp of a signed webhook and the current time, in seconds, in both directions.',
+    },
   ),
   maxBodyBytes: webhookMaxBodyBytes,
 };

@@ -4,10 +4,10 @@ import { isStorable } from '../../lib/text.ts';
 
 export type Status = 'enabled' | 'disabled';
 
-/** A webhook. Only its status ever changes. */
+/** A webhook. Only its status can change. */
 export interface Deployment {
   deploymentId: string;
-  /** usr_…: whose sessions it begins. */
+  /** usr_…: the owner of the sessions that it starts. */
   createdBy: string;
   agentId: string;
   type: 'webhook';
@@ -18,13 +18,13 @@ export interface Deployment {
   updatedAt: Date;
 }
 
-/** How one deployment is asked for: of which agent (empty: of any), which. */
-export interface Address {
+/** Identifies a deployment. With an agent id, it matches only a deployment of that agent; empty: of any agent. */
+export interface DeploymentAddress {
   agentId: string;
   deploymentId: string;
 }
 
-/** One accepted call, or refused ones, in the invocation log. */
+/** A row of the invocation log: one accepted request, or one or more refused requests. */
 export interface Invocation {
   invocationId: string;
   createdAt: Date | undefined;
@@ -36,15 +36,15 @@ export interface Invocation {
   count: number;
 }
 
-/** A row of refused calls on its way into the log. */
+/** A row of refused requests that has not been written yet. */
 export interface RefusalRow {
   deploymentId: string;
   invocationId: string;
-  /** The invocation id; or, of a row that stands for many calls, their minute and reason. */
+  /** The invocation id; or minute and reason when the row stands for several requests. */
   slot: string;
   reason: string;
   count: number;
-  /** Of the first call that the row stands for; so is the address. */
+  /** Body size and address are those of the first request of the row. */
   bodyBytes: number;
   sourceAddress: string;
   createdAt: Date;
@@ -52,14 +52,14 @@ export interface RefusalRow {
 
 const PREFIX_BYTES = 64 * 1024;
 
-/** The one type there is. */
-export function webhookType(type: string): 'webhook' {
+/** The only trigger type is `webhook`. */
+export function checkWebhookType(type: string): 'webhook' {
   if (type !== 'webhook') throw refuseField('/type', 'must be webhook');
   return type;
 }
 
-/** An empty prefix is none. */
-export function promptPrefix(text: string | undefined): string | undefined {
+/** Returns undefined for an empty prefix. */
+export function checkPromptPrefix(text: string | undefined): string | undefined {
   if (!text) return undefined;
   if (Buffer.byteLength(text) > PREFIX_BYTES) {
     throw refuseField('/prompt_prefix', `must not be longer than ${PREFIX_BYTES} bytes`);
@@ -75,39 +75,56 @@ export function promptPrefix(text: string | undefined): string | undefined {
 
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
-/** The page that is asked for; the first one when none is. */
+/** Default: the first page. */
 export function checkedPage(page: { limit: number; cursor: string } | undefined) {
   if (page && (page.limit < 1 || page.limit > 100)) throw refuseField('/limit', 'must be from 1 to 100');
   return page ?? FIRST_PAGE;
 }
 
-/** Whether the ids of an address could be ids at all; what could not is not looked for. */
-export function isAddress({ agentId, deploymentId }: Address): boolean {
+/** Whether the ids are well-formed. Malformed ids are not looked up. */
+export function isValidAddress({ agentId, deploymentId }: DeploymentAddress): boolean {
   return isId('dep', deploymentId) && (agentId === '' || isId('agt', agentId));
 }
 
-/** To those who trigger: the same for unknown, deleted and disabled ones. */
+/** The sender of a webhook gets the same refusal for unknown, deleted and disabled deployments. */
 export function deploymentNotFound(): Refusal {
-  return refuse('DEPLOYMENT_NOT_FOUND', 'there is no such deployment');
+  return refuse('DEPLOYMENT_NOT_FOUND', 'Unknown deployment.');
 }
 
 export function deploymentImmutable(): Refusal {
   return refuse(
     'DEPLOYMENT_IMMUTABLE',
-    'a webhook cannot be changed; create a replacement, switch the sender to it, then delete this one',
+    'A webhook cannot be changed. Create a replacement, switch the sender to it, then delete this webhook.',
   );
 }
 
-// A byte order mark is part of what was sent.
+/** Backspace, tab, line feed, form feed and carriage return: JSON escapes them with one letter. */
+const SHORT_ESCAPES = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);
+
+// The text keeps a byte order mark.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What the agent is handed: the body as text, after the prefix and one blank line when there is a prefix. */
+/** The message to the agent: the body as text. A prefix and one blank line precede it when there is a prefix. */
 export function agentInput(prefix: string | undefined, body: Uint8Array): string {
   const text = utf8.decode(body);
   return prefix === undefined ? text : `${prefix}\n\n${text}`;
 }
 
-/** Joins two halves of an invocation log, each newest first, into one. */
-export function newestFirst(accepted: Invocation[], refused: Invocation[]): Invocation[] {
+/**
+ * Length in bytes of a text as a JSON string, as `JSON.stringify` writes it: a NUL takes six bytes. Counting stops above
+ * `limit`. The text has no lone surrogates.
+ */
+export function jsonLength(text: string, limit: number): number {
+  let length = Buffer.byteLength(text) + 2;
+  for (let at = 0; at < text.length && length <= limit; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22 || code === 0x5c) length += 1;
+    else if (code < 0x20) length += SHORT_ESCAPES.has(code) ? 1 : 5;
+  }
+  return length;
+}
+
+/** Merges accepted and refused invocations, each newest first. */
+export function mergeNewestFirst(accepted: Invocation[], refused: Invocation[]): Invocation[] {
   return [...accepted, ...refused].sort((a, b) => (a.invocationId < b.invocationId ? 1 : -1));
 }

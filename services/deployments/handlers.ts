@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { refuse } from '../../lib/errors.ts';
-import { callerOf, isAdministrator, onBehalf } from '../../lib/grpc/caller.ts';
+import type { AuditRecorder } from '../../lib/grpc/audit-recorder.ts';
+import { callerOf, databaseOptionsOf, isAdministrator } from '../../lib/grpc/caller.ts';
 import type { Call, Client, Handlers } from '../../lib/grpc/contract.ts';
-import type { Recorder } from '../../lib/grpc/recorder.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import {
@@ -14,53 +14,52 @@ import {
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import {
   checkedPage,
+  checkPromptPrefix,
+  checkWebhookType,
   type Deployment,
   deploymentImmutable,
   deploymentNotFound,
-  isAddress,
-  promptPrefix,
+  isValidAddress,
   type Status,
-  webhookType,
 } from './domain.ts';
-import { acceptedBy } from './invocations.ts';
-import type { DeploymentStore, Reach, ReadOptions } from './store/deployments.ts';
-import type { RefusalStore } from './store/refusals.ts';
+import type { DeploymentStore, ListScope, ReadOptions } from './store/deployments.ts';
+import type { AcceptedInvocationReader, RefusalStore } from './store/refusals.ts';
 
-export interface HandlersContext {
+interface DeploymentHandlersContext {
   store: DeploymentStore & RefusalStore;
   agents: Client<AgentsServiceDefinition>;
   sessions: Client<SessionsServiceDefinition>;
-  /** Writes down what is about to be done. */
-  record: Recorder;
+  /** Writes an entry of the audit log before the action. */
+  record: AuditRecorder;
   clock: Clock;
   ids: Ids;
-  /** A new shared secret of at least 256 random bits, as it is shown once and as it is kept. */
+  /** Creates a shared secret of at least 256 random bits: as text for the owner, and sealed for the database. */
   newSecret: (deploymentId: string) => { shared: string; sealed: string };
-  /** Where trigger URLs begin. */
+  /** Prefix of trigger URLs. */
   publicUrl: () => string;
-  /** Tells every replica that a deployment has changed; resolves when none trusts what it knew before. */
+  /** Clears the caches of all replicas for a changed deployment. Resolves when no replica uses older data. */
   announce: (deploymentId: string) => Promise<void>;
 }
 
 type Methods = Omit<Handlers<DeploymentsServiceDefinition>, 'trigger'>;
 
-/** The id of no agent. */
-const NO_AGENT = `agt_${'0'.repeat(26)}`;
+/** A well-formed id that no agent has. */
+const UNUSED_AGENT_ID = `agt_${'0'.repeat(26)}`;
 
-/** What a request names, for those it belongs to. */
-type Named = { agentId: string; deploymentId: string };
+/** The ids in a request. */
+type DeploymentIds = { agentId: string; deploymentId: string };
 
-interface Found {
+interface FoundDeployment {
   deployment: Deployment;
-  /** How more of it is read and changed: as the service itself where it is somebody else's. */
-  by: ReadOptions;
+  /** Options for further statements: for the deployment of another user, they run as the service. */
+  options: ReadOptions;
 }
 
-/** Deployments are seen and changed by who has made them and by who manages their agent; to others they are not there. */
-export function createHandlers(context: HandlersContext): Methods {
+/** Deployments are visible to their creators and to the managers of their agents. For other users they do not exist. */
+export function createDeploymentHandlers(context: DeploymentHandlersContext): Methods {
   const { store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce } = context;
 
-  function show({ promptPrefix: prefix, ...deployment }: Deployment, agentName: string): Message {
+  function toMessage({ promptPrefix: prefix, ...deployment }: Deployment, agentName: string): Message {
     return {
       ...deployment,
       agentName,
@@ -70,69 +69,88 @@ export function createHandlers(context: HandlersContext): Methods {
     };
   }
 
-  /** With the names of their agents, asked for all at once; a deleted agent has none. */
-  async function showAll(deployments: Deployment[], call: Call): Promise<Message[]> {
+  /** Adds the names of the agents with one request. The name of a deleted agent is empty. */
+  async function toMessages(deployments: Deployment[], call: Call): Promise<Message[]> {
     const agentIds = [...new Set(deployments.map((deployment) => deployment.agentId))];
     const found =
       agentIds.length > 0 ? (await agents.lookUpAgents({ agentIds, nameContains: '' }, call)).agents : [];
     const names = new Map(found.map(({ agentId, name }) => [agentId, name]));
-    return deployments.map((deployment) => show(deployment, names.get(deployment.agentId) ?? ''));
+    return deployments.map((deployment) => toMessage(deployment, names.get(deployment.agentId) ?? ''));
   }
 
-  async function showOne(deployment: Deployment, call: Call): Promise<{ deployment: Message | undefined }> {
-    const [shown] = await showAll([deployment], call);
-    return { deployment: shown };
+  async function responseOf(
+    deployment: Deployment,
+    call: Call,
+  ): Promise<{ deployment: Message | undefined }> {
+    const [message] = await toMessages([deployment], call);
+    return { deployment: message };
   }
 
-  async function find({ agentId, deploymentId }: Named, call: Call): Promise<Found> {
+  async function find({ agentId, deploymentId }: DeploymentIds, call: Call): Promise<FoundDeployment> {
     const address = { agentId, deploymentId };
-    if (!isAddress(address)) throw deploymentNotFound();
-    const mine = onBehalf(call);
-    const own = await store.find(address, mine);
-    if (own) return { deployment: own, by: mine };
+    if (!isValidAddress(address)) throw deploymentNotFound();
+    const asUser = databaseOptionsOf(call);
+    const own = await store.find(address, asUser);
+    if (own) return { deployment: own, options: asUser };
     const deployment = await store.find(address, call);
-    // Asked also when there is none: one that they may not see takes as long as one that is not there.
-    const { level } = await agents.getLevel({ agentId: deployment?.agentId ?? NO_AGENT }, call);
-    // Nobody manages an agent that is deleted; administrators see also what is left of it.
+    // The request is sent for unknown deployments, too, so that they take as long as invisible ones.
+    const { level } = await agents.getLevel({ agentId: deployment?.agentId ?? UNUSED_AGENT_ID }, call);
+    // A deleted agent has no managers. Administrators still see its deployments.
     if (!deployment || (level !== 'manage' && !isAdministrator(call))) throw deploymentNotFound();
-    return { deployment, by: call };
+    return { deployment, options: call };
   }
 
-  async function look(named: Named, call: Call): Promise<Found> {
-    const found = await find(named, call);
+  async function view(reference: DeploymentIds, call: Call): Promise<FoundDeployment> {
+    const found = await find(reference, call);
     const { deploymentId } = found.deployment;
     if (isForeign(found.deployment, call))
       await record({ action: 'deployment.look', targetId: deploymentId }, call);
     return found;
   }
 
-  /** Whose deployments a list shows. */
-  async function reachOf(agentId: string, call: Call): Promise<Reach> {
+  async function listScopeOf(agentId: string, call: Call): Promise<ListScope> {
     if (isAdministrator(call)) return 'all';
     const { agentIds } = agentId ? { agentIds: [agentId] } : await agents.listManagedAgents({}, call);
     if (agentId && (await agents.getLevel({ agentId }, call)).level !== 'manage') agentIds.pop();
     return { createdBy: callerOf(call).userId, agentIds };
   }
 
-  /** Announced even if nothing seems to change: an equal request may be under way, or its answer lost. */
-  async function changeStatus(named: Named, status: Status, call: Call) {
-    const { deployment, by } = await find(named, call);
+  /** Clears caches even when the status is the same: an equal request may be open, or its response may be lost. */
+  async function changeStatus(reference: DeploymentIds, status: Status, call: Call) {
+    const { deployment, options } = await find(reference, call);
     const { deploymentId } = deployment;
     const action = status === 'enabled' ? 'deployment.enable' : 'deployment.disable';
     await record({ action, targetId: deploymentId }, call);
-    const changed = await store.setStatus(named, status, clock.now(), by);
+    const changed = await store.setStatus(reference, status, clock.now(), options);
     if (!changed) throw deploymentNotFound();
     await announce(changed.deploymentId);
-    return showOne(changed, call);
+    return responseOf(changed, call);
+  }
+
+  /** Reads the accepted invocations of a deployment: the sessions that it started. */
+  function readAccepted(deploymentId: string, call: Call): AcceptedInvocationReader {
+    return async (beforeInvocationId, limit) => {
+      const page = await sessions.listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call);
+      return page.sessions.map(({ invocationId, sessionId, createdAt, bodyBytes, sourceAddress }) => ({
+        invocationId,
+        createdAt,
+        result: 'accepted',
+        reason: '',
+        bodyBytes,
+        sourceAddress,
+        sessionId,
+        count: 1,
+      }));
+    };
   }
 
   return {
     async createDeployment(request, call) {
       const { userId } = callerOf(call);
-      const type = webhookType(request.type);
-      const prefix = promptPrefix(request.promptPrefix);
+      const type = checkWebhookType(request.type);
+      const prefix = checkPromptPrefix(request.promptPrefix);
       const { agent } = await agents.getAgent({ agentId: request.agentId }, call);
-      if (agent?.level !== 'manage') throw refuse('FORBIDDEN', 'only who manages the agent may deploy it');
+      if (agent?.level !== 'manage') throw refuse('FORBIDDEN', 'Only managers of the agent can deploy it.');
       const now = clock.now();
       const deployment: Deployment = {
         deploymentId: ids('dep'),
@@ -144,44 +162,44 @@ export function createHandlers(context: HandlersContext): Methods {
         createdAt: now,
         updatedAt: now,
       };
-      const shown = show(deployment, agent?.name ?? '');
+      const message = toMessage(deployment, agent?.name ?? '');
       const secret = newSecret(deployment.deploymentId);
       const creation = {
         deployment,
         sealedSecret: secret.sealed,
         idempotencyKey: request.idempotencyKey,
         request: CreateDeploymentRequest.encode({ ...request, idempotencyKey: '' }),
-        answer: CreateDeploymentResponse.encode({ deployment: shown, replayed: false }).finish(),
+        response: CreateDeploymentResponse.encode({ deployment: message, replayed: false }).finish(),
       };
       const { deploymentId, agentId } = deployment;
       await record(
         { action: 'deployment.create', targetId: deploymentId, data: { agent_id: agentId } },
         call,
       );
-      const { answer, replayed } = await store.create(creation, onBehalf(call));
-      if (!replayed) return { deployment: shown, sharedSecret: secret.shared, replayed };
+      const { answer, replayed } = await store.create(creation, databaseOptionsOf(call));
+      if (!replayed) return { deployment: message, sharedSecret: secret.shared, replayed };
       return { ...CreateDeploymentResponse.decode(answer), replayed };
     },
 
     async listDeployments({ page, agentId, q, type, status }, call) {
       const { limit, cursor } = checkedPage(page);
       if (agentId && !isId('agt', agentId)) await agents.getAgent({ agentId }, call);
-      const reach = await reachOf(agentId, call);
-      const filter = { caller: callerOf(call).userId, reach, agentId, q, type, status };
-      const named = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
-      const namedAgents = named.map((agent) => agent.agentId);
-      // Those of agents that they manage are others'.
-      const by = reach === 'all' || reach.agentIds.length > 0 ? call : onBehalf(call);
-      const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, by);
+      const scope = await listScopeOf(agentId, call);
+      const filter = { caller: callerOf(call).userId, scope, agentId, q, type, status };
+      const matching = q ? (await agents.lookUpAgents({ agentIds: [], nameContains: q }, call)).agents : [];
+      const namedAgents = matching.map((agent) => agent.agentId);
+      // The agents that a user manages can have deployments of other users.
+      const options = scope === 'all' || scope.agentIds.length > 0 ? call : databaseOptionsOf(call);
+      const { rows, nextCursor } = await store.list({ filter, namedAgents, limit, cursor }, options);
       if (rows.some((row) => isForeign(row, call)))
         await record({ action: 'deployments.list', targetId: agentId }, call);
-      // Of an agent that is deleted there may still be deployments; one that never was is not found.
+      // A deleted agent can still have deployments. An unknown agent returns AGENT_NOT_FOUND.
       if (rows.length === 0 && agentId) await agents.getAgent({ agentId }, call);
-      return { deployments: await showAll(rows, call), page: { nextCursor } };
+      return { deployments: await toMessages(rows, call), page: { nextCursor } };
     },
 
     async getDeployment(request, call) {
-      return showOne((await look(request, call)).deployment, call);
+      return responseOf((await view(request, call)).deployment, call);
     },
 
     async updateDeployment(request, call) {
@@ -194,29 +212,25 @@ export function createHandlers(context: HandlersContext): Methods {
     disableDeployment: (request, call) => changeStatus(request, 'disabled', call),
 
     async deleteDeployment(request, call) {
-      const { by } = await find(request, call);
+      const { options } = await find(request, call);
       await record({ action: 'deployment.delete', targetId: request.deploymentId }, call);
-      if (!(await store.remove(request, by))) throw deploymentNotFound();
+      if (!(await store.remove(request, options))) throw deploymentNotFound();
       await announce(request.deploymentId);
       return {};
     },
 
     async listInvocations(request, call) {
       const { limit, cursor } = checkedPage(request.page);
-      const { deployment, by } = await look(request, call);
+      const { deployment, options } = await view(request, call);
       const { deploymentId } = deployment;
       const page = { caller: callerOf(call).userId, deploymentId, limit, cursor };
-      const { rows, nextCursor } = await store.invocations(
-        page,
-        acceptedBy(sessions, deploymentId, call),
-        by,
-      );
+      const { rows, nextCursor } = await store.invocations(page, readAccepted(deploymentId, call), options);
       return { invocations: rows, page: { nextCursor } };
     },
   };
 }
 
-/** An administrator sees what is somebody else's. */
+/** Whether an administrator sees the deployment of another user. */
 function isForeign({ createdBy }: Deployment, call: Call): boolean {
   return isAdministrator(call) && createdBy !== callerOf(call).userId;
 }

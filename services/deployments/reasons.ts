@@ -2,33 +2,33 @@ import { type Refusal, refuse } from '../../lib/errors.ts';
 import { deploymentNotFound } from './domain.ts';
 import type { SignatureFault } from './signature.ts';
 
-/** Why a webhook that is enabled cannot begin a session now. */
+/** The reason why an enabled webhook cannot start a session. */
 export type Obstacle = 'agent_deleted' | 'agent_disabled' | 'environment_disabled' | 'owner_disabled';
 
-/** Why a call is refused, as the owner reads it in the invocation log. The sender learns less. */
-export type Reason = 'disabled' | 'too_large' | SignatureFault | Obstacle;
+/** The reason of a refusal in the invocation log, for the owner. The sender gets less detail. */
+export type RefusalReason = 'disabled' | 'too_large' | SignatureFault | Obstacle;
 
-/** What the sender learns. */
-export function refusalFor(reason: Reason): Refusal {
+/** The refusal that the sender gets. */
+export function refusalOf(reason: RefusalReason): Refusal {
   switch (reason) {
     case 'disabled':
       return deploymentNotFound();
     case 'too_large':
-      return refuse('PAYLOAD_TOO_LARGE', 'the request body is larger than this webhook accepts');
+      return refuse('PAYLOAD_TOO_LARGE', 'The request body is larger than the webhook accepts.');
     case 'agent_deleted':
     case 'agent_disabled':
     case 'environment_disabled':
     case 'owner_disabled':
       return refuse(
         'DEPLOYMENT_CANNOT_START',
-        'the webhook cannot start a session: its agent, the environment of its agent or its owner is deleted or disabled',
+        'The webhook cannot start a session: its agent, the environment of its agent or its owner is deleted or disabled.',
       );
     default:
       return refuse('DEPLOYMENT_UNAUTHORIZED', 'invalid webhook signature');
   }
 }
 
-/** The obstacle that a refusal of another service stands for. */
+/** Maps a refusal of another service; undefined when it is no obstacle. */
 export function obstacleOf(refusal: Refusal): Obstacle | undefined {
   switch (refusal.code) {
     case 'AGENT_NOT_FOUND':

@@ -4,8 +4,8 @@ import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { RefusalRow } from './domain.ts';
 
-/** A call that was refused. The deployment exists: calls of unknown ones are nobody's to read. */
-export interface RefusedCall {
+/** A refused request to an existing deployment. Requests to unknown deployments are not logged. */
+interface RefusedRequest {
   deploymentId: string;
   reason: string;
   bodyBytes: number;
@@ -13,19 +13,19 @@ export interface RefusedCall {
 }
 
 export interface RefusalLog {
-  note(call: RefusedCall): void;
-  /** Writes what is left. */
+  add(call: RefusedRequest): void;
+  /** Writes the remaining rows. */
   stop(): Promise<void>;
 }
 
-export interface RefusalLogContext {
+interface RefusalLogContext {
   clock: Clock;
   ids: Ids;
   log: Log;
   write(rows: RefusalRow[]): Promise<void>;
 }
 
-/** A deployment may have this many calls logged one by one at once, and afterwards one per second. */
+/** Per deployment, this many requests get a row each; afterwards one request per second does. */
 const BURST = 20;
 const REFILL_MS = 1_000;
 const FLUSH_MS = 1_000;
@@ -38,24 +38,23 @@ interface Bucket {
 }
 
 /**
- * Logs refused calls after the answer has left. Whoever floods a webhook costs no more than a few rows: what
- * goes beyond the burst is counted in one row per deployment, reason and minute, and memory and statements
- * are bounded as well.
+ * Logs refused requests after the response has been sent. A flood of requests costs few rows: requests above the burst
+ * are counted in one row per deployment, reason and minute. Memory and statements are bounded, too.
  */
 export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext): RefusalLog {
   const buckets = new Map<string, Bucket>();
   const pending = new Map<string, RefusalRow>();
   let sweptAt = 0;
-  let unlogged = 0;
+  let droppedRequests = 0;
   let flushing = false;
   let running: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
 
-  /** True while the deployment is within its rate; undefined when there are too many deployments to tell. */
+  /** Whether the request gets its own row; undefined when too many deployments are tracked already. */
   function withinRate(deploymentId: string, now: number): boolean | undefined {
     const known = buckets.get(deploymentId);
     if (!known && buckets.size >= MAX_DEPLOYMENTS) {
-      if (now - sweptAt >= FLUSH_MS) forgetFull(now);
+      if (now - sweptAt >= FLUSH_MS) deleteFullBuckets(now);
       if (buckets.size >= MAX_DEPLOYMENTS) return undefined;
     }
     const bucket = known ?? { tokens: BURST, filledAt: now };
@@ -68,27 +67,27 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
     return true;
   }
 
-  function note(call: RefusedCall): void {
+  function add(request: RefusedRequest): void {
     const createdAt = clock.now();
-    const alone = withinRate(call.deploymentId, createdAt.getTime());
-    if (alone === undefined) {
-      unlogged++;
+    const hasOwnRow = withinRate(request.deploymentId, createdAt.getTime());
+    if (hasOwnRow === undefined) {
+      droppedRequests++;
     } else {
-      const slot = alone ? undefined : `${createdAt.toISOString().slice(0, 16)} ${call.reason}`;
-      const counted = slot && pending.get(`${call.deploymentId} ${slot}`);
-      if (counted) counted.count++;
+      const slot = hasOwnRow ? undefined : `${createdAt.toISOString().slice(0, 16)} ${request.reason}`;
+      const sameSlot = slot && pending.get(`${request.deploymentId} ${slot}`);
+      if (sameSlot) sameSlot.count++;
       else {
         const invocationId = ids('inv');
-        keep({ ...call, invocationId, slot: slot ?? invocationId, count: 1, createdAt });
+        enqueue({ ...request, invocationId, slot: slot ?? invocationId, count: 1, createdAt });
       }
     }
     schedule();
   }
 
-  function keep(row: RefusalRow): void {
+  function enqueue(row: RefusalRow): void {
     const key = `${row.deploymentId} ${row.slot}`;
     const later = pending.get(key);
-    if (!later && pending.size >= MAX_ROWS) unlogged += row.count;
+    if (!later && pending.size >= MAX_ROWS) droppedRequests += row.count;
     else pending.set(key, { ...row, count: row.count + (later?.count ?? 0) });
   }
 
@@ -107,26 +106,29 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
   async function flush(): Promise<void> {
     const rows = [...pending.values()];
     pending.clear();
-    forgetFull(clock.now().getTime());
-    if (unlogged > 0) {
-      log.warn({ calls: unlogged }, 'refused webhook calls were not logged: there are too many');
-      unlogged = 0;
+    deleteFullBuckets(clock.now().getTime());
+    if (droppedRequests > 0) {
+      log.warn(
+        { requests: droppedRequests },
+        'some refused webhook requests were not logged because there were too many',
+      );
+      droppedRequests = 0;
     }
     if (rows.length === 0) return;
     try {
       await write(rows);
     } catch (error) {
-      const passing = error instanceof Refusal && ERRORS[error.code].retryable;
+      const isTemporary = error instanceof Refusal && ERRORS[error.code].retryable;
       log.warn(
         { err: error, rows: rows.length },
-        `refused webhook calls could not be logged${passing ? ' yet' : ''}`,
+        `refused webhook requests could not be logged${isTemporary ? '; the write will be repeated' : ''}`,
       );
-      if (passing) for (const row of rows) keep(row);
+      if (isTemporary) for (const row of rows) enqueue(row);
     }
   }
 
-  /** A full bucket is like none. */
-  function forgetFull(now: number): void {
+  /** A full bucket has the same effect as a missing bucket. */
+  function deleteFullBuckets(now: number): void {
     sweptAt = now;
     for (const [deploymentId, { tokens, filledAt }] of buckets) {
       if (tokens + (now - filledAt) / REFILL_MS >= BURST) buckets.delete(deploymentId);
@@ -134,7 +136,7 @@ export function createRefusalLog({ clock, ids, log, write }: RefusalLogContext):
   }
 
   return {
-    note,
+    add,
     async stop() {
       cancelTimer?.();
       await running;

@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { openSchema } from '../../lib/db/schema.ts';
+import { openSealer } from '../../lib/db/sealing-check.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
+import { createAuditRecorder } from '../../lib/grpc/audit-recorder.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
-import { guard } from '../../lib/grpc/guard.ts';
-import { recorderTo } from '../../lib/grpc/recorder.ts';
-import type { Sealer } from '../../lib/sealing.ts';
+import { guardService } from '../../lib/grpc/guard.ts';
+import type { SealingKeySource } from '../../lib/sealing.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { createAdmission, MAX_AGE_MS } from './admission.ts';
+import { CACHE_MAX_AGE_MS, createAdmission } from './admission.ts';
 import type { settings } from './config.ts';
-import { createHandlers } from './handlers.ts';
+import { createDeploymentHandlers } from './handlers.ts';
 import { createRefusalLog } from './refusals.ts';
-import { createDeploymentStore } from './store/deployments.ts';
+import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
 import { createRefusalStore } from './store/refusals.ts';
 import { createTrigger } from './trigger.ts';
 
@@ -31,8 +32,8 @@ const peers: Peers<DeploymentsServiceDefinition> = {
   trigger: ['edge'],
 };
 
-/** The services that this one asks. */
-export interface Clients {
+/** Clients of the services that deployments calls. */
+interface DeploymentsClients {
   agents: Client<AgentsServiceDefinition>;
   sessions: Client<SessionsServiceDefinition>;
   auth: Client<AuthServiceDefinition>;
@@ -41,30 +42,32 @@ export interface Clients {
 const SECRET_BYTES = 32;
 
 /**
- * Opens the service that starts agents from outside. Shared secrets are kept sealed by `sealer`; trigger URLs
- * begin with `publicUrl()`, which ends without a slash.
+ * Opens the service that starts agents through webhooks. `sealingKeys` encrypt the shared secrets. Trigger URLs begin
+ * with `publicUrl()`, which has no slash at its end. Throws SealingKeyProblem.
  */
 export async function openDeployments(
   context: ServiceContext,
   config: Settings<typeof settings>,
-  { agents, sessions, auth }: Clients,
-  sealer: Sealer,
+  { agents, sessions, auth }: DeploymentsClients,
+  sealingKeys: SealingKeySource,
   publicUrl: () => string,
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'deployments', migrations, pool: config.pool });
+  const sealer = await openSealer(db, sealingKeys, STORED_SECRET).catch(async (error: unknown) => {
+    await db.close();
+    throw error;
+  });
   const store = { ...createDeploymentStore(db), ...createRefusalStore(db) };
-  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
-    log.warn({ err: error }, 'old idempotency keys could not be deleted'),
-  );
-  const record = recorderTo(auth);
+  const keySweep = sweepIdempotencyKeys(db, clock, log);
+  const record = createAuditRecorder(auth);
   const admission = createAdmission({ store, sealer, agents, auth, bus, clock });
   const refusals = createRefusalLog({ clock, ids, log, write: store.add });
 
   async function announce(deploymentId: string): Promise<void> {
     bus.publish('deployments.changed', deploymentId);
-    await bus.settle(MAX_AGE_MS);
+    await bus.awaitPropagation(CACHE_MAX_AGE_MS);
   }
 
   function newSecret(deploymentId: string) {
@@ -76,17 +79,23 @@ export async function openDeployments(
   const trigger = createTrigger({ admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes });
   return {
     name: 'deployments',
-    endpoint: guard({
+    endpoint: guardService(context, {
       contract: DeploymentsServiceDefinition,
       handlers: {
-        ...createHandlers({ store, agents, sessions, record, clock, ids, newSecret, publicUrl, announce }),
+        ...createDeploymentHandlers({
+          store,
+          agents,
+          sessions,
+          record,
+          clock,
+          ids,
+          newSecret,
+          publicUrl,
+          announce,
+        }),
         trigger,
       },
       peers,
-      secret: context.serviceSecret,
-      clock,
-      observe: context.observe,
-      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {

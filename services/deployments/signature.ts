@@ -1,18 +1,17 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 
-/** What a signed call carries: every value of the two headers, and exactly the bytes received. */
-export interface SignedCall {
+/** A signed request: every value of the two headers, and exactly the received bytes. */
+export interface SignedRequest {
   timestamps: readonly string[];
   signatures: readonly string[];
   body: Uint8Array;
 }
 
-/** How a call is measured: by the deployment's key, and around now in both directions. */
-export interface Measure {
-  /** HMAC key: the UTF-8 bytes of the shared secret as it was shown. */
+interface VerificationOptions {
+  /** HMAC key: the UTF-8 bytes of the shared secret. */
   key: KeyObject;
   now: Date;
-  /** A timestamp may be exactly this far away. */
+  /** Largest accepted difference between the timestamp and `now`, in both directions. */
   windowSeconds: number;
 }
 
@@ -30,10 +29,13 @@ const TIMESTAMP = /^[0-9]{1,15}$/;
 const SIGNATURE_BYTES = 32;
 
 /**
- * What is wrong with the signature of a call, or undefined when it is right. Signed is
- * `<timestamp>.<lowercase hex SHA-256 of the body>`, by HMAC-SHA256, written as standard Base64.
+ * Verifies the signature: the HMAC-SHA256 of `<timestamp>.<lowercase hex SHA-256 of the body>` in standard Base64.
+ * Returns undefined for a valid signature.
  */
-export function signatureFault(call: SignedCall, measure: Measure): SignatureFault | undefined {
+export function findSignatureFault(
+  call: SignedRequest,
+  measure: VerificationOptions,
+): SignatureFault | undefined {
   const [timestamp, ...moreTimestamps] = call.timestamps;
   if (timestamp === undefined) return 'missing_timestamp';
   if (moreTimestamps.length > 0) return 'duplicate_timestamp';
@@ -44,12 +46,12 @@ export function signatureFault(call: SignedCall, measure: Measure): SignatureFau
   const [signature, ...moreSignatures] = call.signatures;
   if (signature === undefined) return 'missing_signature';
   if (moreSignatures.length > 0) return 'duplicate_signature';
-  const given = Buffer.from(signature, 'base64');
-  // Decoding is lenient; only the one canonical text of these bytes encodes back to itself.
-  if (given.length !== SIGNATURE_BYTES || given.toString('base64') !== signature)
+  const actual = Buffer.from(signature, 'base64');
+  // Decoding is lenient. Only the canonical Base64 text equals the encoding of its bytes.
+  if (actual.length !== SIGNATURE_BYTES || actual.toString('base64') !== signature)
     return 'malformed_signature';
 
   const signed = `${timestamp}.${hash('sha256', call.body, 'hex')}`;
   const expected = createHmac('sha256', measure.key).update(signed).digest();
-  return timingSafeEqual(given, expected) ? undefined : 'bad_signature';
+  return timingSafeEqual(actual, expected) ? undefined : 'bad_signature';
 }

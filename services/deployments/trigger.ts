@@ -1,6 +1,8 @@
-import { type Clock, wait } from '../../lib/clock.ts';
+import { createBackoff } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { ERRORS, Refusal, refuse } from '../../lib/errors.ts';
 import type { Call, Client } from '../../lib/grpc/contract.ts';
+import { MAX_MESSAGE_BYTES } from '../../lib/grpc/transport.ts';
 import { type Ids, isId } from '../../lib/ids.ts';
 import type { TriggerRequest, TriggerResponse } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type {
@@ -8,12 +10,12 @@ import type {
   SessionsServiceDefinition,
 } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { Admission, Webhook } from './admission.ts';
-import { agentInput, deploymentNotFound } from './domain.ts';
-import { obstacleOf, type Reason, refusalFor } from './reasons.ts';
+import { agentInput, deploymentNotFound, jsonLength } from './domain.ts';
+import { obstacleOf, type RefusalReason, refusalOf } from './reasons.ts';
 import type { RefusalLog } from './refusals.ts';
-import { signatureFault } from './signature.ts';
+import { findSignatureFault } from './signature.ts';
 
-export interface TriggerContext {
+interface TriggerContext {
   admission: Admission;
   sessions: Client<SessionsServiceDefinition>;
   refusals: RefusalLog;
@@ -23,39 +25,49 @@ export interface TriggerContext {
   maxBodyBytes: number;
 }
 
-/** A service behind this one may be restarting: long enough to find it again, short enough for a sender who waits. */
-const RETRY_AFTER_MS = [200, 400, 800];
+/**
+ * Longest text in bytes of JSON. The event with the text has to fit into one message between services, beside the other
+ * members of the event.
+ */
+const MAX_TEXT_BYTES = MAX_MESSAGE_BYTES - 256 * 1024;
+const MAX_RETRIES = 3;
+/** The three delays cover the restart of a service (1 to 2 seconds in sum) while the sender waits. */
+const RETRY = { firstMs: 300, maxMs: 1_200 };
 
 /**
- * Verifies a signed call and begins a session with it. The order of the checks is part of the contract: what a
- * sender without the secret can learn is whether the webhook is there and how long a body may be.
+ * Verifies a signed request and starts a session with its body. The order of the checks is part of the contract: without
+ * the secret, a sender learns only whether the webhook exists and how long a body may be.
  */
 export function createTrigger(context: TriggerContext) {
   const { admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes } = context;
 
-  function examine({ key }: Webhook, request: TriggerRequest): Reason | undefined {
+  function findFault({ key }: Webhook, request: TriggerRequest): RefusalReason | undefined {
     if (!key) return 'disabled';
     if (request.oversize || request.body.length > maxBodyBytes) return 'too_large';
-    return signatureFault(request, { key, now: clock.now(), windowSeconds });
+    return findSignatureFault(request, { key, now: clock.now(), windowSeconds });
   }
 
-  /** Tries again while what it needs cannot be reached. */
-  async function patiently<Result>({ signal }: Call, work: () => Promise<Result>): Promise<Result> {
-    for (const delayMs of RETRY_AFTER_MS) {
+  /** Repeats `work` while a service that it needs is unavailable. */
+  async function withRetries<Result>({ signal }: Call, work: () => Promise<Result>): Promise<Result> {
+    const backoff = createBackoff(clock, RETRY);
+    for (let retries = 0; retries < MAX_RETRIES; retries++) {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error;
-        await wait(clock, delayMs, signal);
+        await backoff.pause(signal);
       }
     }
     return work();
   }
 
-  /** Begins the session, or says why it cannot. A second try with the same invocation begins no second session. */
-  async function begin(request: CreateSessionRequest, call: Call): Promise<TriggerResponse | Reason> {
+  /** Starts the session. A repeated request with the same invocation id starts no second session. */
+  async function startSession(
+    request: CreateSessionRequest,
+    call: Call,
+  ): Promise<TriggerResponse | RefusalReason> {
     try {
-      const { sessionId } = await patiently(call, () => sessions.createSession(request, call));
+      const { sessionId } = await withRetries(call, () => sessions.createSession(request, call));
       return { deploymentId: request.deploymentId, sessionId };
     } catch (error) {
       const obstacle = error instanceof Refusal ? obstacleOf(error) : undefined;
@@ -68,59 +80,65 @@ export function createTrigger(context: TriggerContext) {
     webhook: Webhook,
     request: TriggerRequest,
     call: Call,
-  ): Promise<TriggerResponse | Reason> {
-    const reason = examine(webhook, request);
+  ): Promise<TriggerResponse | RefusalReason> {
+    const reason = findFault(webhook, request);
     if (reason) return reason;
-    const standing = await patiently(call, () => admission.standing(webhook, call));
-    if ('obstacle' in standing) return standing.obstacle;
+    const decision = await withRetries(call, () => admission.decideStart(webhook, call));
+    if ('obstacle' in decision) return decision.obstacle;
     const { deploymentId, agentId, ownerId, promptPrefix } = webhook;
     const text = agentInput(promptPrefix, request.body);
+    if (!fitsMessage(text)) return 'too_large';
     const invocation = {
       invocationId: ids('inv'),
       deploymentId,
       agentId,
-      agentVersion: standing.agentVersion,
+      agentVersion: decision.agentVersion,
       ownerId,
       text,
       bodyBytes: request.body.length,
       sourceAddress: request.sourceAddress,
     };
-    return begin(invocation, call);
+    return startSession(invocation, call);
   }
 
   return async (request: TriggerRequest, call: Call): Promise<TriggerResponse> => {
     const { deploymentId, sourceAddress } = request;
     const webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId, call) : undefined;
     if (!webhook) throw deploymentNotFound();
-    const note = (reason: Reason | 'quota_exceeded' | 'unavailable') =>
-      refusals.note({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress });
-    let outcome: TriggerResponse | Reason;
+    const log = (reason: RefusalReason | 'quota_exceeded' | 'unavailable') =>
+      refusals.add({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress });
+    let outcome: TriggerResponse | RefusalReason;
     try {
       outcome = await accept(webhook, request, call);
     } catch (error) {
-      if (isOverQuota(error)) note('quota_exceeded');
-      else if (isOurs(error)) note('unavailable');
-      throw forSender(error);
+      if (isQuotaExceeded(error)) log('quota_exceeded');
+      else if (isServiceFailure(error)) log('unavailable');
+      throw asSenderError(error);
     }
     if (typeof outcome !== 'string') return outcome;
-    note(outcome);
-    throw refusalFor(outcome);
+    log(outcome);
+    throw refusalOf(outcome);
   };
 }
 
-/** A failure of this service or of one behind it, unlike a sender who has left. */
-function isOurs(error: unknown): boolean {
+/** A character takes at most six bytes of JSON, so only long texts are counted. */
+function fitsMessage(text: string): boolean {
+  return 6 * text.length + 2 <= MAX_TEXT_BYTES || jsonLength(text, MAX_TEXT_BYTES) <= MAX_TEXT_BYTES;
+}
+
+/** False when the sender closed the connection. */
+function isServiceFailure(error: unknown): boolean {
   return !(error instanceof Refusal && error.code === 'CANCELLED');
 }
 
-/** The owner has begun as many turns today as they may: the sender is told when to come again. */
-function isOverQuota(error: unknown): error is Refusal {
+/** The daily quota of the owner is used up. The response tells the sender when to try again. */
+function isQuotaExceeded(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'QUOTA_EXCEEDED';
 }
 
-/** What services refuse each other is no answer to the sender; what may pass, and what was left, is. */
-function forSender(error: unknown): unknown {
-  if (isOverQuota(error)) return error;
+/** Passes on quota refusals and temporary failures. Refusals between services become INTERNAL. */
+function asSenderError(error: unknown): unknown {
+  if (isQuotaExceeded(error)) return error;
   if (error instanceof Refusal && ERRORS[error.code].status >= 499) return error;
   return refuse('INTERNAL', 'The session could not be started.', { cause: error });
 }

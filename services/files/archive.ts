@@ -1,22 +1,21 @@
 import { type Header, pack as openPack, type Pack } from 'tar-stream';
-import { nameOf } from '../../lib/paths.ts';
-import type { Node, Placed } from './domain/node.ts';
-import { type LoadingOptions, withBytes } from './loading.ts';
-import type { Reader } from './reader.ts';
-import type { Content, Contents } from './store/contents.ts';
+import { baseNameOf } from '../../lib/paths.ts';
+import type { ContentReader } from './content-reader.ts';
+import type { Node, TreeEntry } from './domain/node.ts';
+import { type PrefetchOptions, prefetchContents } from './prefetch.ts';
+import type { Contents, StoredContent } from './store/contents.ts';
 
-export interface ArchiveOptions {
-  /** The directory that is packed; empty for the workspace. */
+interface ArchiveOptions {
+  /** The directory to pack; empty for the workspace. */
   path: string;
-  /** What stands there; undefined for the workspace. */
+  /** The node of that directory; undefined for the workspace. */
   top: Node | undefined;
-  /** What is in it, in the order of the paths. */
-  pages: AsyncIterable<readonly Placed[]>;
+  /** The entries below that directory, sorted by path. */
+  pages: AsyncIterable<readonly TreeEntry[]>;
   contents: Pick<Contents, 'contents'>;
-  reader: Reader;
+  reader: ContentReader;
   signal: AbortSignal;
-  /** How what is in it is read. */
-  by?: LoadingOptions['call'];
+  readOptions?: PrefetchOptions['call'];
 }
 
 type Packed = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'> &
@@ -24,29 +23,29 @@ type Packed = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'> &
 
 const BLOCK = 512;
 const END_BYTES = 2 * BLOCK;
-/** The last second that every program can read in a header. */
+/** The newest time that every program can read in a header: the end of 32-bit Unix time. */
 const LATEST = new Date((2 ** 31 - 1) * 1_000);
 
-/** How long the archive will be; or more than `most`, once it is clear that it will be. */
+/** Returns the size of the archive in bytes. Stops counting beyond `maxBytes` and returns a number above it. */
 export async function archiveBytes(
   path: string,
-  pages: AsyncIterable<readonly Placed[]>,
-  most: number,
+  pages: AsyncIterable<readonly TreeEntry[]>,
+  maxBytes: number,
 ): Promise<number> {
   let bytes = END_BYTES + (path === '' ? 0 : headerBytes(headerOf(path, path)));
   for await (const page of pages) {
-    for (const placed of page) {
-      bytes += headerBytes(headerOf(path, placed.path, placed.node)) + padded(placed.node.size);
+    for (const entry of page) {
+      bytes += headerBytes(headerOf(path, entry.path, entry.node)) + padded(entry.node.size);
     }
-    if (bytes > most) break;
+    if (bytes > maxBytes) break;
   }
   return bytes;
 }
 
-/** A directory as a tar archive (POSIX pax), in pieces of at most 1 MiB. What it holds lies below its own name. */
+/** Packs a directory as a tar archive (POSIX pax), in pieces of at most 1 MiB. All names begin with the directory's name. */
 export async function* archive(options: ArchiveOptions): AsyncGenerator<Uint8Array> {
   const pack = openPack();
-  // Whoever reads hears of a failure; nobody does any more who has left, and unheard it would end the process.
+  // The consumer sees a failure through iteration. Once it has stopped reading, an unhandled error would end the process.
   pack.on('error', () => {});
   const filling = fill(pack, options).then(
     () => pack.finalize(),
@@ -61,11 +60,16 @@ export async function* archive(options: ArchiveOptions): AsyncGenerator<Uint8Arr
 }
 
 async function fill(pack: Pack, options: ArchiveOptions): Promise<void> {
-  const { path, top, pages, contents, reader, signal, by: call } = options;
+  const { path, top, pages, contents, reader, signal, readOptions: call } = options;
   if (top) await add(pack, headerOf(path, path, top), Buffer.alloc(0));
   for await (const page of pages) {
-    for await (const { placed, content, bytes } of withBytes(page, { contents, reader, signal, call })) {
-      const header = headerOf(path, placed.path, placed.node);
+    for await (const { entry, content, bytes } of prefetchContents(page, {
+      contents,
+      reader,
+      signal,
+      call,
+    })) {
+      const header = headerOf(path, entry.path, entry.node);
       if (bytes || !content) await add(pack, header, bytes ?? Buffer.alloc(0));
       else await stream(pack, header, reader, content, signal);
     }
@@ -83,14 +87,14 @@ function add(pack: Pack, header: Packed, bytes: Buffer): Promise<void> {
 async function stream(
   pack: Pack,
   header: Packed,
-  reader: Reader,
-  content: Content,
+  reader: ContentReader,
+  content: StoredContent,
   signal: AbortSignal,
 ): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const entry = pack.entry(header, (error) => (error ? reject(error) : resolve()));
   entry.on('error', reject);
-  // Whoever reads the archive may leave at any time.
+  // The consumer may stop reading at any time, and then the rejection is not awaited.
   ended.catch(() => {});
   for await (const piece of reader.read(content, 0, content.size, signal)) {
     if (!entry.write(piece)) await Promise.race([drained(entry), ended]);
@@ -105,8 +109,8 @@ function drained(entry: ReturnType<Pack['entry']>): Promise<void> {
 
 function headerOf(root: string, path: string, node?: Node): Packed {
   const isDirectory = !node || node.kind === 'directory';
-  const above = root.slice(0, root.length - nameOf(root).length);
-  const name = `${path.slice(above.length)}${isDirectory ? '/' : ''}`;
+  const parent = root.slice(0, root.length - baseNameOf(root).length);
+  const name = `${path.slice(parent.length)}${isDirectory ? '/' : ''}`;
   const link = node?.kind === 'symlink' ? node.target : '';
   return {
     name,
@@ -119,7 +123,7 @@ function headerOf(root: string, path: string, node?: Node): Packed {
   };
 }
 
-/** Fits into a header as it is. */
+/** Returns whether the text fits into a header without a pax record. */
 function isPlain(text: string): boolean {
   return /^[ -~]{0,100}$/.test(text);
 }
@@ -130,7 +134,7 @@ function headerBytes({ name, linkname, pax }: Packed): number {
   return 2 * BLOCK + padded(records);
 }
 
-/** A record begins with its own length, which counts as well. */
+/** A pax record begins with its own length in decimal digits, which are part of that length. */
 function recordBytes(key: string, value: string): number {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   const digits = String(rest).length;

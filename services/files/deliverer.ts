@@ -1,53 +1,63 @@
+import { backoffDelay, type Random, systemRandom } from '../../lib/backoff.ts';
 import { type Clock, wait } from '../../lib/clock.ts';
 import type { EventType } from '../../lib/events.ts';
+import { withSmallHeap } from '../../lib/garbage-collection.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';
-import { startRounds } from '../../lib/rounds.ts';
+import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FileEvent, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ChangeRow, Delivery, Feed } from './store/feed.ts';
+import type { ChangeFeed, ChangeRow, PendingDelivery, UploadSummary } from './store/change-feed.ts';
 
-export interface DelivererContext {
-  feed: Feed;
+export interface EventDelivererContext {
+  feed: ChangeFeed;
   sessions: Pick<Client<SessionsServiceDefinition>, 'appendFileEvents'>;
   clock: Clock;
   log: Log;
+  random?: Random | undefined;
 }
 
-const EVERY_MS = 1_000;
+const INTERVAL_MS = 1_000;
 const BATCH = 500;
-const AT_ONCE = 20;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const CONCURRENT_DELIVERIES = 20;
+/** After this many changes, the rest of a delivery runs with a small heap. */
+const BULK_CHANGES = 20_000;
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
-export type Deliverer = ReturnType<typeof openDeliverer>;
+export type EventDeliverer = ReturnType<typeof startEventDeliverer>;
 
 /**
- * Tells sessions what has changed in their workspaces, until they know. They leave out what they were told before, and
- * what they are told always begins where the last success has ended, so it does not matter how many tell it.
+ * Delivers the file events of workspaces to their sessions, with retries until they succeed. Each delivery continues
+ * after the last acknowledged event, and sessions ignore repeated events, so several replicas can deliver concurrently.
  */
-export function openDeliverer({ feed, sessions, clock, log }: DelivererContext) {
-  const leaving = new AbortController();
-  const { signal } = leaving;
+export function startEventDeliverer({
+  feed,
+  sessions,
+  clock,
+  log,
+  random = systemRandom,
+}: EventDelivererContext) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const running = new Map<string, Promise<void>>();
-  /** One line for an outage, however long it lasts. */
+  /** True during an outage, which is logged only once. */
   let failing = false;
-  const rounds = startRounds({ clock, everyMs: EVERY_MS, work: sweep, onFailure: complain });
+  const sweeping = startPeriodicTask({ clock, everyMs: INTERVAL_MS, work: sweep, onFailure: logFailure });
 
-  /** After an outage many are due. What fails is due later, so that this ends. */
+  /** Delivers everything that is due. A failed delivery becomes due later, so the loop ends. */
   async function sweep(): Promise<void> {
-    for (let found = AT_ONCE; found === AT_ONCE && !signal.aborted; ) {
-      const due = await feed.due(clock.now(), AT_ONCE);
+    for (let found = CONCURRENT_DELIVERIES; found === CONCURRENT_DELIVERIES && !signal.aborted; ) {
+      const due = await feed.due(clock.now(), CONCURRENT_DELIVERIES);
       await Promise.all(due.map(deliver));
       found = due.length;
     }
   }
 
-  /** Never fails: what did not succeed is done again later. */
-  function deliver(delivery: Delivery): Promise<void> {
+  /** Never rejects: a failed delivery is postponed. */
+  function deliver(delivery: PendingDelivery): Promise<void> {
     const key = `${delivery.workspaceId} ${delivery.sessionId}`;
     const work =
       running.get(key) ??
-      tell(delivery)
+      deliverPending(delivery)
         .then(
           () => {
             failing = false;
@@ -59,54 +69,117 @@ export function openDeliverer({ feed, sessions, clock, log }: DelivererContext) 
     return work;
   }
 
-  async function tell(delivery: Delivery): Promise<void> {
+  async function deliverPending(delivery: PendingDelivery): Promise<void> {
+    const uploads = new Set<number>();
+    const from = await deliverBatches(delivery, delivery.deliveredSeq, uploads, BULK_CHANGES / BATCH);
+    if (from === undefined) return;
+    await withSmallHeap(BULK_CHANGES, () =>
+      deliverBatches(delivery, from, uploads, Number.POSITIVE_INFINITY),
+    );
+  }
+
+  /**
+   * Returns the last delivered change when more are pending after this number of batches. `uploads` are the versions of
+   * the uploads in the batches before, whose events are delivered.
+   */
+  async function deliverBatches(
+    delivery: PendingDelivery,
+    first: number,
+    uploads: Set<number>,
+    batches: number,
+  ): Promise<number | undefined> {
+    let from: number | undefined = first;
+    for (let count = 0; count < batches && from !== undefined && !signal.aborted; count++)
+      from = await deliverBatch(delivery, from, uploads);
+    return signal.aborted ? undefined : from;
+  }
+
+  /** Delivers the events of the changes after `from`. Returns the last of these changes when more are pending. */
+  async function deliverBatch(
+    delivery: PendingDelivery,
+    from: number,
+    uploads: Set<number>,
+  ): Promise<number | undefined> {
     const { workspaceId, sessionId } = delivery;
-    for (let from = delivery.toldSeq; !signal.aborted; ) {
-      const rows = await feed.after(workspaceId, from, BATCH);
-      const events = rows.filter((row) => row.sessionId === sessionId).flatMap(eventOf);
-      const isGone =
-        events.length > 0 && (await sessions.appendFileEvents({ sessionId, events }, { signal })).gone;
-      if (isGone) return void (await feed.drop(delivery));
-      from = rows.at(-1)?.seq ?? from;
-      if (!(await feed.told(delivery, from, clock.now()))) return;
+    const rows = await feed.after(workspaceId, from, BATCH);
+    const events = await eventsOf(
+      workspaceId,
+      rows.filter((row) => row.sessionId === sessionId),
+      uploads,
+    );
+    const isGone =
+      events.length > 0 && (await sessions.appendFileEvents({ sessionId, events }, { signal })).gone;
+    if (isGone) {
+      await feed.drop(delivery);
+      return undefined;
     }
+    const last = rows.at(-1)?.seq ?? from;
+    return (await feed.markDelivered(delivery, last, clock.now())) ? last : undefined;
   }
 
-  async function postpone(delivery: Delivery, error: unknown): Promise<void> {
+  /** The events of changes. An upload has one event, at its first change. Adds the versions of the uploads to `uploads`. */
+  async function eventsOf(
+    workspaceId: string,
+    rows: readonly ChangeRow[],
+    uploads: Set<number>,
+  ): Promise<FileEvent[]> {
+    const versions = new Set(rows.filter(isUploadedFile).map((row) => row.workspaceVersion));
+    // A summary reads all files of the upload, so it is read once and not for each batch of them.
+    const newVersions = [...versions].filter((version) => !uploads.has(version));
+    const summaries = newVersions.length === 0 ? [] : await feed.uploads(workspaceId, newVersions);
+    for (const version of newVersions) uploads.add(version);
+    const bySeq = new Map(summaries.map((upload) => [upload.firstSeq, upload]));
+    return rows.flatMap((row) => {
+      if (!isUploadedFile(row)) return eventOf(row);
+      const upload = bySeq.get(row.seq);
+      return upload ? [uploadEvent(row, upload)] : [];
+    });
+  }
+
+  async function postpone(delivery: PendingDelivery, error: unknown): Promise<void> {
     if (signal.aborted) return;
-    complain(error);
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(delivery.attempts, 16), LONGEST_PAUSE_MS);
-    await feed.later(delivery, new Date(clock.now().getTime() + pause)).catch(complain);
+    logFailure(error);
+    const pause = backoffDelay(delivery.attempts + 1, RETRY, random);
+    await feed.postpone(delivery, new Date(clock.now().getTime() + pause)).catch(logFailure);
   }
 
-  function complain(error: unknown): void {
+  function logFailure(error: unknown): void {
     if (!failing)
-      log.warn({ err: error }, 'sessions were not told what changed in their workspaces, and will be');
+      log.warn({ err: error }, 'file events could not be delivered to sessions and will be retried');
     failing = true;
   }
 
   return {
-    /** Tells what has just changed. Resolves when that is done, or takes longer than `patienceMs`. */
-    async soon(workspaceId: string, sessionId: string, patienceMs: number): Promise<void> {
-      const telling = (async () => {
-        // Somebody may be telling it already, but of less.
+    /** Delivers the events of a change that was just made. Resolves when they are delivered or after `maxWaitMs`. */
+    async deliverNow(workspaceId: string, sessionId: string, maxWaitMs: number): Promise<void> {
+      const delivering = (async () => {
+        // A running delivery may have started before the change, so it may not include its events.
         await running.get(`${workspaceId} ${sessionId}`);
         const delivery = await feed.delivery(workspaceId, sessionId);
         if (delivery) await deliver(delivery);
-      })().catch(complain);
-      const enough = new AbortController();
-      await Promise.race([telling, wait(clock, patienceMs, enough.signal)]);
-      enough.abort();
+      })().catch(logFailure);
+      const done = new AbortController();
+      await Promise.race([delivering, wait(clock, maxWaitMs, done.signal)]);
+      done.abort();
     },
 
     async stop(): Promise<void> {
-      leaving.abort();
-      await Promise.all([rounds.stop(), ...running.values()]);
+      stopping.abort();
+      await Promise.all([sweeping.stop(), ...running.values()]);
     },
   };
 }
 
-/** A directory that was made is no event of its own: what is in it is. */
+const isUploadedFile = ({ upload, kind }: ChangeRow) => upload && kind !== 'deleted';
+
+function uploadEvent({ seq, userId, createdAt }: ChangeRow, upload: UploadSummary): FileEvent {
+  const { workspaceVersion, fileCount, bytes, files } = upload;
+  const data = { workspace_version: workspaceVersion, file_count: fileCount, bytes, files };
+  const type: EventType = 'files.uploaded';
+  return { seq, type, dataJson: JSON.stringify(data), userId, createdAt };
+}
+
+/** A new directory has no event of its own; its files have. */
 function eventOf(row: ChangeRow): FileEvent[] {
   if (row.kind !== 'deleted' && row.entryKind === 'directory') return [];
   const { seq, path, size, sha256, workspaceVersion, userId, createdAt } = row;

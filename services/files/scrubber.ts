@@ -2,30 +2,30 @@ import { type Clock, wait } from '../../lib/clock.ts';
 import { Refusal } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import type { Reader } from './reader.ts';
-import type { Garbage } from './store/garbage.ts';
+import type { ContentReader } from './content-reader.ts';
+import type { GarbageStore } from './store/garbage.ts';
 
-export interface ScrubberContext {
-  garbage: Garbage;
-  reader: Reader;
+interface ScrubberContext {
+  garbage: GarbageStore;
+  reader: ContentReader;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** How often everything is read. */
+  /** Period in which every content is read once. */
   everyMs: number;
-  /** How fast at most; 0 for not at all. */
+  /** Maximum read rate; 0 turns the scrubber off. */
   bytesPerSecond: number;
 }
 
 const IDLE_MS = 60_000;
-/** However small it is, finding it costs something. */
-const LEAST_MS = 10;
+/** Minimum pause after each content, because the look-up of even a small one has a cost. */
+const MIN_PAUSE_MS = 10;
 
-/** Reads all contents again and again, at a pace that nobody notices. Whatever is damaged, the reader reports. */
+/** Reads all stored contents periodically at a limited rate. The reader reports the damaged ones. */
 export function startScrubber(context: ScrubberContext) {
   const { garbage, reader, clock, log, metrics, everyMs, bytesPerSecond } = context;
-  const leaving = new AbortController();
-  const { signal } = leaving;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const family = {
     name: 'ahs_files_scrubbed_bytes_total',
     help: 'Stored bytes that were read to check them.',
@@ -37,7 +37,7 @@ export function startScrubber(context: ScrubberContext) {
     while (bytesPerSecond > 0 && !signal.aborted) {
       const pause = await scrub().catch((error: unknown) => {
         if (!failing && !signal.aborted)
-          log.warn({ err: error }, 'stored bytes cannot be checked at the moment');
+          log.warn({ err: error }, 'stored bytes cannot be verified; the scrubber will retry');
         failing = true;
         return IDLE_MS;
       });
@@ -45,10 +45,10 @@ export function startScrubber(context: ScrubberContext) {
     }
   }
 
-  /** Returns how long to rest. */
+  /** Reads one content. Returns the pause before the next one, in milliseconds. */
   async function scrub(): Promise<number> {
     const now = clock.now();
-    const content = await garbage.toScrub(new Date(now.getTime() - everyMs), now);
+    const content = await garbage.nextToScrub(new Date(now.getTime() - everyMs), now);
     if (!content) return IDLE_MS;
     try {
       for await (const piece of reader.read(content, 0, content.size, signal)) scrubbed.inc(piece.length);
@@ -56,17 +56,17 @@ export function startScrubber(context: ScrubberContext) {
     } catch (error) {
       const isReported = error instanceof Refusal && error.code === 'CONTENT_DAMAGED';
       if (!isReported) {
-        await garbage.notScrubbed(content.contentId);
+        await garbage.scrubAgain(content.contentId);
         throw error;
       }
     }
-    return Math.max(LEAST_MS, (content.size / bytesPerSecond) * 1_000);
+    return Math.max(MIN_PAUSE_MS, (content.size / bytesPerSecond) * 1_000);
   }
 
   const running = run();
   return {
     async stop(): Promise<void> {
-      leaving.abort();
+      stopping.abort();
       await running;
     },
   };

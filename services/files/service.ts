@@ -2,32 +2,36 @@ import type { Blobs } from '../../lib/blobs/blobs.ts';
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Peers } from '../../lib/grpc/contract.ts';
-import { guard } from '../../lib/grpc/guard.ts';
+import { guardService } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { FilesConfig } from './config.ts';
-import { type DelivererContext, openDeliverer } from './deliverer.ts';
-import type { HandlerContext } from './handlers/context.ts';
-import { livingHandlers } from './handlers/living.ts';
-import { createLocate, type LocateClients } from './handlers/places.ts';
-import { readingHandlers } from './handlers/reading.ts';
-import { workingHandlers } from './handlers/working.ts';
-import { writingHandlers } from './handlers/writing.ts';
-import { createReader } from './reader.ts';
+import { createContentReader } from './content-reader.ts';
+import { type EventDelivererContext, startEventDeliverer } from './deliverer.ts';
+import { commitHandlers } from './handlers/commit.ts';
+import type { FilesHandlerContext } from './handlers/context.ts';
+import { createLocateWorkspace, type WorkspaceOwnerClients } from './handlers/locate.ts';
+import { readHandlers } from './handlers/read.ts';
+import { checkChanges } from './handlers/request-parts.ts';
+import { runnerHandlers } from './handlers/runner-rpcs.ts';
+import { workspaceLifecycleHandlers } from './handlers/workspace-lifecycle.ts';
+import { writeHandlers } from './handlers/write.ts';
+import { createPartReceiver } from './part-receiver.ts';
 import { startScrubber } from './scrubber.ts';
-import { createChanging } from './store/changing.ts';
+import { createChangeFeed } from './store/change-feed.ts';
 import { createContents } from './store/contents.ts';
-import { createFeed } from './store/feed.ts';
-import { createFences } from './store/fences.ts';
-import { createForks } from './store/forks.ts';
-import { createGarbage } from './store/garbage.ts';
-import { createHistory } from './store/history.ts';
-import { createReads } from './store/reads.ts';
-import { startSweeper } from './sweeper.ts';
+import { createWorkspaceForks } from './store/forks.ts';
+import { createGarbageStore } from './store/garbage.ts';
+import { createWorkspaceReads } from './store/reads.ts';
+import { createRetentionStore } from './store/retention.ts';
+import { createWorkspaceChanges } from './store/workspace-changes.ts';
+import { createFences } from './store/workspaces.ts';
+import { startFileSweeper } from './sweeper.ts';
 
 const peers: Peers<FilesServiceDefinition> = {
   writeContents: ['edge', 'runner'],
   changeWorkspace: ['edge', 'runner'],
+  commitChanges: ['runner'],
   getWorkspace: ['edge'],
   listEntries: ['edge', 'runner'],
   getEntry: ['edge', 'runner'],
@@ -43,13 +47,13 @@ const peers: Peers<FilesServiceDefinition> = {
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MIB = 1024 * 1024;
 
-export interface FilesClients extends LocateClients {
-  sessions: LocateClients['sessions'] & DelivererContext['sessions'];
+interface FilesClients extends WorkspaceOwnerClients {
+  sessions: WorkspaceOwnerClients['sessions'] & EventDelivererContext['sessions'];
 }
 
 /**
- * Opens the service that keeps workspaces; its schema is brought up to date first. The bytes of files go to `blobs`,
- * which stays open when the service stops.
+ * Opens the workspaces service after migrating its schema. The bytes of files are stored in `blobs`, which stays open
+ * when the service stops.
  */
 export async function openFiles(
   context: ServiceContext,
@@ -61,12 +65,18 @@ export async function openFiles(
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'files', migrations, pool: config.pool });
   const contents = createContents(db);
-  const garbage = createGarbage(db);
+  const garbage = createGarbageStore(db);
   const graceMs = config.graceSeconds * 1_000;
-  const reader = createReader({ blobs, contents, clock, log, metrics });
-  const deliverer = openDeliverer({ feed: createFeed(db), sessions: clients.sessions, clock, log });
-  const sweeper = startSweeper({
-    ...{ garbage, history: createHistory(db), blobs, clock, log, metrics, graceMs },
+  const reader = createContentReader({ blobs, contents, clock, log, metrics });
+  const deliverer = startEventDeliverer({
+    feed: createChangeFeed(db),
+    sessions: clients.sessions,
+    clock,
+    log,
+    random: context.random,
+  });
+  const sweeper = startFileSweeper({
+    ...{ garbage, history: createRetentionStore(db), blobs, clock, log, metrics, graceMs },
     historyMs: config.historyDays * DAY_MS,
   });
   const scrubber = startScrubber({
@@ -74,39 +84,35 @@ export async function openFiles(
     everyMs: config.scrubDays * DAY_MS,
     bytesPerSecond: config.scrubMibPerSecond * MIB,
   });
-  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
-    log.warn({ err: error }, 'old idempotency keys were not deleted'),
-  );
-  const handlers: HandlerContext = {
+  const keySweep = sweepIdempotencyKeys(db, clock, log);
+  const handlers: FilesHandlerContext = {
     clock,
-    locate: createLocate(clients),
-    reads: createReads(db),
-    changing: createChanging(db),
+    locate: createLocateWorkspace(clients),
+    reads: createWorkspaceReads(db),
+    workspaceChanges: createWorkspaceChanges(db),
     contents,
     fences: createFences(db),
-    forks: createForks(db),
+    forks: createWorkspaceForks(db),
     reader,
     receiving: { ...config, blobs, contents, clock, ids, graceMs },
+    partReceiver: createPartReceiver({ clock, checkChanges }),
     deliverer,
     limits: { maxFiles: config.workspaceMaxFiles, maxBytes: config.workspaceMaxBytes },
   };
   return {
     name: 'files',
-    endpoint: guard({
+    endpoint: guardService(context, {
       contract: FilesServiceDefinition,
       handlers: {
-        ...writingHandlers(handlers),
-        ...readingHandlers(handlers),
-        ...workingHandlers(handlers),
-        ...livingHandlers(handlers),
+        ...writeHandlers(handlers),
+        ...commitHandlers(handlers),
+        ...readHandlers(handlers),
+        ...runnerHandlers(handlers),
+        ...workspaceLifecycleHandlers(handlers),
       },
       peers,
-      secret: context.serviceSecret,
-      clock,
-      observe: context.observe,
-      tracer: context.tracer,
     }),
-    check: async () => void (await Promise.all([db.check(), blobs.check()])),
+    check: () => db.check(),
     async stop() {
       await Promise.all([keySweep.stop(), scrubber.stop(), sweeper.stop(), deliverer.stop()]);
       await db.close();

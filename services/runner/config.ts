@@ -1,4 +1,6 @@
 import { type Settings, setting } from '../../lib/env.ts';
+import { fileMaxBytes, workspaceMaxBytes, workspaceMaxFiles } from '../../lib/limits.ts';
+import { type ProviderSettings, providerSettings } from './models/provider-settings.ts';
 
 const turns = {
   slots: setting.integer(
@@ -6,18 +8,22 @@ const turns = {
     { min: 0, max: 1_000, unit: 'turns' },
     {
       fallback: 256,
-      about: 'Turns one runner carries out at the same time; with 0 it leaves them to other runners.',
+      about:
+        'Maximum number of turns that one runner runs at the same time. A runner with 0 slots claims no turns.',
     },
   ),
   reportIntervalMs: setting.integer(
     'SERVICE_RUNNER_REPORT_INTERVAL_MS',
     { min: 25, max: 50, unit: 'milliseconds' },
-    { fallback: 30, about: 'How often a runner appends what its turns have said since the last time.' },
+    { fallback: 30, about: 'Interval at which a runner appends the new events of its turns to the journal.' },
   ),
   stepTimeoutSeconds: setting.integer(
     'SERVICE_RUNNER_STEP_TIMEOUT_SECONDS',
     { min: 1, max: 86_400, unit: 'seconds' },
-    { fallback: 600, about: 'The longest one model step may take before it is tried again.' },
+    {
+      fallback: 600,
+      about: 'Time limit of one model step. A step that exceeds it is aborted and the turn is retried.',
+    },
   ),
   toolTimeoutSeconds: setting.integer(
     'SERVICE_RUNNER_TOOL_TIMEOUT_SECONDS',
@@ -25,37 +31,54 @@ const turns = {
     {
       fallback: 120,
       about:
-        'The longest one tool call may take; then the model is told that it did not finish. A command has the limit of its environment instead.',
+        'Time limit of one tool call. A call that exceeds it is aborted and the model gets an error result. ' +
+        'Commands use the time limit of their environment instead.',
     },
   ),
-  mostSandboxes: setting.integer(
+  maxSandboxes: setting.integer(
     'SERVICE_RUNNER_SANDBOXES',
     { min: 1, max: 100_000, unit: 'sandboxes' },
     {
       fallback: 1_000,
       about:
-        'The most one runner has, those that sleep included; then the one that was left first is released.',
+        'Maximum number of sandboxes of one runner, including sleeping ones. At the limit, the sandbox that has ' +
+        'been unused for the longest time is released.',
     },
   ),
   drainMs: setting.integer(
     'SERVICE_RUNNER_DRAIN_MS',
     { min: 0, max: 1_500, unit: 'milliseconds' },
-    { fallback: 1_000, about: 'How long a stopping runner lets its turns go on before it hands them back.' },
+    {
+      fallback: 1_000,
+      about: 'How long a stopping runner lets its turns continue before it returns them to the queue.',
+    },
   ),
 };
 
 const sandboxes = {
   sandboxDirectory: setting.optionalText(
     'SERVICE_SANDBOX_DIRECTORY',
-    'Where the sandboxes of a runner have their files, on a local disk. Each runner needs one of its own. By default a directory in SERVICE_DATA_DIR, or, for the target runner, in the directory for temporary files.',
+    'Directory on a local disk for the files of the sandboxes. Each runner needs its own. Default: a directory in ' +
+      'SERVICE_DATA_DIR, or for the target runner a directory in the system directory for temporary files.',
   ),
+  sandboxDiskMib: setting.optionalInteger(
+    'SERVICE_SANDBOX_DISK_MIB',
+    { min: 1, max: 1_073_741_824, unit: 'MiB' },
+    'Limit for all workspace copies of a runner together, in MiB. At the limit, the command whose copy has grown most is ' +
+      'ended. Default: the free space of SERVICE_SANDBOX_DIRECTORY at start, less a reserve of 5 % of the disk, at most ' +
+      '512 MiB.',
+  ),
+  workspaceMaxBytes,
+  workspaceMaxFiles,
+  fileMaxBytes,
   sandboxFirstUid: setting.integer(
     'SERVICE_SANDBOX_FIRST_UID',
     { min: 1, max: 4_294_950_000 },
     {
       fallback: 1_900_000_000,
       about:
-        'When the runner is root, each sandbox of bubblewrap is a user of its own, from this number on. Nobody else may be one of these 10,000 users.',
+        'First user ID for bubblewrap sandboxes when the runner is root. Each sandbox runs as a different user. ' +
+        'No other process may use one of the 10,000 IDs that begin here.',
     },
   ),
   sandboxShownDirectories: setting.list(
@@ -64,43 +87,11 @@ const sandboxes = {
     {
       fallback: [],
       about:
-        'Directories of the runner that commands of bubblewrap may read beside its programs (/usr), such as /opt.',
+        'Directories of the runner, such as /opt, that commands in bubblewrap sandboxes can read in addition to /usr.',
     },
   ),
 };
 
-export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
-export const OPENAI_URL = 'https://api.openai.com/v1';
-
-const providers = {
-  anthropicApiKey: setting.optionalKey(
-    'SERVICE_ANTHROPIC_API_KEY',
-    'With it, the models named anthropic/<model id> can be used. Only runners need it.',
-  ),
-  anthropicBaseUrl: setting.baseUrl('SERVICE_ANTHROPIC_BASE_URL', {
-    fallback: ANTHROPIC_URL,
-    about: 'Where the Messages API of Anthropic answers.',
-  }),
-  openaiApiKey: setting.optionalKey(
-    'SERVICE_OPENAI_API_KEY',
-    'With it, the models named openai/<model id> can be used. Only runners need it.',
-  ),
-  openaiBaseUrl: setting.baseUrl('SERVICE_OPENAI_BASE_URL', {
-    fallback: OPENAI_URL,
-    about: 'Where the Responses API of OpenAI answers.',
-  }),
-  modelEndpointKeys: setting.optionalKeys(
-    'SERVICE_MODEL_ENDPOINT_KEYS',
-    'The keys of those SERVICE_MODEL_ENDPOINTS that want one. Only runners need them.',
-  ),
-};
-
-export const settings = { ...turns, ...sandboxes, ...providers };
-
-/** What a runner knows of the providers of models. */
-export type ProviderSettings = Partial<Settings<typeof providers>> & {
-  /** Base URLs of OpenAI-compatible endpoints, by name. */
-  modelEndpoints?: Record<string, string> | undefined;
-};
+export const settings = { ...turns, ...sandboxes, ...providerSettings };
 
 export type RunnerConfig = Settings<typeof turns> & Partial<Settings<typeof sandboxes>> & ProviderSettings;

@@ -1,24 +1,27 @@
+import { isStorageFull } from '../../lib/errors.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
-import type { Module, StandIn } from '../../lib/modules.ts';
+import { type Backend, DegradedError, type Module } from '../../lib/modules.ts';
+import { PROVIDERS } from '../../lib/sandboxes.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import type { Trace } from '../../lib/trace.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { RunnerConfig } from './config.ts';
-import { createDispatcher } from './dispatcher.ts';
-import { Held } from './held.ts';
-import { createLeases } from './leases.ts';
+import { createRuntimeLoader } from './loop/agent-runtime.ts';
+import { beginTurnSpan } from './loop/spans.ts';
+import { runTurn } from './loop/turn.ts';
 import { createModels } from './models/registry.ts';
-import { createReporter } from './reporter.ts';
-import { createCommandLine } from './sandboxes/command.ts';
-import { inForce, type Providers } from './sandboxes/providers.ts';
-import { Sandboxes } from './sandboxes/sandboxes.ts';
-import { beginTurn } from './spans.ts';
+import { LeaseRenewer } from './queue/lease-renewer.ts';
+import { LeasedTurns } from './queue/leased-turns.ts';
+import { Reporter } from './queue/reporter.ts';
+import { TurnClaimer } from './queue/turn-claimer.ts';
+import { startProviderReporter } from './sandbox-pool/provider-reporter.ts';
+import { createCommandRunner } from './sandbox-pool/run-command.ts';
+import { SandboxPool } from './sandbox-pool/sandbox-pool.ts';
+import { describeProviders, type SandboxProviders } from './sandbox-providers/choose-provider.ts';
 import { builtInTools } from './tools/builtin.ts';
-import { createTools, type Tool } from './tools/tool.ts';
-import { runTurn } from './turn.ts';
-import { createVersions } from './versions.ts';
+import { createToolRegistry, type Tool } from './tools/tool.ts';
 
 export interface RunnerClients {
   sessions: Client<SessionsServiceDefinition>;
@@ -26,100 +29,141 @@ export interface RunnerClients {
   files: Client<FilesServiceDefinition>;
 }
 
-export interface RunnerParts {
-  /** Of sandboxes. */
-  providers?: Providers;
-  /** Beside the built-in ones. */
+interface RunnerParts {
+  /** The sandbox providers; without any, commands fail. */
+  providers?: SandboxProviders;
+  /** Tools in addition to the built-in ones. */
   tools?: readonly Tool[];
 }
 
-export interface Runner extends Module {
-  /** What its commands run in. */
-  standIn: StandIn;
+interface Runner extends Module {
+  /** Facts about this runner for operators. */
+  backends: readonly Backend[];
 }
 
-const NO_PROVIDERS: Providers = { has: [], lacks: [] };
+const NO_PROVIDERS: SandboxProviders = { available: [], unavailable: [], copies: '' };
 
 /**
- * Carries out turns: claims them from sessions, runs the agent, reports what happens. It keeps nothing; a
- * turn that it loses goes on elsewhere from what was reported.
+ * Opens a runner: it claims turns from sessions, runs their agents and reports their events. A runner keeps no state.
+ * Another runner continues a lost turn from its journal.
  */
 export async function openRunner(
   context: ServiceContext,
   config: RunnerConfig,
   { sessions, agents, files }: RunnerClients,
-  { providers = NO_PROVIDERS, tools: more = [] }: RunnerParts = {},
+  { providers = NO_PROVIDERS, tools: extraTools = [] }: RunnerParts = {},
 ): Promise<Runner> {
   const { clock, ids, log, bus, tracer } = context;
   const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
   const runnerId = ids('rnr');
-  const held = new Held({ slots, intervalMs, onFree: () => dispatcher.freed() });
-  const shared = { sessions, clock, log, runnerId, held, tracer };
-  const leases = createLeases(shared);
-  const reporter = createReporter({ ...shared, intervalMs });
-  const sandboxes = new Sandboxes({ ...shared, agents, ids, providers, most: config.mostSandboxes });
-  const commandLine = createCommandLine(sandboxes, files);
-  const tools = createTools(...builtInTools({ clock, files, commandLine }), ...more);
-  const versions = createVersions(agents, tools);
+  const turns = new LeasedTurns({ slots, intervalMs, onFree: () => claimer.slotFreed() });
+  const shared = { sessions, clock, log, runnerId, turns, tracer };
+  const leaseRenewer = new LeaseRenewer(shared);
+  const reporter = new Reporter({ ...shared, intervalMs });
+  const sandboxes = new SandboxPool({ ...shared, agents, ids, providers, maxSandboxes: config.maxSandboxes });
+  warnOfSimulation(providers, log);
+  const backends: Backend[] = [
+    { role: 'sandbox', description: describeProviders(providers) },
+    { role: 'copy limits', description: providers.copies },
+    {
+      role: 'copy space',
+      get description() {
+        return providers.describeSpace?.() ?? '';
+      },
+    },
+  ];
+  const providerReporter = await startProviderReporter({ ...shared, agents, providers, backends });
+  const commandLine = createCommandRunner(sandboxes, files, clock);
+  const tools = createToolRegistry(...builtInTools({ clock, files, commandLine }), ...extraTools);
+  const loadRuntime = createRuntimeLoader(agents, tools);
   const models = createModels(clock, config);
-  const turnOptions = { ...shared, ids, versions, models, reporter, stepTimeoutSeconds, toolTimeoutSeconds };
+  const turnOptions = {
+    ...shared,
+    ids,
+    loadRuntime,
+    models,
+    reporter,
+    stepTimeoutSeconds,
+    toolTimeoutSeconds,
+  };
   let isDraining = false;
 
   async function run(claimed: ClaimedTurn, leaseUntil: number, claim: Trace | undefined): Promise<void> {
-    const span = beginTurn(tracer, claimed, claim);
-    const turn = held.add(claimed, span, leaseUntil, clock.now().getTime());
+    const span = beginTurnSpan(tracer, claimed, claim);
+    const turn = turns.add(claimed, span, leaseUntil, clock.now().getTime());
     if (isDraining) turn.stop('stopping');
     await runTurn(turn, turnOptions);
-    if (turn.stopped !== 'lost') reporter.hurry(turn);
+    if (turn.stopCause !== 'lost') reporter.reportNow(turn);
   }
 
-  const dispatcher = createDispatcher({
+  const claimer = new TurnClaimer({
     ...shared,
-    free: () => held.free,
-    accept(turns, leaseUntil, leaseMs, claim) {
-      for (const claimed of turns) void run(claimed, leaseUntil, claim);
-      leases.watch(leaseMs);
-      reporter.watch();
+    freeSlots: () => turns.freeSlots,
+    accept(claimedTurns, leaseUntil, leaseMs, claim) {
+      for (const claimed of claimedTurns) void run(claimed, leaseUntil, claim);
+      leaseRenewer.start(leaseMs);
+      reporter.start();
     },
   });
-  const unsubscribe = bus.subscribe('turns.ready', () => dispatcher.hint());
-  const unsubscribeInterrupts = bus.subscribe('turns.interrupted', (turnId) => {
-    const turn = held.find(turnId);
-    if (turn) held.lose(turn);
+  const unsubscribeReady = bus.subscribe('turns.ready', () => claimer.hint());
+  const unsubscribeInterrupted = bus.subscribe('turns.interrupted', (turnId) => {
+    const turn = turns.find(turnId);
+    if (turn) turns.lose(turn);
   });
+  const unsubscribeEnded = bus.subscribe('sandboxes.ended', (sandboxId) =>
+    sandboxes.reportIfKnown(sandboxId),
+  );
 
-  const unsubscribeEnded = bus.subscribe('sandboxes.ended', (sandboxId) => sandboxes.look(sandboxId));
-
-  /** Turns that are nearly done end by themselves; the others are handed back. */
+  /** Turns that end within `drainMs` end by themselves; the others are returned to the queue. */
   async function drain(): Promise<void> {
     isDraining = true;
-    unsubscribe();
-    const claimed = dispatcher.stop();
+    unsubscribeReady();
+    const claimed = claimer.stop();
     const cancel = clock.after(config.drainMs, () => {
-      for (const turn of held) turn.stop('stopping');
+      for (const turn of turns) turn.stop('stopping');
     });
     await claimed;
-    await held.empty();
+    await turns.whenEmpty();
     cancel();
     await sandboxes.close();
+    await providerReporter.stop();
   }
 
   return {
     name: 'runner',
-    standIn: { role: 'sandbox', inForce: inForce(providers) },
+    backends,
     async check() {
-      if (dispatcher.problem !== undefined) throw new Error('turns cannot be claimed from sessions');
+      const { problem } = claimer;
+      if (problem === undefined) return;
+      const message = 'turns cannot be claimed from sessions';
+      // Reads work while the database is full, so that the process stays ready.
+      throw isStorageFull(problem)
+        ? new DegradedError(`${message}, because the storage has no space left`)
+        : new Error(message);
     },
     drain,
     async stop() {
-      unsubscribe();
-      unsubscribeInterrupts();
+      unsubscribeReady();
+      unsubscribeInterrupted();
       unsubscribeEnded();
-      void dispatcher.stop();
-      for (const turn of held) held.lose(turn);
-      leases.stop();
+      void claimer.stop();
+      for (const turn of turns) turns.lose(turn);
+      leaseRenewer.stop();
       reporter.stop();
-      await sandboxes.abandon();
+      await providerReporter.stopWithoutReport();
+      await sandboxes.closeWithoutReport();
     },
   };
+}
+
+/** Operators who expect real commands must notice that agents have none. */
+function warnOfSimulation(
+  { available: [first], unavailable }: SandboxProviders,
+  log: ServiceContext['log'],
+): void {
+  if (!first || PROVIDERS[first.name].isolation === 'kernel' || unavailable.length === 0) return;
+  log.warn(
+    { unavailable },
+    'commands run in the simulated shell, because no stronger sandbox provider works here',
+  );
 }

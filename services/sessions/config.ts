@@ -7,28 +7,41 @@ export const settings = {
     {
       fallback: 16,
       about:
-        'Database connections of the sessions service; in team mode as many more for what is done on behalf of users.',
+        'Database connections of the sessions service. In team mode it opens as many more for reads on behalf of users.',
     },
   ),
   leaseSeconds: setting.integer(
     'SERVICE_TURN_LEASE_SECONDS',
     { min: 1, max: 600, unit: 'seconds' },
-    { fallback: 15, about: 'How long a runner may be silent before its turns go to another one.' },
+    {
+      fallback: 15,
+      about:
+        'Turn lease duration. A turn is requeued when its runner has not renewed the lease for this long.',
+    },
   ),
   maxFailures: setting.integer(
     'SERVICE_TURN_MAX_RETRIES',
     { min: 0, max: 100 },
-    { fallback: 5, about: 'How often a turn is tried again after a failure that may pass.' },
+    {
+      fallback: 5,
+      about: 'Retries of a turn after retryable failures in a row. The turn fails when they are spent.',
+    },
   ),
   approvalTtlSeconds: setting.integer(
     'SERVICE_APPROVAL_TTL_SECONDS',
     { min: 1, max: 31_536_000, unit: 'seconds' },
-    { fallback: 86_400, about: 'How long somebody has for an approval before it counts as denied.' },
+    {
+      fallback: 86_400,
+      about: 'How long an approval stays open. After that it expires and counts as denied.',
+    },
   ),
   maxTurnsPerAgent: setting.integer(
     'SERVICE_AGENT_MAX_RUNNING_TURNS',
     { min: 1, max: 100_000 },
-    { fallback: 1_000, about: 'Turns of one agent that run at the same time; the others wait in the queue.' },
+    {
+      fallback: 1_000,
+      about: 'Turns of one agent that may run at the same time. Further turns wait in the queue.',
+    },
   ),
   quotaTurnsPerDay: setting.integer(
     'SERVICE_QUOTA_TURNS_PER_DAY',
@@ -36,8 +49,8 @@ export const settings = {
     {
       fallback: 0,
       about:
-        'How many turns one user may begin on one day (UTC), by messages and by webhooks of theirs. 0 is no limit. What ' +
-        'was begun before it was set is not counted.',
+        'Turns that a user may start per UTC day, with messages and with webhooks. 0 is no limit. Turns that were ' +
+        'started before the limit was set are not counted.',
     },
   ),
   purgeAfterSeconds: setting.integer(
@@ -45,7 +58,7 @@ export const settings = {
     { min: 60, max: 31_536_000, unit: 'seconds' },
     {
       fallback: 3_600,
-      about: 'How long the content of a deleted session stays in the database before it is erased.',
+      about: 'How long the content of a deleted session is kept before it is erased.',
     },
   ),
 };

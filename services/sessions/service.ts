@@ -1,40 +1,44 @@
+import { systemRandom } from '../../lib/backoff.ts';
 import { openSchema } from '../../lib/db/schema.ts';
 import { sweepIdempotencyKeys } from '../../lib/db/sweep.ts';
 import type { Settings } from '../../lib/env.ts';
+import { createAuditRecorder } from '../../lib/grpc/audit-recorder.ts';
 import type { Client, Peers } from '../../lib/grpc/contract.ts';
-import { guard } from '../../lib/grpc/guard.ts';
-import { recorderTo } from '../../lib/grpc/recorder.ts';
+import { guardService } from '../../lib/grpc/guard.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
 import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { settings } from './config.ts';
-import { watchDisabled } from './disabled.ts';
-import { createFollower } from './follow.ts';
+import { monitorDisabledUsers } from './disabled-users.ts';
+import { createFollowers } from './followers.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
-import { beginningHandlers } from './handlers/beginnings.ts';
-import type { HandlerContext } from './handlers/context.ts';
-import { createReach } from './handlers/reach.ts';
-import { readingHandlers } from './handlers/reading.ts';
-import { runningHandlers } from './handlers/running.ts';
+import type { SessionsHandlerContext } from './handlers/context.ts';
+import { creationHandlers } from './handlers/create.ts';
+import { forkHandlers } from './handlers/fork.ts';
+import { lifecycleHandlers } from './handlers/lifecycle.ts';
+import { messageHandlers } from './handlers/messages.ts';
+import { queryHandlers } from './handlers/queries.ts';
+import { runnerHandlers } from './handlers/runner-rpcs.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
-import { steeringHandlers } from './handlers/steering.ts';
-import { workingHandlers } from './handlers/working.ts';
+import { createSessionAccess } from './handlers/session-access.ts';
+import { turnControlHandlers } from './handlers/turn-control.ts';
 import { workspaceHandlers } from './handlers/workspaces.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
-import { createClaims } from './store/claims.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
-import { createForks } from './store/forks.ts';
-import { Known } from './store/known.ts';
+import { createSessionForks } from './store/forks.ts';
+import { createLeaseStore } from './store/leases.ts';
 import { createLists } from './store/lists.ts';
-import { createOwners } from './store/owners.ts';
+import { createOwnerQueries } from './store/owners.ts';
 import { createTurnQuota } from './store/quota.ts';
-import { createSandboxes } from './store/sandboxes.ts';
+import { createSandboxStore } from './store/sandboxes.ts';
+import { SessionStateCache } from './store/session-state-cache.ts';
+import { createEraser } from './store/session-updates.ts';
 import { createTails } from './store/tails.ts';
-import { createEraser } from './store/writes.ts';
+import { createTurnQueue } from './store/turn-queue.ts';
 import { startSweeper } from './sweeper.ts';
 
 const peers: Peers<SessionsServiceDefinition> = {
@@ -53,6 +57,8 @@ const peers: Peers<SessionsServiceDefinition> = {
   follow: ['edge'],
   listDeploymentSessions: ['deployments'],
   interruptSession: ['edge'],
+  releaseQueue: ['edge'],
+  cancelTurn: ['edge'],
   forkSession: ['edge'],
   setAgentVersion: ['edge'],
   listApprovals: ['edge'],
@@ -69,11 +75,11 @@ const peers: Peers<SessionsServiceDefinition> = {
   terminateSandbox: ['edge'],
 };
 
-/** A turn that takes its runner down is given up after this many starts in a row. */
+/** A turn that was started this often without progress fails, because it may crash its runners. */
 const MAX_ATTEMPTS = 50;
 
-/** The services that this one asks. */
-export interface Clients {
+/** Clients of the services that this one calls. */
+interface SessionsClients {
   agents: Client<AgentsServiceDefinition>;
   files: Client<FilesServiceDefinition>;
   auth: Pick<Client<AuthServiceDefinition>, 'recordActs' | 'listDisabledUsers'>;
@@ -82,33 +88,49 @@ export interface Clients {
 export async function openSessions(
   context: ServiceContext,
   config: Settings<typeof settings>,
-  clients: Clients,
+  clients: SessionsClients,
 ): Promise<OpenService> {
   const { clock, ids, bus, log } = context;
   const migrations = new URL('migrations', import.meta.url);
   const db = await openSchema({ ...context, schema: 'sessions', migrations, pool: config.pool });
   const leaseMs = config.leaseSeconds * 1_000;
-  const limits = { maxFailures: config.maxFailures, maxAttempts: MAX_ATTEMPTS };
+  const { random = systemRandom } = context;
+  const limits = { maxFailures: config.maxFailures, maxAttempts: MAX_ATTEMPTS, random };
   const hints = {
     appended: (sessionId: string) => bus.publish('sessions.appended', sessionId),
     ready: () => bus.publish('turns.ready', ''),
     stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
   const quota = createTurnQuota(config.quotaTurnsPerDay);
-  const store = { db, hints, clock, ids, known: new Known(), quota };
+  const store = { db, hints, clock, ids, stateCache: new SessionStateCache(), quota };
   const changes = createChanges(store);
-  const claims = createClaims({ ...store, leaseMs, maxTurnsPerAgent: config.maxTurnsPerAgent });
+  const leases = createLeaseStore({ db, clock, leaseMs });
+  const turnQueue = createTurnQueue({
+    ...store,
+    leaseMs,
+    maxTurnsPerAgent: config.maxTurnsPerAgent,
+    warn: (error) =>
+      log.warn({ err: error }, 'messages of claimed turns could not be read; the runner reads them'),
+  });
   const events = createEventStore(db);
   const approvals = createApprovals(db);
-  const sandboxes = createSandboxes(db);
-  const warn = (error: unknown) => log.warn({ err: error }, 'a probe failed');
-  const follower = createFollower({ tails: createTails(db), heads: events.heads, bus, clock, warn });
+  const sandboxes = createSandboxStore(db);
+  const warnProbe = (error: unknown) =>
+    log.warn({ err: error }, 'reading the last events of followed sessions failed; trying again');
+  const followers = createFollowers({
+    tails: createTails(db),
+    heads: events.heads,
+    bus,
+    clock,
+    warn: warnProbe,
+  });
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
   const sweeper = startSweeper({
     eraser: createEraser(db),
     approvals,
     changes,
-    claims,
+    turnQueue,
+    leases,
     sandboxes,
     files: clients.files,
     clock,
@@ -116,56 +138,60 @@ export async function openSessions(
     limits,
     purgeAfterMs,
   });
-  const disabled = watchDisabled({ auth: clients.auth, owners: createOwners(db), changes, clock, log });
-  const keySweep = sweepIdempotencyKeys(db, clock, (error) =>
-    log.warn({ err: error }, 'old idempotency keys were not deleted'),
-  );
+  const disabled = monitorDisabledUsers({
+    auth: clients.auth,
+    owners: createOwnerQueries(db),
+    changes,
+    clock,
+    log,
+  });
+  const keySweep = sweepIdempotencyKeys(db, clock, log);
   const lists = createLists(db);
-  const record = recorderTo(clients.auth);
-  const handlers: HandlerContext = {
+  const record = createAuditRecorder(clients.auth);
+  const handlers: SessionsHandlerContext = {
     clock,
     ids,
     agents: clients.agents,
     files: clients.files,
     sandboxes,
-    ended: (sandboxId) => bus.publish('sandboxes.ended', sandboxId),
+    reservedSpace: context.reservedSpace ?? { use: (operation) => operation() },
+    publishSandboxEnd: (sandboxId) => bus.publish('sandboxes.ended', sandboxId),
     changes,
-    claims,
+    turnQueue,
+    leases,
     approvals,
-    forks: createForks(db, ids),
+    forks: createSessionForks(db, ids),
     creations: createCreations(store),
     lists,
-    reach: createReach({ lists, agents: clients.agents, record }),
+    access: createSessionAccess({ lists, agents: clients.agents, record }),
     record,
     events,
-    follower,
+    followers,
     limits,
     leaseMs,
     approvalTtlMs: config.approvalTtlSeconds * 1_000,
   };
   return {
     name: 'sessions',
-    endpoint: guard({
+    endpoint: guardService(context, {
       contract: SessionsServiceDefinition,
       handlers: {
-        ...beginningHandlers(handlers),
-        ...readingHandlers(handlers),
-        ...workingHandlers(handlers),
-        ...runningHandlers(handlers),
+        ...creationHandlers(handlers),
+        ...queryHandlers(handlers),
+        ...messageHandlers(handlers),
+        ...runnerHandlers(handlers),
         ...approvalHandlers(handlers),
-        ...steeringHandlers(handlers),
+        ...turnControlHandlers(handlers),
+        ...lifecycleHandlers(handlers),
+        ...forkHandlers(handlers),
         ...workspaceHandlers(handlers),
         ...sandboxHandlers(handlers),
       },
       peers,
-      secret: context.serviceSecret,
-      clock,
-      observe: context.observe,
-      tracer: context.tracer,
     }),
     check: () => db.check(),
     async stop() {
-      follower.close();
+      followers.close();
       await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop()]);
       await db.close();
     },

@@ -2,63 +2,77 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import { isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
-import { startRounds } from '../../lib/rounds.ts';
+import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { unchanged } from './domain/change.ts';
 import { expire } from './domain/decide.ts';
 import { type RunLimits, reclaim } from './domain/finish.ts';
-import { settle } from './settle.ts';
+import { updateEnvironmentStatuses } from './environment-status.ts';
 import type { Approvals } from './store/approvals.ts';
 import type { Changes } from './store/changes.ts';
-import type { Claims, HeldLease } from './store/claims.ts';
-import type { Sandboxes } from './store/sandboxes.ts';
-import type { Eraser } from './store/writes.ts';
+import type { LeaseStore, TurnLease } from './store/leases.ts';
+import type { SandboxStore } from './store/sandboxes.ts';
+import type { Eraser } from './store/session-updates.ts';
+import type { TurnQueue } from './store/turn-queue.ts';
 
 const TICK_MS = 250;
-/** Erasing is in no hurry. */
+/** Ticks between two runs that erase deleted sessions, which is not urgent. */
 const ERASE_EVERY = 240;
-/** Nothing should ever be found stuck. */
+/** Ticks between two runs that repair turns. There is nothing to repair unless there is a bug. */
 const UNSTICK_EVERY = 20;
 const BATCH = 200;
-/** Runners speak of their sandboxes every few seconds. */
-const SILENCE_MS = 60_000;
-/** How long administrators see sandboxes that have ended. */
+/** A sandbox is lost when its runner has not reported it for this long. Runners report every few seconds. */
+const UNSEEN_MS = 60_000;
+/** How long ended sandboxes stay in the list of administrators. */
 const SANDBOX_HISTORY_MS = 7 * 24 * 3_600_000;
 
-export interface SweeperContext {
+interface SweeperContext {
   eraser: Eraser;
   approvals: Approvals;
   changes: Changes;
-  claims: Claims;
+  turnQueue: TurnQueue;
+  leases: LeaseStore;
   clock: Clock;
   log: Log;
-  sandboxes: Sandboxes;
+  sandboxes: SandboxStore;
   files: Client<FilesServiceDefinition>;
   limits: RunLimits;
   purgeAfterMs: number;
 }
 
 /**
- * Sees to it that nothing is stuck: leases nobody renews go back to the queue, sleeping turns wake up, questions
- * that nobody answers are settled, and what was deleted is erased. Every replica sweeps; the locks of the rows keep them apart.
+ * Queues turns with expired leases, wakes sleeping turns, closes expired approvals, marks sandboxes of silent runners as
+ * lost and erases deleted sessions. Every replica runs this; row locks keep the replicas from doing the same work.
  */
 export function startSweeper(context: SweeperContext) {
-  const { eraser, approvals, changes, claims, sandboxes, files, clock, log, limits, purgeAfterMs } = context;
+  const {
+    eraser,
+    approvals,
+    changes,
+    turnQueue,
+    leases,
+    sandboxes,
+    files,
+    clock,
+    log,
+    limits,
+    purgeAfterMs,
+  } = context;
   let ticks = 0;
-  const rounds = startRounds({
+  const task = startPeriodicTask({
     clock,
     everyMs: TICK_MS,
     work: sweep,
-    onFailure: (error) => log.warn({ err: error }, 'a sweep failed and is repeated until it succeeds'),
+    onFailure: (error) => log.warn({ err: error }, 'sweep failed; it is repeated at the next tick'),
   });
 
   async function sweep(): Promise<void> {
-    await claims.wake(BATCH);
-    await Promise.all((await claims.expired(BATCH)).map(takeBack));
-    await Promise.all((await approvals.expired(clock.now(), BATCH)).map(giveUp));
-    if (ticks % UNSTICK_EVERY === 0) await Promise.all([unstick(), lose()]);
+    await turnQueue.wake(BATCH);
+    await Promise.all((await leases.expired(BATCH)).map(reclaimExpired));
+    await Promise.all((await approvals.expired(clock.now(), BATCH)).map(expireApproval));
+    if (ticks % UNSTICK_EVERY === 0) await Promise.all([unstick(), markUnseenLost()]);
     if (ticks++ % ERASE_EVERY !== 0) return;
-    await sandboxes.forget(before(SANDBOX_HISTORY_MS));
+    await sandboxes.deleteEnded(before(SANDBOX_HISTORY_MS));
     await erase();
   }
 
@@ -66,19 +80,19 @@ export function startSweeper(context: SweeperContext) {
     return new Date(clock.now().getTime() - ms);
   }
 
-  /** The workspaces of sessions go first: what they are is known by the sessions alone. */
+  /** Deletes the workspaces first, because only the rows of the sessions name them. */
   async function erase(): Promise<void> {
-    const gone = await eraser.purgeable(before(purgeAfterMs));
+    const deleted = await eraser.purgeable(before(purgeAfterMs));
     const erased: string[] = [];
     let failure: unknown;
-    for (const { sessionId, agentId } of gone) {
+    for (const { sessionId, agentId } of deleted) {
       try {
-        // An assistant keeps its workspace.
+        // The sessions of an assistant share its workspace, which outlives them.
         if (!isId('ast', agentId))
           await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } });
         erased.push(sessionId);
       } catch (error) {
-        // The others do not wait for it.
+        // A failure must not keep the other sessions from being erased.
         failure = error;
       }
     }
@@ -86,28 +100,34 @@ export function startSweeper(context: SweeperContext) {
     if (failure) throw failure;
   }
 
-  /** Sandboxes of runners that say nothing any more are lost. */
-  async function lose(): Promise<void> {
-    const silent = await sandboxes.silent(before(SILENCE_MS), BATCH);
-    if (silent.length === 0) return;
-    await sandboxes.lose(silent, 'its runner is silent', clock.now());
-    await settle(silent, { sandboxes, changes });
+  /** Marks sandboxes as lost whose runner no longer reports them. */
+  async function markUnseenLost(): Promise<void> {
+    const unseen = await sandboxes.unseen(before(UNSEEN_MS), BATCH);
+    if (unseen.length === 0) return;
+    await sandboxes.markLost(unseen, 'its runner is silent', clock.now());
+    await updateEnvironmentStatuses(unseen, { sandboxes, changes });
   }
 
-  async function takeBack({ sessionId, turnId, fence }: HeldLease): Promise<void> {
+  async function reclaimExpired({ sessionId, turnId, fence }: TurnLease): Promise<void> {
     await changes.change(sessionId, 1_000, (state) => {
       const turn = state?.current;
       const now = clock.now();
-      // It may have ended, or been renewed, while this stood in line.
+      // The turn may have ended or its lease been renewed since the expired leases were read.
       const expired =
         turn?.turnId === turnId && turn.fence === fence && turn.leaseUntil !== null && turn.leaseUntil < now;
       if (!state) throw new Error('a lease without a session');
       return { change: turn && expired ? reclaim(state, turn, 'lease_lost', limits, now) : unchanged(state) };
     });
-    log.info({ session_id: sessionId, turn_id: turnId }, 'a lease has run out');
+    log.info({ session_id: sessionId, turn_id: turnId }, 'lease expired; the turn is queued again');
   }
 
-  async function giveUp({ sessionId, approvalId }: { sessionId: string; approvalId: string }): Promise<void> {
+  async function expireApproval({
+    sessionId,
+    approvalId,
+  }: {
+    sessionId: string;
+    approvalId: string;
+  }): Promise<void> {
     await changes.change(sessionId, 1_000, (state) => {
       if (!state) throw new Error('an approval without a session');
       return { change: expire(state, approvalId) };
@@ -115,9 +135,9 @@ export function startSweeper(context: SweeperContext) {
   }
 
   async function unstick(): Promise<void> {
-    const freed = await claims.unstick(BATCH);
-    if (freed > 0) log.error({ turns: freed }, 'turns stood in the queue without anything before them');
+    const freed = await turnQueue.unstick(BATCH);
+    if (freed > 0) log.error({ turns: freed }, 'queued turns that should have been ready were repaired');
   }
 
-  return rounds;
+  return task;
 }

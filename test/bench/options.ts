@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
-/** What can be measured, and the letter under which the figures stand. */
-export const PARTS = {
+/** The measurements and their letters in the table. */
+const PARTS = {
   bare: 'b',
   accepted: 'a',
   apart: 'a"',
@@ -18,21 +18,22 @@ export const PARTS = {
   commands: 'm',
   access: 'n',
   console: 'o',
+  memory: 'p',
 } as const;
-export type Part = keyof typeof PARTS;
+type Part = keyof typeof PARTS;
 
-/** Filling a large database or workspace takes minutes: only for whoever asks for it. */
-const UNUSUAL = ['size', 'tree'];
-const USUAL = Object.keys(PARTS).filter((part) => !UNUSUAL.includes(part));
+/** Measured on request only, because filling a large database or workspace takes minutes. */
+const ON_REQUEST = ['size', 'tree', 'memory'];
+const DEFAULT_PARTS = Object.keys(PARTS).filter((part) => !ON_REQUEST.includes(part));
 
 export interface Options {
   parts: ReadonlySet<Part>;
   rounds: number;
-  /** How long each measurement lasts. */
+  /** Duration of each measurement in seconds. */
   seconds: number;
-  /** How long turns are run to their end beside the senders, in one piece. */
+  /** Duration of a' in seconds. */
   sustained: number;
-  /** What part of the sessions, followers, connections and events takes part. */
+  /** Factor for the numbers of sessions, followers, connections and events. */
   scale: number;
   profile: boolean;
 }
@@ -41,28 +42,28 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access,console
-                       or their letters: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o;
-                       all but size and tree when it is not given
-    --rounds 3         how often; the medians count
-    --seconds 5        how long each measurement lasts, after a warm-up
-    --sustained 30     how long a' lasts, in one piece; six times --seconds when it is not given
-    --scale 1          what part of the sessions, followers, connections, events and files of d to m takes part;
-                       a fifth of --seconds and at most 1 when it is not given
-    --profile          the heaviest entries of the CPU profiles of a, a', d, i and j, in a round of their own
+                       commands,access,console,memory
+                       measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p
+                       (default: all except size, tree and memory)
+    --rounds 3         number of rounds; the results are medians of the rounds
+    --seconds 5        duration of each measurement in seconds, after a warm-up
+    --sustained 30     duration of a' in seconds, in one run (default: six times --seconds)
+    --scale 1          factor for the numbers of sessions, followers, connections, events and files of d to m and p
+                       (default: a fifth of --seconds, at most 1)
+    --profile          also prints the top entries of the CPU profiles of a, a', d, i and j, from a separate round
 `;
 
-/** With so many seconds the figures are worth the whole of the sessions and followers. */
-const WHOLE = 5;
-/** A signed request may be five minutes old. */
-const LONGEST = 240;
+/** From this duration in seconds the default scale is 1. */
+const FULL_SCALE_SECONDS = 5;
+/** Below the webhook's freshness window of 300 s, because one signed request is sent repeatedly. */
+const MAX_SECONDS = 240;
 
-/** Throws an Error that says what is wrong with the arguments. */
+/** Throws an Error that names the invalid argument. */
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
-      only: { type: 'string', default: USUAL.join() },
+      only: { type: 'string', default: DEFAULT_PARTS.join() },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '5' },
       sustained: { type: 'string' },
@@ -71,28 +72,32 @@ export function readOptions(args: string[]): Options {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) throw new Error('What npm run bench can be told:');
-  const seconds = positive('seconds', values.seconds, LONGEST);
+  if (values.help) throw new Error('Usage:');
+  const seconds = positive('seconds', values.seconds, MAX_SECONDS);
   return {
     parts: new Set(values.only.split(',').map(partOf)),
     rounds: positive('rounds', values.rounds, 100),
     seconds,
-    sustained: positive('sustained', values.sustained ?? String(Math.min(6 * seconds, LONGEST)), LONGEST),
-    scale: positive('scale', values.scale ?? String(Math.min(1, seconds / WHOLE)), 1),
+    sustained: positive(
+      'sustained',
+      values.sustained ?? String(Math.min(6 * seconds, MAX_SECONDS)),
+      MAX_SECONDS,
+    ),
+    scale: positive('scale', values.scale ?? String(Math.min(1, seconds / FULL_SCALE_SECONDS)), 1),
     profile: values.profile,
   };
 }
 
 function partOf(text: string): Part {
-  const wanted = text.trim();
+  const part = text.trim();
   for (const [name, letter] of Object.entries(PARTS)) {
-    if (wanted === name || wanted === letter) return name as Part;
+    if (part === name || part === letter) return name as Part;
   }
-  throw new Error(`--only: there is no "${wanted}"`);
+  throw new Error(`--only: unknown measurement "${part}"`);
 }
 
 function positive(name: string, text: string, limit: number): number {
   const value = Number(text);
   if (value > 0 && value <= limit) return value;
-  throw new Error(`--${name} is a number above 0 and up to ${limit}, not "${text}"`);
+  throw new Error(`--${name} must be a number above 0 and at most ${limit}, not "${text}"`);
 }

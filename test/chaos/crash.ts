@@ -1,33 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from '../support/api.ts';
+import { freePort } from '../support/port.ts';
 import { type Program, runProgram } from '../support/program.ts';
 import { scratch } from '../support/scratch.ts';
-import { startSenders } from '../support/senders.ts';
 import { until } from '../support/wait.ts';
-import { type AudienceFigures, createAudience } from './audience.ts';
+import { startWebhookSenders } from '../support/webhook-senders.ts';
+import { createRandomFollowers, type FollowerFigures } from './followers.ts';
 import { embeddedUrl, isDrained, judge, type Verdict } from './oracle.ts';
 import { seeded } from './random.ts';
 
-export interface CrashFigures extends Verdict, AudienceFigures {
+interface CrashFigures extends Verdict, FollowerFigures {
   rounds: number;
   seed: number;
-  /** Triggers that were answered with 200. */
+  /** Number of triggers answered with 200. */
   acknowledged: number;
-  /** Sessions that were acknowledged to more than one sender. */
+  /** Sessions acknowledged to more than one sender. */
   repeated: number;
-  /** From the last start until nothing was left to do. */
+  /** Seconds from the last start until all turns have ended. */
   secondsToDrain: number;
 }
 
 const SENDERS = { count: 8, pauseMs: 0 };
 const BODY = 'crash test';
-/** Followers that join in each round, and how long it takes until the next one comes. */
-const GUESTS = 10;
-const INVITE_MS = 40;
+/** Followers added per round, and the interval between them in milliseconds. */
+const FOLLOWERS_PER_ROUND = 10;
+const FOLLOW_INTERVAL_MS = 40;
 
-/** Kills the program with -9 while webhooks arrive, again and again, and then compares what was promised with what is there. */
+/** Repeatedly kills the program with SIGKILL while webhooks arrive, then compares the acknowledgements with the database. */
 export async function crashRounds(rounds: number, seed: number): Promise<CrashFigures> {
   const dataDir = await mkdtemp(join(scratch(), 'ahs-crash-'));
   const port = await freePort();
@@ -40,19 +40,19 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
   const api = createApi(`http://127.0.0.1:${port}`);
   const random = seeded(seed);
   const acknowledged: string[] = [];
-  const audience = createAudience(api, seeded(seed + 1));
+  const followers = createRandomFollowers(api, seeded(seed + 1));
   let program = await start(env, api);
   try {
     const webhook = await api.createWebhook(await api.createAgent(AGENT));
     for (let round = 0; round < rounds; round++) {
-      const senders = startSenders(api, webhook, BODY, SENDERS);
-      const inviting = setInterval(() => {
+      const senders = startWebhookSenders(api, webhook, BODY, SENDERS);
+      const addingFollowers = setInterval(() => {
         const newest = senders.acknowledged.at(-1);
-        if (newest && audience.size < (round + 1) * GUESTS) audience.invite(newest);
-      }, INVITE_MS);
+        if (newest && followers.size < (round + 1) * FOLLOWERS_PER_ROUND) followers.add(newest);
+      }, FOLLOW_INTERVAL_MS);
       await new Promise((resolve) => setTimeout(resolve, 100 + random() * 900));
       program.kill('SIGKILL');
-      clearInterval(inviting);
+      clearInterval(addingFollowers);
       await program.exited;
       await senders.stop();
       acknowledged.push(...senders.acknowledged);
@@ -60,10 +60,10 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
     }
     const startedAt = performance.now();
     const databaseUrl = await embeddedUrl(dataDir);
-    await until('nothing is left to do', () => isDrained(databaseUrl), 120_000);
+    await until('all turns have ended', () => isDrained(databaseUrl), 120_000);
     const secondsToDrain = (performance.now() - startedAt) / 1_000;
     const repeated = acknowledged.length - new Set(acknowledged).size;
-    const heard = await audience.verdict(databaseUrl);
+    const followed = await followers.verdict(databaseUrl);
     const verdict = await judge(databaseUrl, acknowledged, answerTo);
     return {
       rounds,
@@ -71,11 +71,11 @@ export async function crashRounds(rounds: number, seed: number): Promise<CrashFi
       acknowledged: acknowledged.length,
       repeated,
       ...verdict,
-      ...heard,
+      ...followed,
       secondsToDrain,
     };
   } finally {
-    audience.leave();
+    followers.stop();
     program.kill('SIGTERM');
     await program.exited;
     await rm(dataDir, { recursive: true, force: true });
@@ -95,11 +95,11 @@ async function start(env: Record<string, string>, api: Api): Promise<Program> {
     await Promise.race([until('the program is ready', isReady, 30_000), hasEnded(program)]);
   } catch (error) {
     program.kill('SIGKILL');
-    throw new Error(`the program did not start; it said:\n${program.output()}`, { cause: error });
+    throw new Error(`the program did not start:\n${program.output()}`, { cause: error });
   }
   return program;
 }
 
 async function hasEnded({ exited }: Program): Promise<never> {
-  throw new Error(`it ended with ${await exited}`);
+  throw new Error(`the program exited with ${await exited}`);
 }

@@ -1,18 +1,20 @@
 /**
- * Crashes, with a seed: of the whole program while webhooks arrive and followers come and go, and of runners at the
- * edges of tool calls.
+ * Seeded fault tests: kills the whole program while webhooks arrive and followers reconnect, kills runners before, during and
+ * after tool calls, and removes and restores the parts that the service depends on under a mixed load.
  *
- *   npm run chaos -- --rounds 200 --crashes 2000 --seed 7
+ *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --seed 7
  */
 import { parseArgs } from 'node:util';
-import { startServer } from '../support/server.ts';
+import { startTestPostgres } from '../support/postgres-server.ts';
 import { crashRounds } from './crash.ts';
+import { faultRounds } from './faults/rounds.ts';
 import { toolCrashes } from './tools/crashes.ts';
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     crashes: { type: 'string', default: '200' },
+    'fault-seconds': { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -21,14 +23,22 @@ const seed = Number(values.seed);
 if (Number(values.rounds) > 0) {
   const figures = await crashRounds(Number(values.rounds), seed);
   console.log(figures);
-  const { lost, repeated, broken, strayed } = figures;
-  if (lost > 0 || repeated > 0 || broken.length > 0 || strayed.length > 0) process.exitCode = 1;
+  const { lost, repeated, broken, diverged } = figures;
+  if (lost > 0 || repeated > 0 || broken.length > 0 || diverged.length > 0) process.exitCode = 1;
 }
 
 if (Number(values.crashes) > 0) {
-  await using server = await startServer();
+  await using server = await startTestPostgres();
   const figures = await toolCrashes(server.url, Number(values.crashes), seed);
   console.log(figures);
   const { silentSecondRuns, unknownRuns, inventedResults, broken } = figures;
   if (silentSecondRuns + unknownRuns + inventedResults > 0 || broken.length > 0) process.exitCode = 1;
+}
+
+const faultSeconds = Number(values['fault-seconds']);
+if (faultSeconds > 0) {
+  const figures = await faultRounds({ seconds: faultSeconds, faultMs: 6_000, seed, print: console.log });
+  console.log(figures);
+  const { lost, lostUploads, broken, violations } = figures;
+  if (lost > 0 || [lostUploads, broken, violations].some(({ length }) => length > 0)) process.exitCode = 1;
 }

@@ -4,13 +4,13 @@ import { brokenInvariants } from '../support/invariants.ts';
 import { countOn, rowsOn } from '../support/sql.ts';
 
 export interface Verdict {
-  /** Sessions in the database, the ones whose answer never arrived included. */
+  /** Sessions in the database, including those whose response never arrived. */
   stored: number;
-  /** Acknowledged sessions that are not there. */
+  /** Acknowledged sessions missing in the database. */
   lost: number;
-  /** Turns that were begun more than once, which is what a crash leaves. */
+  /** Turns with more than one attempt, which crashes cause. */
   resumed: number;
-  /** Sessions that broke a promise, with what is wrong. */
+  /** Violated invariants by session. */
   broken: string[];
 }
 
@@ -30,44 +30,44 @@ interface Row {
   attempts: number;
 }
 
-/** Asked at once: one status after the other would miss what goes from one to the other meanwhile. */
+/** A single statement, because separate counts per status would miss turns that change status between them. */
 const UNFINISHED = 'select count(*) from sessions.turns where finished_at is null';
 
-/** Whether no session has anything left to do. */
+/** Whether all turns have ended. */
 export async function isDrained(databaseUrl: string): Promise<boolean> {
   return (await countOn(databaseUrl, UNFINISHED)) === 0;
 }
 
-/** One row for each session: its journal, its head and its turns side by side. */
+/** One row per session with its journal, head and turns. */
 const STATE = `
   with event as (
     select journal.session_id, (one ->> 'seq')::integer as seq, one ->> 'type' as type,
       one -> 'data' -> 'content' -> 0 ->> 'text' as text
     from sessions.journal, json_array_elements(journal.events::json) as one
-  ), told as (
+  ), summary as (
     select session_id, count(*)::integer as events, count(distinct seq)::integer as seqs, min(seq) as lowest, max(seq) as highest,
       count(*) filter (where type in ('turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled'))::integer as ends,
       (array_agg(type order by seq desc))[1] as last_type,
       min(text) filter (where type = 'user.message') as input,
       coalesce(array_agg(text) filter (where type = 'agent.message'), '{}') as answers
     from event group by session_id
-  ), worked as (
+  ), turn_summary as (
     select session_id, count(*)::integer as turns, count(*) filter (where status = 'completed')::integer as completed,
       max(attempt) as attempts
     from sessions.turns group by session_id
   )
   select session_id, events, seqs, lowest, highest, last_seq::integer as head, ends, last_type, input, answers, turns, completed, attempts
   from sessions.sessions
-    left join sessions.heads using (session_id) left join told using (session_id) left join worked using (session_id)`;
+    left join sessions.heads using (session_id) left join summary using (session_id) left join turn_summary using (session_id)`;
 
 /**
- * Compares what senders were told with what the database holds. In each session there is one message, to which
- * the agent says `answerTo(message)`.
+ * Compares the acknowledgements of the senders with the database. Each session has one message, which the agent must answer
+ * with `answerTo(message)`. When that is undefined, only the invariants of the session are checked.
  */
 export async function judge(
   databaseUrl: string,
   acknowledged: readonly string[],
-  answerTo: (input: string) => string,
+  answerTo: (input: string) => string | undefined,
 ): Promise<Verdict> {
   const rows = await rowsOn<Row>(databaseUrl, STATE);
   const stored = new Set(rows.map((row) => row.session_id));
@@ -76,29 +76,35 @@ export async function judge(
     lost: acknowledged.filter((sessionId) => !stored.has(sessionId)).length,
     resumed: rows.filter((row) => row.attempts > 1).length,
     broken: [
-      ...rows.flatMap((row) =>
-        faultsOf(row, answerTo(row.input)).map((fault) => `${row.session_id}: ${fault}`),
-      ),
+      ...rows.flatMap((row) => {
+        const answer = answerTo(row.input);
+        return answer === undefined
+          ? []
+          : faultsOf(row, answer).map((fault) => `${row.session_id}: ${fault}`);
+      }),
       ...(await brokenInvariants(databaseUrl)),
     ],
   };
 }
 
 function faultsOf(row: Row, answer: string): string[] {
-  const promises: [boolean, string][] = [
+  const checks: [boolean, string][] = [
     [
       row.lowest === 1 && row.events === row.highest && row.seqs === row.events && row.head === row.highest,
       'its events are not 1..n',
     ],
     [row.turns === 1 && row.completed === 1, `${row.completed} of ${row.turns} turns completed`],
-    [row.ends === 1, `${row.ends} ends of its turn`],
+    [row.ends === 1, `${row.ends} terminal events of its turn`],
     [row.last_type === 'session.status_idle', `its last event is ${row.last_type}`],
-    [row.answers?.length === 1 && row.answers[0] === answer, `the agent said ${JSON.stringify(row.answers)}`],
+    [
+      row.answers?.length === 1 && row.answers[0] === answer,
+      `the agent answered ${JSON.stringify(row.answers)}`,
+    ],
   ];
-  return promises.filter(([kept]) => !kept).map(([, fault]) => fault);
+  return checks.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
-/** The embedded PostgreSQL that runs over a data directory. */
+/** Returns the URL of the embedded PostgreSQL of a data directory. */
 export async function embeddedUrl(dataDir: string): Promise<string> {
   const cluster = join(dataDir, 'postgres/cluster');
   const password = await readFile(join(cluster, 'password'), 'utf8');

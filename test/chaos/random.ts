@@ -1,4 +1,4 @@
-/** A small generator, so that a seed gives the same rounds again (mulberry32). */
+/** Returns a pseudo-random generator of numbers in [0, 1) that is reproducible from its seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { openKeys } from '../../console/parts/acts/idempotency-key.ts';
+import { openKeys } from '../../console/parts/actions/idempotency-key.ts';
 
-describe('the keys of requests', () => {
-  it('are the same for another attempt at the same', () => {
+describe('idempotency keys', () => {
+  it('are reused for a retry with equal content', () => {
     const { keyFor } = openKeys();
     const key = keyFor({ content: 'Hello', busyPolicy: 'enqueue' });
     expect(key).toMatch(/^[0-9a-f]{32}$/);
@@ -10,17 +10,17 @@ describe('the keys of requests', () => {
     expect(openKeys().keyFor({ content: 'Hello', busyPolicy: 'enqueue' })).not.toBe(key);
   });
 
-  it('are others for something else, whatever of it is other', () => {
+  it('differ for requests with different content', () => {
     const { keyFor } = openKeys();
-    const asked = [
+    const requests = [
       { content: 'Hello', busyPolicy: 'enqueue' },
       { content: 'Hello', busyPolicy: 'interrupt' },
       undefined,
     ];
-    expect(new Set(asked.map(keyFor)).size).toBe(3);
+    expect(new Set(requests.map(keyFor)).size).toBe(3);
   });
 
-  it('are others for the same once it was done', () => {
+  it('differ for equal content after a successful request', () => {
     const { keyFor, renew } = openKeys();
     const key = keyFor('Hello');
     renew();

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
-import { type GrpcServer, serveGrpc } from '../../lib/grpc/network.ts';
+import { type GrpcServer, serveGrpc } from '../../lib/grpc/server.ts';
+import { freePort } from '../support/port.ts';
 import { ROOT } from './project.ts';
 
 const servers: GrpcServer[] = [];
@@ -15,30 +15,33 @@ async function serve(check?: () => Promise<void>): Promise<number> {
   return server.port;
 }
 
-function ask(port: number): Promise<{ code: number | null; said: string }> {
+function check(port: number): Promise<{ code: number | null; stderr: string }> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ['deploy/health.ts', `${port}`], { cwd: ROOT }, (_, __, said) =>
-      resolve({ code: child.exitCode, said }),
+    const child = execFile(
+      process.execPath,
+      ['deploy/health.ts', `${port}`],
+      { cwd: ROOT },
+      (_, __, stderr) => resolve({ code: child.exitCode, stderr }),
     );
   });
 }
 
 describe('deploy/health.ts', () => {
-  it('ends with 0 when the process can do its work', async () => {
-    expect(await ask(await serve())).toEqual({ code: 0, said: '' });
+  it('exits with 0 when the process is ready', async () => {
+    expect(await check(await serve())).toEqual({ code: 0, stderr: '' });
   });
 
-  it('ends with 1 when the process cannot', async () => {
+  it('exits with 1 when the process is not ready', async () => {
     const port = await serve(async () => {
       throw new Error('the database is away');
     });
-    expect(await ask(port)).toEqual({ code: 1, said: 'not serving\n' });
+    expect(await check(port)).toEqual({ code: 1, stderr: 'not serving\n' });
   });
 
-  it('ends with 1 when nobody is there', async () => {
-    expect(await ask(await freePort())).toMatchObject({
+  it('exits with 1 when no process listens', async () => {
+    expect(await check(await freePort())).toMatchObject({
       code: 1,
-      said: expect.stringContaining('ECONNREFUSED'),
+      stderr: expect.stringContaining('ECONNREFUSED'),
     });
   });
 });

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a user has made and exported. */
+/** The secrets that a user generates and exports. */
 export const SECRETS = {
   SERVICE_SECRET: 'uKq0vF3+5cM/9n1bYtXzL2aWgR8dSe4hJmPiOo7TfxE=',
   SERVICE_SEALING_KEY: 'Z1pQ+x7Lr/0mNwJ4cTgB9kVyDs6UeFhAoIiR2tXlqYM=',
@@ -17,10 +17,14 @@ export type Variables = Readonly<Record<string, string>>;
 export interface Container {
   image: string;
   command?: string[];
-  /** Without a value: passed on from the user's environment, as far as it is set there. */
+  /** A variable without a value is passed on from the user's environment if it is set there. */
   environment?: Record<string, string | null>;
   ports?: string[];
   container_name?: string;
+  build?: { target: string };
+  cap_drop?: string[];
+  security_opt?: string[];
+  volumes?: string[];
   healthcheck?: { test: string[] };
   profiles?: string[];
 }
@@ -29,7 +33,7 @@ export interface Project {
   services: Record<string, Container>;
 }
 
-/** Reads docker-compose.yml as Compose does: variables of the user filled in, or refused with the file's own words. */
+/** Reads docker-compose.yml like Compose: substitutes variables, and throws the message of the file for missing ones. */
 export function readProject(user: Variables): Project {
   const raw: unknown = parse(readFileSync(`${ROOT}/docker-compose.yml`, 'utf8'), { merge: true });
   const project: Project = JSON.parse(JSON.stringify(raw), (_, value: unknown) =>
@@ -52,13 +56,13 @@ function fill(text: string, user: Variables): string {
   });
 }
 
-export interface TargetContainer {
+interface TargetContainer {
   name: string;
   args: string[];
   env: Record<string, string>;
 }
 
-/** The containers that run a target of the product, with what its process is handed. */
+/** The containers of the product's targets with their arguments and environment. */
 export function targetsOf(project: Project): TargetContainer[] {
   return Object.entries(project.services)
     .filter(([, { image }]) => image.startsWith('agent-hosting-service'))

@@ -16,7 +16,7 @@ describe(`from a signed webhook to a finished session, ${shape}`, () => {
   });
   afterAll(() => system?.[Symbol.asyncDispose]());
 
-  it('the agent answers, and the stream, the journal and the messages tell the same', async () => {
+  it('returns the same events from the stream, the journal and the messages', async () => {
     const agent = await api.createAgent();
     const webhook = await api.createWebhook(agent, { prompt_prefix: 'An order:' });
     const accepted = await api.trigger(webhook, '{"order": 7}');
@@ -45,16 +45,16 @@ describe(`from a signed webhook to a finished session, ${shape}`, () => {
     expect(log.body.data).toMatchObject([{ result: 'accepted', session_id: session }]);
   });
 
-  it('a stream that is left anywhere is joined again without loss or repetition', async () => {
+  it('resumes a stream after any event without loss or repetition', async () => {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: 'a long story '.repeat(20), chunk_chars: 5, delay_ms: 10 }] },
     });
     const started = await api.post(`/agents/${agent}/conversations`, { message: 'tell' });
     const url = `${system.url}/api/v1/sessions/${started.body.data.session_id}/events/stream`;
-    const whole = (await readStream(url, idle)).filter((frame) => frame.id !== undefined);
-    expect(whole.some((frame) => frame.event === 'agent.message_delta')).toBe(true);
-    for (const { id } of whole) {
+    const allFrames = (await readStream(url, idle)).filter((frame) => frame.id !== undefined);
+    expect(allFrames.some((frame) => frame.event === 'agent.message_delta')).toBe(true);
+    for (const { id } of allFrames) {
       const rest = await readStream(
         url,
         (frames) => idle(frames) || frames.some((frame) => frame.event === 'stream.caught_up'),
@@ -62,11 +62,11 @@ describe(`from a signed webhook to a finished session, ${shape}`, () => {
           'Last-Event-ID': String(id),
         },
       );
-      expect(rest.filter((frame) => frame.id !== undefined)).toEqual(whole.slice(Number(id)));
+      expect(rest.filter((frame) => frame.id !== undefined)).toEqual(allFrames.slice(Number(id)));
     }
   });
 
-  it('turns that fail for good say so', async () => {
+  it('reports the error code of a turn that fails permanently', async () => {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: 'half' }, { error: { kind: 'bad_request' } }] },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi, signed } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
-import { cleanUpPlaces, createPlace } from '../support/programs.ts';
+import { cleanUpInstallations, createUsedInstallation } from '../support/installations.ts';
+import { freePort } from '../support/port.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
 
@@ -15,8 +15,8 @@ const linesOf = (output: string): Line[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-/** A webhook is called, and its session ends. */
-async function walk(api: Api) {
+/** Triggers a webhook and waits until its session is idle. */
+async function runWebhook(api: Api) {
   const webhook = await api.createWebhook(await api.createAgent());
   const accepted = await api.trigger(webhook, MESSAGE);
   const session = String(accepted.body.data.session_id);
@@ -28,14 +28,17 @@ async function walk(api: Api) {
 }
 
 describe('the log', () => {
-  cleanUpPlaces();
+  cleanUpInstallations();
 
-  it('has a line of every request and call at level debug, found by what the client has seen', async () => {
+  it('contains a line with the request id for every request and call at level debug', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
-    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'debug' });
-    const { webhook, session, requestId, accepted } = await walk(place.api);
-    const missing = await place.api.get('/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+    const installation = await createUsedInstallation();
+    const program = await installation.start({
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_LOG_LEVEL: 'debug',
+    });
+    const { webhook, session, requestId, accepted } = await runWebhook(installation.api);
+    const missing = await installation.api.get('/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
     const ours = await until('the lines are there', () => {
       const found = linesOf(program.output()).filter((line) => line.request_id === requestId);
       return found.length >= 5 && found;
@@ -73,15 +76,18 @@ describe('the log', () => {
       expect(program.output()).not.toContain(secret);
   });
 
-  it('names whose files a call is about', async () => {
+  it('contains the session id or assistant id of a file request', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
-    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'debug' });
-    const { session } = await walk(place.api);
-    const made = await place.api.post('/assistants', { name: 'Helper', model: 'rehearsal/echo' });
-    const assistant = String(made.body.data.assistant_id);
+    const installation = await createUsedInstallation();
+    const program = await installation.start({
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_LOG_LEVEL: 'debug',
+    });
+    const { session } = await runWebhook(installation.api);
+    const created = await installation.api.post('/assistants', { name: 'Helper', model: 'rehearsal/echo' });
+    const assistant = String(created.body.data.assistant_id);
     const linesOfRequest = async (path: string) => {
-      const id = (await place.api.get(path)).headers.get('x-request-id');
+      const id = (await installation.api.get(path)).headers.get('x-request-id');
       return until(`the lines of ${path} are there`, () => {
         const found = linesOf(program.output()).filter((line) => line.request_id === id);
         const [call, whole] = ['listEntries', 'GET'].map((method) =>
@@ -96,33 +102,38 @@ describe('the log', () => {
     for (const line of ofAssistant) expect(line.assistant_id).toBe(assistant);
   });
 
-  it('says nothing of requests at level info', async () => {
+  it('contains no requests at level info', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
-    const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_LOG_LEVEL: 'info' });
-    await walk(place.api);
-    expect(linesOf(program.output())).toEqual([]);
+    const installation = await createUsedInstallation();
+    const program = await installation.start({
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_LOG_LEVEL: 'info',
+    });
+    await runWebhook(installation.api);
+    const ofRequests = linesOf(program.output()).filter((line) => 'request_id' in line);
+    expect(ofRequests).toEqual([]);
   });
 });
 
-describe('a collector that is away', () => {
-  cleanUpPlaces();
+describe('an unavailable trace collector', () => {
+  cleanUpInstallations();
 
-  it('costs one line, no request and no second of the stop', async () => {
+  it('causes one log line, no failed request and no delay of the stop', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
+    const installation = await createUsedInstallation();
     const endpoint = `http://hidden:password@127.0.0.1:${await freePort()}`;
-    const program = await place.start({
+    const program = await installation.start({
       SERVICE_DATABASE_URL: database.url,
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hidden',
     });
-    for (let i = 0; i < 5; i++) await walk(place.api);
-    await until('the outage is told', () => linesOf(program.output()).length > 0);
-    await walk(place.api);
+    for (let i = 0; i < 5; i++) await runWebhook(installation.api);
+    const outages = () => linesOf(program.output()).filter((line) => 'collector' in line);
+    await until('the outage is logged', () => outages().length > 0);
+    await runWebhook(installation.api);
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
-    expect(linesOf(program.output()).filter(({ level }) => level !== 'info')).toMatchObject([
+    expect(outages()).toMatchObject([
       {
         level: 'warn',
         msg: expect.stringContaining('traces cannot be delivered'),
@@ -136,17 +147,17 @@ describe('a collector that is away', () => {
 describe('SERVICE_METRICS_LISTEN', () => {
   let system: System;
   let origin: string;
-  const ask = async (path: string, method = 'GET') => fetch(`${origin}${path}`, { method });
+  const request = async (path: string, method = 'GET') => fetch(`${origin}${path}`, { method });
   beforeAll(async () => {
     const listen = `127.0.0.1:${await freePort()}`;
     origin = `http://${listen}`;
     system = await startSystem({ SERVICE_METRICS_LISTEN: listen });
-    await walk(createApi(system.url));
+    await runWebhook(createApi(system.url));
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  it('serves what the process counts and times', async () => {
-    const answer = await ask('/metrics');
+  it('serves the metrics of the process', async () => {
+    const answer = await request('/metrics');
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await answer.text();
     for (const line of [
@@ -166,10 +177,10 @@ describe('SERVICE_METRICS_LISTEN', () => {
     expect(edge).toContain('ahs_db_statement_duration_seconds_count');
   });
 
-  it('serves whether the process lives and can work', async () => {
-    expect(await (await ask('/livez')).json()).toEqual({ status: 'alive' });
+  it('serves liveness and readiness', async () => {
+    expect(await (await request('/livez')).json()).toEqual({ status: 'alive' });
     for (const path of ['/readyz', '/healthz?verbose']) {
-      const answer = await ask(path);
+      const answer = await request(path);
       expect(answer.status).toBe(200);
       expect(await answer.json()).toMatchObject({
         status: 'ready',
@@ -178,9 +189,9 @@ describe('SERVICE_METRICS_LISTEN', () => {
     }
   });
 
-  it('serves nothing else', async () => {
-    expect((await ask('/')).status).toBe(404);
-    expect((await ask('/metrics', 'POST')).status).toBe(405);
-    expect(await (await ask('/metrics', 'HEAD')).text()).toBe('');
+  it('returns 404 for other paths', async () => {
+    expect((await request('/')).status).toBe(404);
+    expect((await request('/metrics', 'POST')).status).toBe(405);
+    expect(await (await request('/metrics', 'HEAD')).text()).toBe('');
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { Point } from '../chaos/tools/points.ts';
-import { openStage } from '../chaos/tools/stage.ts';
+import type { CrashPoint } from '../chaos/tools/crash-points.ts';
+import { openToolCrashSystem } from '../chaos/tools/system.ts';
 import { createDatabase } from '../support/database.ts';
 import { brokenInvariants } from '../support/invariants.ts';
 import { rowsOn } from '../support/sql.ts';
@@ -10,38 +10,42 @@ import { until } from '../support/wait.ts';
 const COUNT_ASK = 0;
 const LEASE_SECONDS = 1;
 
-describe('a runner that is paused in the middle of a turn', () => {
-  it.each<Point>(['before agent.tool_dispatched', 'after agent.tool_dispatched', 'before agent.tool_result'])(
-    'does nothing more to it when it wakes up: %s',
+describe('a runner that is suspended during a turn', () => {
+  it.each<CrashPoint>([
+    'before agent.tool_dispatched',
+    'after agent.tool_dispatched',
+    'before agent.tool_result',
+  ])(
+    'does not change the turn after it resumes: %s',
     async (point) => {
       await using database = await createDatabase();
-      await using stage = await openStage(database.url, LEASE_SECONDS);
+      await using system = await openToolCrashSystem(database.url, LEASE_SECONDS);
       const journal = () =>
         rowsOn(database.url, 'select * from sessions.journal order by session_id, last_seq');
-      await stage.begin(COUNT_ASK, 'first');
-      const paused = stage.run({ point, signal: 'SIGSTOP' });
-      await until('it is paused', async () => (await stateOf(paused.child.pid)) === 'T', 20_000);
-      const before = stage.counter.calls.length;
+      await system.createSession(COUNT_ASK, 'first');
+      const paused = system.startRunner({ point, signal: 'SIGSTOP' });
+      await until('the runner is suspended', async () => (await stateOf(paused.child.pid)) === 'T', 20_000);
+      const before = system.counter.calls.length;
 
-      const other = stage.run({});
+      const other = system.startRunner({});
       await until(
-        'another one has ended its turn',
+        'another runner has ended the turn',
         async () => {
-          await stage.decideAll(() => 'retry');
-          return (await stage.unfinished()) === 0;
+          await system.decideAll(() => 'retry');
+          return (await system.unfinished()) === 0;
         },
         30_000,
       );
       other.child.kill('SIGKILL');
       await other.exited;
-      const told = await journal();
+      const journalAtEnd = await journal();
 
       paused.child.kill('SIGCONT');
-      // It is well again when it has carried out another turn.
-      await stage.begin(COUNT_ASK, 'second');
-      await until('it works again', async () => (await stage.unfinished()) === 0, 20_000);
-      expect((await journal()).slice(0, told.length)).toEqual(told);
-      const calls = stage.counter.calls.filter(({ key }) => key === 'first');
+      // The resumed runner works again when it executes another turn.
+      await system.createSession(COUNT_ASK, 'second');
+      await until('the resumed runner works again', async () => (await system.unfinished()) === 0, 20_000);
+      expect((await journal()).slice(0, journalAtEnd.length)).toEqual(journalAtEnd);
+      const calls = system.counter.calls.filter(({ key }) => key === 'first');
       expect(calls).toHaveLength(before + 1);
       expect(new Set(calls.map(({ attempt }) => attempt)).size).toBe(calls.length);
       expect(await brokenInvariants(database.url)).toEqual([]);
@@ -50,7 +54,7 @@ describe('a runner that is paused in the middle of a turn', () => {
   );
 });
 
-/** T while it is stopped; see proc(5). */
+/** Returns the process state, T while suspended; see proc(5). */
 async function stateOf(pid: number | undefined): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2)[0];

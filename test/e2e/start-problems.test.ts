@@ -4,32 +4,32 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startPostgres } from '../../lib/db/embedded.ts';
 import { createDatabase } from '../support/database.ts';
-import { cleanUpPlaces, createPlace } from '../support/programs.ts';
+import { cleanUpInstallations, createInstallation } from '../support/installations.ts';
 import { scratch } from '../support/scratch.ts';
-import { entriesOf } from '../support/screen.ts';
 import { runOn } from '../support/sql.ts';
+import { entriesOf } from '../support/startup-problems.ts';
 
 describe('a start that cannot succeed', () => {
-  cleanUpPlaces();
+  cleanUpInstallations();
 
   it('names the process that holds the data directory', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
-    const first = await place.start({ SERVICE_DATABASE_URL: database.url });
-    const second = place.run({ SERVICE_PORT: '0' });
+    const installation = await createInstallation();
+    const first = await installation.start({ SERVICE_DATABASE_URL: database.url });
+    const second = installation.run({ SERVICE_PORT: '0' });
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain('SERVICE_DATA_DIR');
     expect(second.output()).toContain(`process ${first.pid} `);
-    expect(await place.isReady()).toBe(true);
+    expect(await installation.isReady()).toBe(true);
   });
 
-  it('lists everything that is wrong on one screen, each with what was expected and how to mend it', async () => {
-    const place = await createPlace();
-    const file = join(place.dataDir, 'file');
+  it('lists all problems at once, each with the expected value and the remedy', async () => {
+    const installation = await createInstallation();
+    const file = join(installation.dataDir, 'file');
     await writeFile(file, '');
     const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(place.port, '127.0.0.1', resolve));
-    const program = place.run({
+    await new Promise<void>((resolve) => holder.listen(installation.port, '127.0.0.1', resolve));
+    const program = installation.run({
       SERVICE_DATA_DIR: file,
       SERVICE_LOG_LEVEL: 'loud',
       SERVICE_RUNNER_SLOTS: '-1',
@@ -58,18 +58,18 @@ describe('a start that cannot succeed', () => {
     expect(program.output()).not.toContain('secret@');
   });
 
-  it('names the setting of a directory for sandboxes that is none', async () => {
+  it('names the setting of an unusable sandbox directory', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
-    const file = join(place.dataDir, 'file');
+    const installation = await createInstallation();
+    const file = join(installation.dataDir, 'file');
     await writeFile(file, '');
-    const program = place.run({ SERVICE_DATABASE_URL: database.url, SERVICE_SANDBOX_DIRECTORY: file });
+    const program = installation.run({ SERVICE_DATABASE_URL: database.url, SERVICE_SANDBOX_DIRECTORY: file });
     expect(await program.exited).toBe(1);
     const [entry] = entriesOf(program.output());
     expect(entry?.title).toMatch(/^SERVICE_SANDBOX_DIRECTORY: .*\sis\s+not\s+a\s+directory$/s);
   });
 
-  it('names the keys that the object store does not know', async () => {
+  it('names the access keys that the object store rejects', async () => {
     const store = createServer((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'));
       socket.on('error', () => {});
@@ -77,8 +77,8 @@ describe('a start that cannot succeed', () => {
     await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
     const { port } = store.address() as AddressInfo;
     await using database = await createDatabase();
-    const place = await createPlace();
-    const program = place.run({
+    const installation = await createInstallation();
+    const program = installation.run({
       SERVICE_DATABASE_URL: database.url,
       SERVICE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
       SERVICE_S3_ACCESS_KEY: 'somebody',
@@ -87,7 +87,7 @@ describe('a start that cannot succeed', () => {
     expect(await program.exited).toBe(1);
     await new Promise((resolve) => store.close(resolve));
     const [entry] = entriesOf(program.output());
-    expect(entry?.title).toMatch(/^SERVICE_S3_ACCESS_KEY: the object store does not let this user/);
+    expect(entry?.title).toMatch(/^SERVICE_S3_ACCESS_KEY: the object store denies this\s+user/);
     expect(program.output()).not.toContain('only-between-us');
   });
 
@@ -95,9 +95,9 @@ describe('a start that cannot succeed', () => {
     [['--target=nonsense'], /--target \("nonsense"\) names no module\n +expected: .*all, auth/],
     [['--target'], /--target names no module/],
     [['--port=1'], /--port=1 is not an option/],
-  ])('explains %j', async (args, explanation) => {
-    const place = await createPlace();
-    const program = place.run({}, args);
+  ])('prints the problem of the arguments %j', async (args, explanation) => {
+    const installation = await createInstallation();
+    const program = installation.run({}, args);
     expect(await program.exited).toBe(1);
     expect(program.output()).toMatch(explanation);
   });
@@ -135,10 +135,10 @@ describe('a start that cannot succeed', () => {
     ],
   };
   it.each(Object.entries(needs))(
-    'lists all that %s needs in a process of its own',
+    'lists all settings that target %s requires in a process of its own',
     async (target, variables) => {
-      const place = await createPlace();
-      const program = place.run({ SERVICE_GRPC_LISTEN: '127.0.0.1:0' }, [`--target=${target}`]);
+      const installation = await createInstallation();
+      const program = installation.run({ SERVICE_GRPC_LISTEN: '127.0.0.1:0' }, [`--target=${target}`]);
       expect(await program.exited).toBe(1);
       const entries = entriesOf(program.output());
       const missing = entries.map(({ title }) => title.split(' ')[0]);
@@ -153,11 +153,11 @@ describe('a start that cannot succeed', () => {
   );
 });
 
-describe('a PostgreSQL of the operator', () => {
-  cleanUpPlaces();
+describe('an external PostgreSQL server', () => {
+  cleanUpInstallations();
 
-  it('serves with a login that is no superuser, as long as it may create schemas and roles', async () => {
-    // Roles belong to a whole server, and those of the shared one have been made by a superuser.
+  it('works with a login that may create schemas and roles without being superuser', async () => {
+    // Roles belong to the whole server, and a superuser created those of the shared test server.
     const directory = await mkdtemp(join(scratch(), 'ahs-start-'));
     await using removal = new AsyncDisposableStack();
     removal.defer(() => rm(directory, { recursive: true, force: true }));
@@ -167,29 +167,29 @@ describe('a PostgreSQL of the operator', () => {
       `create role modest login createrole password 'words'; grant create on database postgres to modest`,
     );
     const url = Object.assign(new URL(server.url), { username: 'modest', password: 'words' });
-    const place = await createPlace();
-    const program = await place.start({ SERVICE_DATABASE_URL: url.href });
-    await place.api.createAgent();
+    const installation = await createInstallation();
+    const program = await installation.start({ SERVICE_DATABASE_URL: url.href });
+    await installation.api.createAgent();
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
   });
 
-  it('is explained when its login may make no roles for the services', async () => {
+  it('is reported as a problem when its login may not create roles', async () => {
     await using database = await createDatabase();
     const url = new URL(database.url);
     const name = `meek_of_${url.pathname.slice(1)}`;
     await runOn(database.url, `create role ${name} login password 'words'`);
     await runOn(database.url, `grant create on database ${url.pathname.slice(1)} to ${name}`);
-    const place = await createPlace();
+    const installation = await createInstallation();
     const meek = Object.assign(url, { username: name, password: 'words' });
-    const program = place.run({ SERVICE_DATABASE_URL: meek.href });
+    const program = installation.run({ SERVICE_DATABASE_URL: meek.href });
     expect(await program.exited).toBe(1);
     const [entry] = entriesOf(program.output());
     expect(entry?.title.replace(/\s+/g, ' ')).toContain(`the login ${name} may not create schemas and roles`);
     expect(entry?.fix).toContain(`ALTER ROLE ${name} CREATEROLE`);
   });
 
-  it('serves, and says so, when it lets nobody in but the login that is named', async () => {
+  it('works with the configured login alone when the server rejects the logins of services', async () => {
     const directory = await mkdtemp(join(scratch(), 'ahs-start-'));
     await using removal = new AsyncDisposableStack();
     removal.defer(() => rm(directory, { recursive: true, force: true }));
@@ -199,20 +199,23 @@ describe('a PostgreSQL of the operator', () => {
       'host all service all scram-sha-256\n',
     );
     await runOn(server.url, 'select pg_reload_conf()');
-    const place = await createPlace();
-    const program = await place.start({ SERVICE_DATABASE_URL: server.url });
-    await place.api.createAgent();
+    const installation = await createInstallation();
+    const program = await installation.start({ SERVICE_DATABASE_URL: server.url });
+    await installation.api.createAgent();
     expect(program.output()).toMatch(/PostgreSQL at SERVICE_DATABASE_URL, under its login: auth, agents, /);
     program.kill('SIGTERM');
     expect(await program.exited).toBe(0);
   });
 
-  it('serves with another secret after the next start', async () => {
+  it('works with a changed service secret after a restart', async () => {
     await using database = await createDatabase();
-    const place = await createPlace();
+    const installation = await createInstallation();
     for (const secret of ['the first secret of all services', 'the second secret of all services']) {
-      const program = await place.start({ SERVICE_DATABASE_URL: database.url, SERVICE_SECRET: secret });
-      await place.api.createAgent();
+      const program = await installation.start({
+        SERVICE_DATABASE_URL: database.url,
+        SERVICE_SECRET: secret,
+      });
+      await installation.api.createAgent();
       program.kill('SIGTERM');
       expect(await program.exited).toBe(0);
     }
@@ -221,12 +224,12 @@ describe('a PostgreSQL of the operator', () => {
   it.each([
     ['another password', { password: 'wrong' }, 'the server refuses the login'],
     ['an absent database', { pathname: '/absent' }, 'database "absent" does not exist'],
-    ['nobody there', { port: '1' }, 'the server cannot be reached'],
-  ])('is explained when it does not let us in: %s', async (_, change, explanation) => {
+    ['a closed port', { port: '1' }, 'the server cannot be reached'],
+  ])('prints the reason of a refused connection: %s', async (_, change, explanation) => {
     await using database = await createDatabase();
-    const place = await createPlace();
+    const installation = await createInstallation();
     const url = Object.assign(new URL(database.url), change);
-    const program = place.run({ SERVICE_DATABASE_URL: url.href });
+    const program = installation.run({ SERVICE_DATABASE_URL: url.href });
     expect(await program.exited).toBe(1);
     const [entry] = entriesOf(program.output());
     expect(entry?.title).toContain('SERVICE_DATABASE_URL');

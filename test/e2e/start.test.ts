@@ -1,56 +1,56 @@
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cleanUpPlaces, createPlace, type Place } from '../support/programs.ts';
+import { cleanUpInstallations, createInstallation, type Installation } from '../support/installations.ts';
 import { until } from '../support/wait.ts';
 
 describe('the first start', () => {
-  cleanUpPlaces();
+  cleanUpInstallations();
 
-  it('serves, and says where, on what, and how to begin', async () => {
-    const place = await createPlace();
-    const program = await place.start();
+  it('prints the URL, the parts in use and a first request', async () => {
+    const installation = await createInstallation();
+    const program = await installation.start();
     await until('the banner is there', () => program.output().includes('Ctrl-C'));
-    expect(program.output()).toContain(`open      ${place.api.origin}\n`);
-    expect(program.output()).toContain(`API       ${place.api.origin}/docs\n`);
+    expect(program.output()).toContain(`open      ${installation.api.origin}\n`);
+    expect(program.output()).toContain(`API       ${installation.api.origin}/docs\n`);
     expect(program.output()).toContain('PostgreSQL 18, embedded');
-    expect(program.output()).toContain(`curl ${place.api.origin}/api/v1/agents`);
+    expect(program.output()).toContain(`curl ${installation.api.origin}/api/v1/agents`);
     const command = /Try it\n(.*?)\n\n/s.exec(program.output())?.[1] ?? '';
     expect(command.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    for (const path of ['/', '/docs']) expect((await fetch(place.api.origin + path)).status).toBe(200);
+    for (const path of ['/', '/docs']) expect((await fetch(installation.api.origin + path)).status).toBe(200);
   });
 
-  it('makes secrets that only this user can read, which the next start uses again', async () => {
-    const place = await createPlace();
-    const program = await place.start();
-    const webhook = await place.api.createWebhook(await place.api.createAgent());
-    const secrets = await readSecrets(place);
+  it('creates secrets readable by the user only, and reuses them', async () => {
+    const installation = await createInstallation();
+    const program = await installation.start();
+    const webhook = await installation.api.createWebhook(await installation.api.createAgent());
+    const secrets = await readSecrets(installation);
     expect(secrets.map(({ name, mode }) => [name, mode])).toEqual([
       ['sealing-key', 0o600],
       ['service-secret', 0o600],
     ]);
     program.kill('SIGTERM');
     await program.exited;
-    await place.start();
-    expect(await readSecrets(place)).toEqual(secrets);
-    expect((await place.api.trigger(webhook, 'still known?')).status).toBe(200);
+    await installation.start();
+    expect(await readSecrets(installation)).toEqual(secrets);
+    expect((await installation.api.trigger(webhook, 'still known?')).status).toBe(200);
   });
 
-  it('can be given up at any moment, and the next one makes good what is missing', async () => {
-    const place = await createPlace();
+  it('may be aborted at any moment, and the next start completes the installation', async () => {
+    const installation = await createInstallation();
     for (const made of ['lock', 'postgres', 'postgres/cluster', 'secrets']) {
-      const program = place.run();
-      await until(`${made} is there`, () => stat(join(place.dataDir, made)).catch(() => undefined));
+      const program = installation.run();
+      await until(`${made} exists`, () => stat(join(installation.dataDir, made)).catch(() => undefined));
       program.kill('SIGTERM');
-      // Before it has taken anything, the signal itself ends it.
+      // Before the program has installed its signal handler, the signal itself ends it.
       expect([0, null]).toContain(await program.exited);
     }
-    await place.start();
-    await place.api.createAgent();
+    await installation.start();
+    await installation.api.createAgent();
   });
 });
 
-async function readSecrets({ dataDir }: Place) {
+async function readSecrets({ dataDir }: Installation) {
   const folder = join(dataDir, 'secrets');
   const names = (await readdir(folder)).sort();
   return Promise.all(
@@ -62,18 +62,21 @@ async function readSecrets({ dataDir }: Place) {
   );
 }
 
-describe('a directory of files that cannot be used', () => {
-  cleanUpPlaces();
+describe('an unusable directory for file contents', () => {
+  cleanUpInstallations();
 
-  it('is said by readiness, until it can be', async () => {
-    const place = await createPlace();
-    await place.start();
-    const drafts = join(place.dataDir, 'blobs/drafts');
+  it('makes the service degraded until it is usable', async () => {
+    const installation = await createInstallation();
+    await installation.start();
+    const drafts = join(installation.dataDir, 'blobs/drafts');
     await rename(drafts, `${drafts}.away`);
-    const answer = await fetch(`${place.api.origin}/readyz?verbose`);
-    expect(answer.status).toBe(503);
-    expect(await answer.text()).toContain('the place where files are kept cannot be reached');
+    const read = async () => (await fetch(`${installation.api.origin}/readyz?verbose`)).text();
+    const degraded = await until('the service is degraded', async () => {
+      const text = await read();
+      return text.includes('"status":"degraded"') && text;
+    });
+    expect(degraded).toContain('The file storage cannot be reached.');
     await rename(`${drafts}.away`, drafts);
-    expect(await place.isReady()).toBe(true);
+    expect(await read()).toContain('"status":"ready"');
   });
 });

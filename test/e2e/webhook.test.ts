@@ -40,7 +40,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     },
   };
 
-  it('starts a session of its own for each accepted request, repeated ones included', async () => {
+  it('starts a new session for each accepted request, also for a repeated one', async () => {
     const headers = signed(webhook.secret, 'same');
     const first = await api.trigger(webhook, 'same', headers);
     const second = await api.trigger(webhook, 'same', headers);
@@ -64,13 +64,13 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
       'xyz "\n'.repeat(349526).slice(0, 2 * 1024 * 1024),
     ],
   ];
-  it.each(bodies)('hands over %s exactly as specified', async (_, bytes, text) => {
+  it.each(bodies)('passes %s to the agent exactly as specified', async (_, bytes, text) => {
     const answer = await api.trigger(webhook, new Uint8Array(bytes));
     expect(answer.status).toBe(200);
     expect(await inputOf(answer.body.data.session_id)).toBe(text);
   });
 
-  it('puts the prefix and one blank line before the body, also before an empty one', async () => {
+  it('inserts the prefix and one blank line before the body, also before an empty body', async () => {
     const prefixed = await api.createWebhook(agent, { prompt_prefix: 'Look:' });
     const full = await api.trigger(prefixed, 'body');
     const empty = await api.trigger(prefixed, '');
@@ -88,7 +88,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     '\tapplication/json',
     'nonsense',
     ';;;',
-  ])('takes the bytes as they are under the Content-Type %j', async (type) => {
+  ])('passes the raw bytes for Content-Type %j', async (type) => {
     const body = '{"not json';
     const answer = await api.trigger(webhook, body, {
       ...signed(webhook.secret, body),
@@ -98,7 +98,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect(await inputOf(answer.body.data.session_id)).toBe(body);
   });
 
-  it('ignores credentials, idempotency keys and other origins, and does not decode the body', async () => {
+  it('ignores credentials, idempotency keys, origins and content encodings', async () => {
     const headers = {
       ...signed(webhook.secret, 'zipped?'),
       Authorization: 'Bearer nonsense',
@@ -139,9 +139,9 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     ],
     ['no padding', (s) => unpadded(signed(s, 'body')), 'malformed_signature'],
   ];
-  // The log of refusals is written once in a second; whoever waits for it can do so together.
+  // Refusals are logged once per second, so the cases wait concurrently.
   it.concurrent.each(refusals)(
-    'refuses %s with one message and logs the true reason',
+    'refuses %s with a uniform message and logs the specific reason',
     async (_, headersFor, reason) => {
       const own = await api.createWebhook(agent);
       expect(await api.trigger(own, 'body', headersFor(own.secret))).toMatchObject(unauthorized);
@@ -153,7 +153,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     },
   );
 
-  it('accepts timestamps within the window', async () => {
+  it('accepts timestamps within the freshness window', async () => {
     for (const offset of [-290, 290]) {
       const answer = await api.trigger(
         webhook,
@@ -164,7 +164,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     }
   });
 
-  it('refuses duplicated headers', async () => {
+  it('refuses duplicate signature headers', async () => {
     const headers = signed(webhook.secret, 'body');
     const twice = (name: keyof typeof headers) =>
       raw(system.url, webhook.id, [...Object.entries(headers), [name, headers[name]]], 'body');
@@ -172,7 +172,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect(await twice('X-WEBHOOK-SIGNATURE')).toMatch(/^HTTP\/1.1 401 /);
   });
 
-  it('reads chunked bodies and needs no Content-Type', async () => {
+  it('accepts chunked bodies and requests without Content-Type', async () => {
     const headers = [
       ...Object.entries(signed(webhook.secret, 'chunked')),
       ['Transfer-Encoding', 'chunked'],
@@ -181,7 +181,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('looks for the trigger before the size, and at the size before the signature', async () => {
+  it('checks the existence of the trigger before the size, and the size before the signature', async () => {
     const large = new Uint8Array(3 * 1024 * 1024 + 1);
     const absent = { ...webhook, url: webhook.url.replace(webhook.id, 'dep_7ZZZZZZZZZZZZZZZZZZZZZZZZZ') };
     expect(await api.trigger(absent, large, {})).toMatchObject({
@@ -195,7 +195,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect(await api.trigger(webhook, large.slice(1), {})).toMatchObject(unauthorized);
   });
 
-  it('answers 404 when disabled or deleted, works again when enabled, and keeps earlier sessions', async () => {
+  it('returns 404 for a disabled or deleted trigger, accepts again when enabled, and keeps its sessions', async () => {
     const own = await api.createWebhook(agent);
     const path = `/admin/agents/${agent}/deployments/${own.id}`;
     const accepted = await api.trigger(own, 'one');
@@ -211,7 +211,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect((await api.get(`/sessions/${accepted.body.data.session_id}`)).status).toBe(200);
   });
 
-  it('answers 409 when the agent is disabled or deleted', async () => {
+  it('returns 409 when the agent is disabled or deleted', async () => {
     const other = await api.createAgent();
     const own = await api.createWebhook(other);
     await api.send('PATCH', `/agents/${other}`, { enabled: false });
@@ -226,7 +226,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     expect(await api.trigger(own, 'x')).toMatchObject(cannot);
   });
 
-  it('shows the secret once and changes nothing afterwards', async () => {
+  it('returns the secret once and refuses changes of the trigger', async () => {
     const { body } = await api.post(
       `/admin/agents/${agent}/deployments`,
       { type: 'webhook' },
@@ -266,7 +266,7 @@ function unpadded(headers: ReturnType<typeof signed>) {
   return { ...headers, 'X-WEBHOOK-SIGNATURE': headers['X-WEBHOOK-SIGNATURE'].replace(/=+$/, '') };
 }
 
-/** A request whose headers stand as given, which fetch would not send. */
+/** Sends a request with exactly these headers, including those that fetch does not permit. */
 function raw(origin: string, id: string, headers: [string, string][], payload: string): Promise<string> {
   const { hostname, port, host } = new URL(origin);
   const sized = headers.some(([name]) => name === 'Transfer-Encoding')

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFleet } from '../support/fleet.ts';
 import { shape } from '../support/shape.ts';
+import { countOn, openConnection, rowsOn } from '../support/sql.ts';
 import { until } from '../support/wait.ts';
 
-/** What runs commands: a program of its own, or the one that does everything. */
+/** The program that runs commands in this shape. */
 const RUNNER = shape === 'one process' ? 'all' : 'runner';
+/** The programs that take part in saving the changes of a command. */
+const COMMITTING = shape === 'one process' ? ['all'] : ['files', 'runner'];
 
-describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
+describe(`kill -9 of a runner during a command, ${shape}`, () => {
   let fleet: Awaited<ReturnType<typeof startFleet>>;
   beforeAll(async () => {
     fleet = await startFleet({ SERVICE_TURN_LEASE_SECONDS: '3' });
@@ -33,15 +36,15 @@ describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
       60_000,
     );
 
-  it('leaves the workspace as it was before the command, and the session goes on', async () => {
+  it('leaves the workspace unchanged by the command, and the session continues', async () => {
     const agent = await fleet.api.createAgent({ model: 'rehearsal/shell' });
-    const begun = await fleet.api.post(`/agents/${agent}/conversations`);
-    const session = String(begun.body.data.session_id);
+    const conversation = await fleet.api.post(`/agents/${agent}/conversations`);
+    const session = String(conversation.body.data.session_id);
     await ended(session, await send(session, '$ echo kept > kept.txt'));
     expect(await filesOf(session)).toEqual(['kept.txt']);
 
     const turn = await send(session, '$ echo half > half.txt; rm kept.txt; sleep 600');
-    await until('the command runs', async () => {
+    await until('the command is running', async () => {
       const { body } = await fleet.api.get(
         `/sessions/${session}/events?types=agent.tool_dispatched&limit=100`,
       );
@@ -63,4 +66,38 @@ describe(`a runner that is killed in the middle of a command, ${shape}`, () => {
     expect(answer).toContain('kept');
     expect(answer).not.toContain('half');
   });
+
+  it.each(COMMITTING)(
+    '%s, while it saves a change of several parts, leaves all of it or nothing',
+    async (name) => {
+      const agent = await fleet.api.createAgent({ model: 'rehearsal/shell' });
+      const begun = await fleet.api.post(`/agents/${agent}/conversations`);
+      const session = String(begun.body.data.session_id);
+      await ended(session, await send(session, '$ echo kept > kept.txt'));
+
+      await using blocker = await openConnection(fleet.databaseUrl);
+      await blocker.query('begin; lock table files.changes in share mode');
+      const turn = await send(session, '$ rm kept.txt; for i in $(seq 2500); do echo same > f$i; done');
+      const waiting = `select 1 from pg_stat_activity where datname = current_database()
+      and application_name = 'ahs-files' and wait_event_type = 'Lock' and query like '%insert into changes%'`;
+      await until(
+        'the entries of the first part are written',
+        async () => (await rowsOn(fleet.databaseUrl, waiting)).length > 0,
+        60_000,
+      );
+      await fleet.end(name, 'SIGKILL');
+      await blocker.query('rollback');
+      await fleet.run(name);
+      await fleet.ready();
+
+      expect(await ended(session, turn)).toMatchObject({ status: 'completed' });
+      const { body } = await fleet.api.get(`/sessions/${session}/events?types=agent.tool_result&limit=100`);
+      const result = JSON.stringify(body.data.at(-1));
+      const counting = `select files as count from files.workspaces where workspace_id = 'wsp_${session.slice(4)}'`;
+      const files = await countOn(fleet.databaseUrl, counting);
+      // The runner repeats the change when only the files service was killed.
+      if (name === 'files') expect([files, result]).toEqual([2_500, expect.not.stringContaining('unknown')]);
+      else expect([files, result]).toEqual([1, expect.stringContaining('unknown')]);
+    },
+  );
 });

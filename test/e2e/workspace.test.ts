@@ -14,7 +14,7 @@ interface Entry {
 
 const FILES = 400;
 
-/** A project of several hundred files in some depth, as a client would upload it. */
+/** A project of several hundred files in nested folders. */
 function project(): Map<string, string> {
   const files = new Map<string, string>();
   for (let i = 0; i < FILES; i++) {
@@ -26,7 +26,7 @@ function project(): Map<string, string> {
   return files;
 }
 
-describe(`a project in a workspace, ${shape}`, () => {
+describe(`workspaces, ${shape}`, () => {
   let system: System;
   let api: Api;
   let agent: string;
@@ -70,7 +70,7 @@ describe(`a project in a workspace, ${shape}`, () => {
   const read = async (session: string, path: string) =>
     (await fetch(urlOf(session, `/content?path=${encodeURIComponent(path)}`))).text();
 
-  /** Has the agent run commands, and returns what it answers. */
+  /** Has the agent run commands, and returns its answer. */
   async function command(session: string, ...lines: string[]): Promise<string> {
     const message = lines.map((line) => `$ ${line}`).join('\n');
     const sent = await api.post(`/sessions/${session}/messages`, { content: message });
@@ -88,7 +88,7 @@ describe(`a project in a workspace, ${shape}`, () => {
     return last.content.map(({ text }) => text ?? '').join('');
   }
 
-  it('is uploaded, changed by commands, listed, moved, downloaded and forked', async () => {
+  it('support upload, change by commands, list, move, download and fork of a project', async () => {
     const session = await conversation();
     const files = project();
     const uploaded = await upload(session, files);
@@ -119,9 +119,9 @@ describe(`a project in a workspace, ${shape}`, () => {
     await command(session, 'ln -s ../made/here lib');
     const links = (await list(session)).filter(({ kind }) => kind === 'symlink');
     expect(links).toMatchObject([{ path: 'lib', target: '../made/here', size: 0, sha256: null }]);
-    const looked = await fetch(urlOf(session, '/entry?path=lib'));
-    expect([looked.status, looked.headers.get('etag')]).toEqual([200, null]);
-    expect(await looked.json()).toMatchObject({ data: links[0] });
+    const entry = await fetch(urlOf(session, '/entry?path=lib'));
+    expect([entry.status, entry.headers.get('etag')]).toEqual([200, null]);
+    expect(await entry.json()).toMatchObject({ data: links[0] });
     expect((await fetch(urlOf(session, '/entry?path=lib/result.txt'))).status).toBe(404);
     await fetch(urlOf(session, '?path=lib'), { method: 'DELETE' });
 
@@ -145,20 +145,22 @@ describe(`a project in a workspace, ${shape}`, () => {
     expect(await read(session, 'README.md')).toBe('# A project\nchanged by a command\n');
   });
 
-  it('tells in the journal what happens to its files, and in a feed of changes', async () => {
+  it('report file changes in the journal and in the change feed', async () => {
     const session = await conversation();
     await upload(session, new Map([['a.txt', 'one']]));
     await command(session, 'echo two > b.txt; echo more >> a.txt');
     await fetch(urlOf(session, '?path=b.txt'), { method: 'DELETE' });
-    const told = await until('the journal tells of the deletion', async () => {
+    const reported = await until('the journal contains the deletion', async () => {
       const { body } = await api.get(
-        `/sessions/${session}/events?types=file.created,file.modified,file.deleted&limit=100`,
+        `/sessions/${session}/events?types=files.uploaded,file.created,file.modified,file.deleted&limit=100`,
       );
-      const events = body.data as { type: string; data: { path: string } }[];
-      return events.length >= 4 && events.map(({ type, data }) => `${type} ${data.path}`);
+      const events = body.data as { type: string; data: { path?: string; files?: { path: string }[] } }[];
+      const pathsOf = ({ path, files = [] }: (typeof events)[number]['data']) =>
+        path ?? files.map((file) => file.path).join();
+      return events.length >= 4 && events.map(({ type, data }) => `${type} ${pathsOf(data)}`);
     });
-    expect(told).toEqual([
-      'file.created a.txt',
+    expect(reported).toEqual([
+      'files.uploaded a.txt',
       'file.modified a.txt',
       'file.created b.txt',
       'file.deleted b.txt',
@@ -173,7 +175,7 @@ describe(`a project in a workspace, ${shape}`, () => {
     ]);
   });
 
-  it('of an earlier place comes back with a fork', async () => {
+  it('are restored to an earlier version by a fork', async () => {
     const session = await conversation();
     await command(session, 'echo first > state.txt');
     const { body } = await api.get(`/sessions/${session}`);
@@ -183,9 +185,9 @@ describe(`a project in a workspace, ${shape}`, () => {
     expect(await command(String(forked.body.data.session_id), 'cat state.txt')).toContain('first');
   });
 
-  it('of an assistant is one for all of its sessions', async () => {
-    const made = await api.post('/assistants', { name: 'Helper', model: 'rehearsal/shell' });
-    const assistant = String(made.body.data.assistant_id);
+  it('are shared by all sessions of an assistant', async () => {
+    const created = await api.post('/assistants', { name: 'Helper', model: 'rehearsal/shell' });
+    const assistant = String(created.body.data.assistant_id);
     const begin = async () =>
       String((await api.post(`/assistants/${assistant}/conversations`)).body.data.session_id);
     const [one, other] = [await begin(), await begin()];
@@ -197,7 +199,7 @@ describe(`a project in a workspace, ${shape}`, () => {
     expect(await (await fetch(url)).text()).toBe('shared\n');
   });
 
-  it('is nobody else’s, and paths lead nowhere else', async () => {
+  it('reject paths outside the workspace and unknown sessions', async () => {
     const session = await conversation();
     for (const path of ['../x', '/etc/passwd', 'a/../../x', 'a//b', '.', 'x\u0000y', 'a'.repeat(300)]) {
       const { status, body } = await api.get(`/sessions/${session}/files?path=${encodeURIComponent(path)}`);

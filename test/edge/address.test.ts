@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi, signed, type Webhook } from '../support/api.ts';
-import { exchange } from '../support/raw.ts';
+import { exchange } from '../support/raw-http.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const US = '127.0.0.1';
 
-describe('POST /deployments/{deployment_id}/trigger', () => {
+describe('the client address of POST /deployments/{deployment_id}/trigger', () => {
   let system: System;
   let api: Api;
   let webhook: Webhook;
   let log: string;
 
-  /** Where the log of invocations says that the latest one came from. */
+  /** The source address of the latest entry in the log of invocations. */
   async function logged(headers: Record<string, string>): Promise<unknown> {
     const { body } = await api.trigger(webhook, '{}', { ...signed(webhook.secret, '{}'), ...headers });
     expect(body.code).toBe('OK');
@@ -32,11 +32,11 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     log = `/admin/agents/${agent}/deployments/${webhook.id}/invocations?limit=1`;
   }
 
-  describe('where no proxy is trusted', () => {
+  describe('without trusted proxies', () => {
     beforeAll(() => open({}));
     afterAll(() => system[Symbol.asyncDispose]());
 
-    it('comes from whoever has connected, whatever it says', async () => {
+    it('is the address of the connection for every X-Forwarded-For', async () => {
       expect(await from('203.0.113.7')).toBe(US);
       const others = { forwarded: 'for=203.0.113.7', 'x-real-ip': '203.0.113.7' };
       expect(await logged(others)).toBe(US);
@@ -48,24 +48,24 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
     afterAll(() => system[Symbol.asyncDispose]());
 
     it.each([
-      ['the address that the proxy has seen', ['203.0.113.7'], '203.0.113.7'],
+      ['the address that the proxy appended', ['203.0.113.7'], '203.0.113.7'],
       [
-        'of several the last one, as the client writes the first',
+        'the last of several addresses, because the client can write the first ones',
         ['198.51.100.1', '203.0.113.7'],
         '203.0.113.7',
       ],
       [
-        'the address before those of further proxies',
+        'the address before those of trusted proxies',
         ['198.51.100.1', '203.0.113.7', 'fd00:5::1', '10.1.2.3'],
         '203.0.113.7',
       ],
-      ['a proxy, where nobody stands behind it', ['10.1.2.3'], '10.1.2.3'],
-      ['an address of IPv6, in the way that everybody writes it', ['2001:DB8:0:0::0001'], '2001:db8::1'],
-      ['IPv4 in IPv6 as what it is', ['::ffff:203.0.113.7'], '203.0.113.7'],
-      ['an address with a port, as some proxies write it', ['203.0.113.7:4711'], '203.0.113.7'],
-      ['the same in brackets', ['[2001:db8::1]:4711'], '2001:db8::1'],
-      ['what is left of spaces', ['  203.0.113.7\t'], '203.0.113.7'],
-    ])('comes from %s', async (_, entries, source) => {
+      ['a proxy that forwards its own request', ['10.1.2.3'], '10.1.2.3'],
+      ['an IPv6 address in canonical form', ['2001:DB8:0:0::0001'], '2001:db8::1'],
+      ['an IPv4 address for an IPv4-mapped one', ['::ffff:203.0.113.7'], '203.0.113.7'],
+      ['an address whose port is removed', ['203.0.113.7:4711'], '203.0.113.7'],
+      ['an IPv6 address whose brackets and port are removed', ['[2001:db8::1]:4711'], '2001:db8::1'],
+      ['an address whose spaces are removed', ['  203.0.113.7\t'], '203.0.113.7'],
+    ])('is %s', async (_, entries, source) => {
       expect(await from(...entries)).toBe(source);
     });
 
@@ -87,21 +87,21 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
       ['SQL', "'; drop table invocations; --"],
       ['markup', '<script>alert(1)</script>'],
       ['an open bracket', '[2001:db8::1'],
-      ['no end', `203.0.113.7${'0'.repeat(4_000)}`],
-    ])('comes from the proxy that says %s', async (_, said) => {
-      expect(await logged({ 'x-forwarded-for': `198.51.100.1, ${said}` })).toBe(US);
+      ['an overlong text', `203.0.113.7${'0'.repeat(4_000)}`],
+    ])('is the address of the proxy that appended %s', async (_, entry) => {
+      expect(await logged({ 'x-forwarded-for': `198.51.100.1, ${entry}` })).toBe(US);
     });
 
-    it('comes from the last proxy whose word was good', async () => {
+    it('is the last trusted proxy before a malformed entry', async () => {
       expect(await from('203.0.113.7', 'garbage', '10.1.2.3')).toBe('10.1.2.3');
     });
 
-    it('does not follow chains that nobody has', async () => {
+    it('evaluates at most 32 entries', async () => {
       expect(await from('203.0.113.7', ...Array<string>(1_000).fill('10.1.2.3'))).toBe('10.1.2.3');
       expect(await logged({ 'x-forwarded-for': ','.repeat(8_000) })).toBe(US);
     });
 
-    it('reads a header that comes in several lines as one', async () => {
+    it('joins repeated X-Forwarded-For headers', async () => {
       const { host } = new URL(system.url);
       const lines = [
         `POST /api/v1/deployments/${webhook.id}/trigger HTTP/1.1`,
@@ -118,7 +118,7 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
       expect(body.data[0]).toMatchObject({ source_address: '203.0.113.7' });
     });
 
-    it('is answered whatever the header holds', async () => {
+    it('returns a response for any value of X-Forwarded-For', async () => {
       const line = fc
         .string({ unit: 'binary-ascii', maxLength: 200 })
         .map((text) => text.replace(/[\r\n\0]/g, ''));
@@ -142,10 +142,10 @@ describe('POST /deployments/{deployment_id}/trigger', () => {
       );
       const { host } = new URL(system.url);
       await fc.assert(
-        fc.asyncProperty(shape, async (said) => {
-          const request = `GET /api/v1/agents HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${said}\r\nConnection: close\r\n\r\n`;
+        fc.asyncProperty(shape, async (header) => {
+          const request = `GET /api/v1/agents HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${header}\r\nConnection: close\r\n\r\n`;
           const { status } = await exchange(system.url, request);
-          // A character that no header may hold is refused by the protocol.
+          // A character that is invalid in a header is refused by the parser.
           expect([200, 400]).toContain(status);
         }),
         { numRuns: 100 },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
-import { expectRefusal, see } from './envelope.ts';
+import { expectRefusal, readResponse } from './envelope.ts';
 
 const EDITED = '{"expression":"1 + 1","b":[0.1,null,{}],"a":"é \\n \\" , "}';
 
@@ -16,7 +16,7 @@ describe('/sessions/{session_id}/approvals', () => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  async function asked(...expressions: string[]): Promise<{ session: string; ids: string[] }> {
+  async function pendingApprovals(...expressions: string[]): Promise<{ session: string; ids: string[] }> {
     const steps = expressions.map((expression) => ({ tool: 'calculator', input: { expression } }));
     const agent = await api.createAgent({
       model: 'rehearsal/script',
@@ -25,7 +25,7 @@ describe('/sessions/{session_id}/approvals', () => {
     });
     const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'go' });
     const session = String(body.data.session_id);
-    const ids = await until('somebody is asked', async () => {
+    const ids = await until('the approvals are pending', async () => {
       const { body: page } = await api.get(`/sessions/${session}/approvals?status=pending`);
       const found = page.data as { approval_id: string }[];
       return found.length === expressions.length && found.map((one) => one.approval_id);
@@ -35,7 +35,7 @@ describe('/sessions/{session_id}/approvals', () => {
   const urlOf = (session: string, id = '') =>
     `${system.url}/api/v1/sessions/${session}/approvals${id && `/${id}`}`;
   const decide = async (session: string, id: string, body: string) =>
-    see(
+    readResponse(
       await fetch(urlOf(session, id), {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
@@ -43,8 +43,8 @@ describe('/sessions/{session_id}/approvals', () => {
       }),
     );
 
-  it('lists what is asked, newest first, page by page and by status', async () => {
-    const { session, ids } = await asked('1 + 1', '2 + 2', '3 + 3');
+  it('lists approvals newest first, in pages and by status', async () => {
+    const { session, ids } = await pendingApprovals('1 + 1', '2 + 2', '3 + 3');
     const { body } = await api.get(`/sessions/${session}`);
     expect(body.data).toMatchObject({
       status: 'idle',
@@ -61,23 +61,23 @@ describe('/sessions/{session_id}/approvals', () => {
       ['3 + 3', '2 + 2', '1 + 1'].map((expression) => ({ expression })),
     );
     await decide(session, ids[0] ?? '', '{"decision":"deny","reason":"no"}');
-    const decided = await api.get(`/sessions/${session}/approvals?status=decided`);
-    expect(decided.body.data).toMatchObject([
+    const decidedApprovals = await api.get(`/sessions/${session}/approvals?status=decided`);
+    expect(decidedApprovals.body.data).toMatchObject([
       { approval_id: ids[0], status: 'decided', decision: 'deny', reason: 'no', edited_input: null },
     ]);
-    expectRefusal(await see(await fetch(`${urlOf(session)}?status=open`)), 'INVALID_REQUEST');
+    expectRefusal(await readResponse(await fetch(`${urlOf(session)}?status=open`)), 'INVALID_REQUEST');
   });
 
-  it('shows an input in the very bytes that its digest is made of', async () => {
-    const { session } = await asked('1 + 1');
+  it('returns the input in the exact bytes of its digest', async () => {
+    const { session } = await pendingApprovals('1 + 1');
     const text = await (await fetch(urlOf(session))).text();
     const [, input = ''] = /"input":(\{.*?\}),"edited_input":null/.exec(text) ?? [];
     const [, digest] = /"input_sha256":"(\w+)"/.exec(text) ?? [];
     expect(createHash('sha256').update(input).digest('hex')).toBe(digest);
   });
 
-  it('shows an edited input as it is run, and answers the same decision with the first one', async () => {
-    const { session, ids } = await asked('1 + 1');
+  it('returns the edited input, and the first decision for a repeated one', async () => {
+    const { session, ids } = await pendingApprovals('1 + 1');
     const [id = ''] = ids;
     const spaced = JSON.stringify(JSON.parse(EDITED), null, 2);
     const answers = [
@@ -91,8 +91,8 @@ describe('/sessions/{session_id}/approvals', () => {
     expectRefusal(await decide(session, id, '{"decision":"deny"}'), 'APPROVAL_ALREADY_DECIDED');
   });
 
-  it('refuses a decision that cannot be one', async () => {
-    const { session, ids } = await asked('1 + 1');
+  it('returns 400 for invalid decisions', async () => {
+    const { session, ids } = await pendingApprovals('1 + 1');
     const [id = ''] = ids;
     for (const body of [
       '{}',
@@ -112,7 +112,7 @@ describe('/sessions/{session_id}/approvals', () => {
   });
 });
 
-describe('a session at work', () => {
+describe('session operations', () => {
   let system: System;
   let api: Api;
   beforeAll(async () => {
@@ -122,19 +122,19 @@ describe('a session at work', () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   const idle = (session: string) =>
-    until('it is idle', async () => {
+    until('the session is idle', async () => {
       const { body } = await api.get(`/sessions/${session}`);
       return body.data.status === 'idle' && body.data;
     });
 
-  it('POST …/interrupt does nothing when nothing runs', async () => {
+  it('POST …/interrupt has no effect without a current turn', async () => {
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
     const { session_id: session, last_seq } = body.data;
     const { status, body: answer } = await api.send('POST', `/sessions/${session}/interrupt`);
     expect([status, answer.data.status, answer.data.last_seq]).toEqual([200, 'idle', last_seq]);
   });
 
-  it('POST …/fork begins another session, once for one key', async () => {
+  it('POST …/fork creates one session per Idempotency-Key', async () => {
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`, { message: 'one' });
     const session = String(body.data.session_id);
     const { last_seq } = await idle(session);
@@ -147,13 +147,13 @@ describe('a session at work', () => {
       'true',
     ]);
     expect(second.body.data.session_id).toBe(first.body.data.session_id);
-    const { body: said } = await api.get(`/sessions/${first.body.data.session_id}/messages`);
-    expect(said.data).toMatchObject([{ role: 'user' }, { role: 'agent' }]);
+    const { body: messages } = await api.get(`/sessions/${first.body.data.session_id}/messages`);
+    expect(messages.data).toMatchObject([{ role: 'user' }, { role: 'agent' }]);
     const beyond = await api.post(`/sessions/${session}/fork`, { after_seq: 9_999 });
     expect(beyond.body.code).toBe('INVALID_REQUEST');
   });
 
-  it('POST …/agent-version moves it, between turns', async () => {
+  it('POST …/agent-version changes the version between turns', async () => {
     const agent = await api.createAgent();
     const { body } = await api.post(`/agents/${agent}/conversations`);
     const session = String(body.data.session_id);
@@ -164,7 +164,7 @@ describe('a session at work', () => {
     expect(unknown.body.code).toBe('AGENT_VERSION_NOT_FOUND');
   });
 
-  it('a turn says where in the journal it was queued', async () => {
+  it('a turn has the seq of the event that queued it', async () => {
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`, { message: 'one' });
     const session = String(body.data.session_id);
     await idle(session);

@@ -18,7 +18,7 @@ describe('/assistants', () => {
   };
   const refusal = (status: number, code: string) => ({ status, body: { code } });
 
-  it('POST gives an assistant as it is then read', async () => {
+  it('POST returns the same assistant as GET', async () => {
     const { status, headers, body } = await api.post('/assistants', {
       name: 'Helper',
       model: 'rehearsal/echo',
@@ -46,7 +46,7 @@ describe('/assistants', () => {
     expect((await api.get(`/assistants/${body.data.assistant_id}`)).body).toEqual(body);
   });
 
-  it('PATCH changes what it brings, and clears what is null', async () => {
+  it('PATCH changes the given members and clears members that are null', async () => {
     const { assistant_id: id } = await create({ description: 'Helps', budget: { max_tokens: 5 } });
     const changed = await api.send('PATCH', `/assistants/${id}`, {
       system: 'Hm.',
@@ -60,7 +60,7 @@ describe('/assistants', () => {
     }
   });
 
-  it('GET lists assistants and no agents, and no agent can be reached as one', async () => {
+  it('GET lists only assistants, and returns 404 for the id of an agent', async () => {
     const { assistant_id: id } = await create({ name: 'Needle' });
     const agent = await api.createAgent({ name: 'Needle' });
     const idsOf = async (path: string, name: string) =>
@@ -74,13 +74,13 @@ describe('/assistants', () => {
     expect(webhook).toMatchObject(refusal(404, 'AGENT_NOT_FOUND'));
   });
 
-  it('begins conversations that belong to it', async () => {
+  it('POST …/conversations creates sessions of the assistant', async () => {
     const { assistant_id: id } = await create();
     const key = { 'Idempotency-Key': `talk-${id}` };
     const path = `/assistants/${id}/conversations`;
-    const begun = await api.post(path, { message: 'Hello' }, key);
-    expect(begun.status).toBe(201);
-    expect(begun.body.data).toMatchObject({
+    const conversation = await api.post(path, { message: 'Hello' }, key);
+    expect(conversation.status).toBe(201);
+    expect(conversation.body.data).toMatchObject({
       agent_id: null,
       assistant_id: id,
       agent_version: null,
@@ -89,14 +89,14 @@ describe('/assistants', () => {
     });
     const again = await api.post(path, { message: 'Hello' }, key);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.body).toEqual(begun.body);
-    const session = String(begun.body.data.session_id);
-    await until('it has answered', async () => {
+    expect(again.body).toEqual(conversation.body);
+    const session = String(conversation.body.data.session_id);
+    await until('the assistant has answered', async () => {
       const { body } = await api.get(`/sessions/${session}`);
       return body.data.status === 'idle';
     });
-    const { body: said } = await api.get(`/sessions/${session}/messages`);
-    expect(JSON.stringify(said.data)).toContain('Hello');
+    const { body: messages } = await api.get(`/sessions/${session}/messages`);
+    expect(JSON.stringify(messages.data)).toContain('Hello');
     const agent = await api.createAgent();
     const other = await api.post(`/agents/${agent}/conversations`);
     expect(other.body.data).toMatchObject({ agent_id: agent, assistant_id: null, agent_version: 1 });
@@ -112,31 +112,31 @@ describe('/assistants', () => {
     expect(version).toMatchObject(refusal(400, 'INVALID_REQUEST'));
   });
 
-  it('answers each turn as what it is then', async () => {
+  it('runs each turn with the current configuration', async () => {
     const { assistant_id: id } = await create({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: 'One' }] },
     });
-    const begun = await api.post(`/assistants/${id}/conversations`, { message: 'Who?' });
-    const session = `/sessions/${begun.body.data.session_id}`;
-    const spoken = (count: number) =>
+    const conversation = await api.post(`/assistants/${id}/conversations`, { message: 'Who?' });
+    const session = `/sessions/${conversation.body.data.session_id}`;
+    const answered = (count: number) =>
       until(`${count} turns have ended`, async () => {
         const { body } = await api.get(`${session}/turns`);
         return (
           (body.data as { status: string }[]).filter(({ status }) => status === 'completed').length === count
         );
       });
-    await spoken(1);
+    await answered(1);
     await api.send('PATCH', `/assistants/${id}`, { model_options: { steps: [{ text: 'Two' }] } });
     await api.post(`${session}/messages`, { content: 'And now?' });
-    await spoken(2);
+    await answered(2);
     const { body } = await api.get(`${session}/messages`);
     const texts = JSON.stringify(body.data);
     expect(texts).toContain('One');
     expect(texts).toContain('Two');
   });
 
-  it('has a workspace that nobody has touched yet', async () => {
+  it('GET …/workspace returns version 0 for an unused workspace', async () => {
     const { assistant_id: id } = await create();
     const { status, body } = await api.get(`/assistants/${id}/workspace`);
     expect(status).toBe(200);
@@ -152,12 +152,12 @@ describe('/assistants', () => {
     expect(absent).toMatchObject(refusal(404, 'ASSISTANT_NOT_FOUND'));
   });
 
-  it('DELETE ends it, and what was said stays readable', async () => {
+  it('DELETE ends the assistant and keeps its messages readable', async () => {
     const { assistant_id: id } = await create();
-    const begun = await api.post(`/assistants/${id}/conversations`);
-    const session = `/sessions/${begun.body.data.session_id}`;
-    const gone = await api.send('DELETE', `/assistants/${id}`);
-    expect(gone).toMatchObject({ status: 200, body: { data: { assistant_id: id, deleted: true } } });
+    const conversation = await api.post(`/assistants/${id}/conversations`);
+    const session = `/sessions/${conversation.body.data.session_id}`;
+    const deleted = await api.send('DELETE', `/assistants/${id}`);
+    expect(deleted).toMatchObject({ status: 200, body: { data: { assistant_id: id, deleted: true } } });
     for (const [method, path] of [
       ['GET', `/assistants/${id}`],
       ['DELETE', `/assistants/${id}`],
@@ -168,14 +168,16 @@ describe('/assistants', () => {
       expect(await api.send(method, path, body)).toMatchObject(refusal(404, 'ASSISTANT_NOT_FOUND'));
     }
     expect((await api.get(session)).body.data).toMatchObject({ assistant_id: id });
-    const said = await api.post(`${session}/messages`, { content: 'Anybody there?' });
-    expect(said).toMatchObject(refusal(404, 'ASSISTANT_NOT_FOUND'));
+    const sent = await api.post(`${session}/messages`, { content: 'Hello?' });
+    expect(sent).toMatchObject(refusal(404, 'ASSISTANT_NOT_FOUND'));
   });
 
-  it('DELETE takes the workspace along, with what is in it', async () => {
+  it('DELETE deletes the workspace with its files', async () => {
     const { assistant_id: id } = await create({ model: 'rehearsal/shell' });
-    const begun = await api.post(`/assistants/${id}/conversations`, { message: '$ echo kept > notes.txt' });
-    const files = `/sessions/${begun.body.data.session_id}/files`;
+    const conversation = await api.post(`/assistants/${id}/conversations`, {
+      message: '$ echo kept > notes.txt',
+    });
+    const files = `/sessions/${conversation.body.data.session_id}/files`;
     await until('the file is there', async () => {
       const { body } = await api.get(`/assistants/${id}/files`);
       return (body.data as { path: string }[]).some(({ path }) => path === 'notes.txt');
@@ -188,7 +190,7 @@ describe('/assistants', () => {
     });
   });
 
-  it('starts nothing while it is disabled', async () => {
+  it('starts no conversation while it is disabled', async () => {
     const { assistant_id: id } = await create({ enabled: false });
     expect(await api.post(`/assistants/${id}/conversations`)).toMatchObject(
       refusal(409, 'AGENT_NOT_RUNNABLE'),

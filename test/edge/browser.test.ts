@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi, signed } from '../support/api.ts';
-import { exchange } from '../support/raw.ts';
+import { freePort } from '../support/port.ts';
+import { exchange } from '../support/raw-http.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { expectHeaders, expectRefusal } from './envelope.ts';
 
 const NAVIGATION = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'];
 
-describe('what a page of somebody else makes a browser send', () => {
+describe('requests from pages of other origins in local mode', () => {
   let system: System;
   let api: Api;
   let port: string;
@@ -20,7 +20,7 @@ describe('what a page of somebody else makes a browser send', () => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  /** A request with these lines, to the host given in them or to ours. */
+  /** Sends a request with these header lines. Default Host: the address of the service. */
   const send = (line: string, headers: string[], body = '') => {
     const host = headers.some((one) => /^host:/i.test(one)) ? [] : [`Host: 127.0.0.1:${port}`];
     const sized = body ? [`Content-Length: ${body.length}`] : [];
@@ -39,7 +39,7 @@ describe('what a page of somebody else makes a browser send', () => {
       '[::1]',
       '[::1]:99',
       '127.0.0.1:80',
-    ])('%s is us', async (host) => {
+    ])('accepts the Host %s', async (host) => {
       expect((await get([`Host: ${host}`])).status).toBe(200);
     });
 
@@ -67,12 +67,12 @@ describe('what a page of somebody else makes a browser send', () => {
       'localhost/x',
       'localhost, evil.example',
       '',
-    ])('%j is not', async (host) => {
+    ])('returns HOST_NOT_ALLOWED for the Host %j', async (host) => {
       for (const path of ['/api/v1/agents', '/docs', '/openapi.json', '/metrics', '/livez', '/nowhere'])
         expectRefusal(await get([`Host: ${host}`], path), 'HOST_NOT_ALLOWED');
     });
 
-    it('of a target that names one is the one that counts', async () => {
+    it('is taken from an absolute request target', async () => {
       const ours = `Host: 127.0.0.1:${port}`;
       expectRefusal(await send('GET http://evil.example/api/v1/agents', [ours]), 'HOST_NOT_ALLOWED');
       expectRefusal(await send('GET HTTPS://evil.example', [ours]), 'HOST_NOT_ALLOWED');
@@ -85,7 +85,7 @@ describe('what a page of somebody else makes a browser send', () => {
   });
 
   describe('Origin', () => {
-    it('of our own pages is taken, by the name under which the browser sees us', async () => {
+    it('is accepted if it equals the Host of the request', async () => {
       for (const host of [
         `127.0.0.1:${port}`,
         `localhost:${port}`,
@@ -111,7 +111,7 @@ describe('what a page of somebody else makes a browser send', () => {
       () => `http://evil@127.0.0.1:${port}`,
       () => 'chrome-extension://abcdefgh',
       () => 'file://',
-    ])('of anything else is refused: %#', async (origin) => {
+    ])('is refused with CSRF_REJECTED if it differs from the Host: case %#', async (origin) => {
       expectRefusal(await get([`Origin: ${origin()}`]), 'CSRF_REJECTED');
       const post = await send(
         'POST /api/v1/agents',
@@ -121,7 +121,7 @@ describe('what a page of somebody else makes a browser send', () => {
       expectRefusal(post, 'CSRF_REJECTED');
     });
 
-    it('given twice is refused, also when one of them is ours', async () => {
+    it('is refused when it is repeated, even if one value is accepted', async () => {
       const ours = `Origin: http://127.0.0.1:${port}`;
       expectRefusal(await get([ours, 'Origin: https://evil.example']), 'CSRF_REJECTED');
       expectRefusal(await get(['Origin: https://evil.example', ours]), 'CSRF_REJECTED');
@@ -129,7 +129,7 @@ describe('what a page of somebody else makes a browser send', () => {
   });
 
   describe('Sec-Fetch-Site', () => {
-    it.each(['same-origin', 'none'])('%s is taken', async (site) => {
+    it.each(['same-origin', 'none'])('accepts %s', async (site) => {
       expect((await get([`Sec-Fetch-Site: ${site}`])).status).toBe(200);
     });
 
@@ -144,7 +144,7 @@ describe('what a page of somebody else makes a browser send', () => {
       ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: no-cors', 'Sec-Fetch-Dest: image'],
       ['Sec-Fetch-Site: cross-site', ...NAVIGATION],
       ['Sec-Fetch-Site: same-site', ...NAVIGATION, 'Sec-Fetch-User: ?1'],
-    ])('%s is refused by the API', async (...headers) => {
+    ])('is refused with CSRF_REJECTED by the API: %s', async (...headers) => {
       for (const path of [
         '/api/v1/agents',
         '/api/v1/sessions',
@@ -156,7 +156,7 @@ describe('what a page of somebody else makes a browser send', () => {
         expectRefusal(await get(headers, path), 'CSRF_REJECTED');
     });
 
-    it('links to pages may be followed from anywhere, and only that', async () => {
+    it('allows navigation from other sites to pages and no other cross-site requests', async () => {
       const followed = ['Sec-Fetch-Site: cross-site', ...NAVIGATION];
       for (const path of ['/docs', '/openapi.json', '/llms.txt'])
         expect((await get(followed, path)).status).toBe(200);
@@ -170,7 +170,7 @@ describe('what a page of somebody else makes a browser send', () => {
   });
 
   it.each(['GET', 'POST', 'PATCH', 'DELETE', 'PUT'])(
-    'a preflight for %s gets nothing it can use',
+    'returns no CORS headers to a preflight for %s',
     async (method) => {
       for (const path of [
         '/api/v1/agents',
@@ -178,26 +178,26 @@ describe('what a page of somebody else makes a browser send', () => {
         '/docs',
         '/api/v1/deployments/dep_1/trigger',
       ]) {
-        const seen = await send(`OPTIONS ${path}`, [
+        const response = await send(`OPTIONS ${path}`, [
           'Origin: https://evil.example',
           `Access-Control-Request-Method: ${method}`,
           'Access-Control-Request-Headers: content-type',
           'Access-Control-Request-Private-Network: true',
         ]);
-        expect(seen.status).toBeGreaterThanOrEqual(400);
-        expect([...seen.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+        expect(response.status).toBeGreaterThanOrEqual(400);
+        expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
       }
     },
   );
 
-  it('the documents name us as whoever asks does', async () => {
-    const seen = await get(['Host: localhost:9000'], '/openapi.json');
-    expect(JSON.parse(seen.text.slice(seen.text.indexOf('{'))).servers).toEqual([
+  it('writes the Host of the request into the documents', async () => {
+    const response = await get(['Host: localhost:9000'], '/openapi.json');
+    expect(JSON.parse(response.text.slice(response.text.indexOf('{'))).servers).toEqual([
       { url: 'http://localhost:9000/api/v1' },
     ]);
   });
 
-  it('no answer allows another origin anything', async () => {
+  it('sends no CORS headers in any response', async () => {
     const own = [
       '/api/v1/agents',
       '/docs',
@@ -208,18 +208,18 @@ describe('what a page of somebody else makes a browser send', () => {
       '/nowhere',
     ];
     for (const path of own) {
-      const seen = await get([`Origin: http://127.0.0.1:${port}`], path);
-      expectHeaders(seen);
-      expect([...seen.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      const response = await get([`Origin: http://127.0.0.1:${port}`], path);
+      expectHeaders(response);
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
 
-  it('nothing was changed by any of it', async () => {
+  it('creates no agent with refused requests', async () => {
     const { body } = await api.get('/agents');
     expect((body.data as { agent_id: string }[]).map((one) => one.agent_id)).toEqual([agent]);
   });
 
-  it('the signed trigger takes its requests from everywhere', async () => {
+  it('accepts signed trigger requests from any origin and Host', async () => {
     const webhook = await api.createWebhook(agent);
     const proof = Object.entries(signed(webhook.secret, 'hook')).map(([name, value]) => `${name}: ${value}`);
     const { pathname } = new URL(webhook.url);
@@ -248,7 +248,7 @@ describe('SERVICE_PUBLIC_URL and SERVICE_ALLOWED_HOSTS', () => {
   const get = (headers: string[]) =>
     exchange(origin, ['GET /api/v1/agents HTTP/1.1', 'Connection: close', ...headers, '', ''].join('\r\n'));
 
-  it('add names to those of this machine', async () => {
+  it('add accepted host names', async () => {
     for (const host of [
       'agents.example.com',
       'AGENTS.example.com:443',
@@ -261,7 +261,7 @@ describe('SERVICE_PUBLIC_URL and SERVICE_ALLOWED_HOSTS', () => {
       expectRefusal(await get([`Host: ${host}`]), 'HOST_NOT_ALLOWED');
   });
 
-  it('let pages of the public origin in, also behind a proxy that names another host', async () => {
+  it('accept pages of the public origin behind a proxy that sends another Host', async () => {
     const page = 'Origin: https://agents.example.com';
     for (const host of ['agents.example.com', 'inner.example.com', '127.0.0.1:8080'])
       expect((await get([`Host: ${host}`, page, 'Sec-Fetch-Site: same-origin'])).status).toBe(200);
@@ -273,7 +273,7 @@ describe('SERVICE_PUBLIC_URL and SERVICE_ALLOWED_HOSTS', () => {
       expectRefusal(await get(['Host: agents.example.com', `Origin: ${other}`]), 'CSRF_REJECTED');
   });
 
-  it('make the trigger URL and what the documents say begin with the public origin', async () => {
+  it('are the origin of trigger URLs and documents', async () => {
     const api = createApi(origin);
     const webhook = await api.createWebhook(await api.createAgent());
     expect(webhook.url).toBe(`https://agents.example.com/api/v1/deployments/${webhook.id}/trigger`);
@@ -282,13 +282,13 @@ describe('SERVICE_PUBLIC_URL and SERVICE_ALLOWED_HOSTS', () => {
     expect(await (await fetch(`${origin}/llms.txt`)).text()).toContain('https://agents.example.com/api/v1');
   });
 
-  it('name every operation in the guide for language models', async () => {
+  it('are used in the guide for language models, which lists every operation', async () => {
     const document: { paths: Record<string, object> } = JSON.parse(
       await (await fetch(`${origin}/openapi.json`)).text(),
     );
     const guide = await (await fetch(`${origin}/llms.txt`)).text();
     const operations = Object.entries(document.paths)
-      // Probes are for machines, and a hook's own name of a stream is no operation of its own.
+      // Probes and the default path of AI SDK's transport are not checked.
       .filter(([path, methods]) => !('servers' in methods) && !path.includes('{chat_id}'))
       .flatMap(([path, methods]) =>
         Object.keys(methods).map((method) => `\`${method.toUpperCase()} /api/v1${path}\``),

@@ -5,6 +5,7 @@ const safe: EdgeConfig = {
   host: '127.0.0.1',
   port: 8080,
   publicUrl: undefined,
+  publishedPort: undefined,
   allowedHosts: [],
   publishedOnLoopback: false,
   trustedProxies: [],
@@ -18,7 +19,7 @@ const faults = (changed: Partial<EdgeConfig>) =>
   checkConfig({ ...safe, ...changed }).map((problem) => problem.variable);
 
 describe('checkConfig', () => {
-  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('lets local mode listen on %s', (host) => {
+  it.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('allows local mode on %s', (host) => {
     expect(faults({ host })).toEqual([]);
   });
 
@@ -32,14 +33,17 @@ describe('checkConfig', () => {
     '127.0.0.1.nip.io',
     '128.0.0.1',
     '::ffff:127.0.0.1',
-  ])('does not let local mode listen on %j, unless it is published on loopback', (host) => {
+  ])('refuses local mode on %j unless the port is published on loopback', (host) => {
     expect(faults({ host })).toEqual(['SERVICE_HOST']);
     expect(faults({ host, publishedOnLoopback: true })).toEqual([]);
   });
 
-  it.each(['agents.example.com', 'a', '10.0.0.1', '[::1]', '[fd00::1]'])('takes %s as a host', (name) => {
-    expect(faults({ allowedHosts: [name] })).toEqual([]);
-  });
+  it.each(['agents.example.com', 'a', '10.0.0.1', '[::1]', '[fd00::1]'])(
+    'accepts the allowed host %s',
+    (name) => {
+      expect(faults({ allowedHosts: [name] })).toEqual([]);
+    },
+  );
 
   it.each([
     '*',
@@ -53,7 +57,7 @@ describe('checkConfig', () => {
     '::1',
     'u@a',
     '',
-  ])('does not take %j as a host', (name) => {
+  ])('refuses the allowed host %j', (name) => {
     expect(faults({ allowedHosts: ['a.example.com', name] })).toEqual(['SERVICE_ALLOWED_HOSTS']);
   });
 
@@ -62,7 +66,7 @@ describe('checkConfig', () => {
     'https://agents.example.com',
     'https://agents.example.com/',
     'https://a:8443',
-  ])('takes %s as an origin', (publicUrl) => {
+  ])('accepts the public URL %s', (publicUrl) => {
     expect(faults({ publicUrl })).toEqual([]);
   });
 
@@ -74,12 +78,12 @@ describe('checkConfig', () => {
     'https://u@a.example.com',
     'https://u:p@a.example.com',
     'https://:p@a.example.com',
-  ])('does not take %s as an origin', (publicUrl) => {
+  ])('refuses the public URL %s', (publicUrl) => {
     expect(faults({ publicUrl })).toEqual(['SERVICE_PUBLIC_URL']);
   });
 
   it.each(['http://127.0.0.1:5173', 'http://localhost:5173/', 'http://[::1]:5173'])(
-    'takes the console from %s',
+    'accepts the console dev server %s',
     (consoleDevServer) => {
       expect(faults({ consoleDevServer })).toEqual([]);
     },
@@ -92,13 +96,16 @@ describe('checkConfig', () => {
     'http://0.0.0.0:5173',
     'http://127.0.0.1:5173/console',
     'http://user@127.0.0.1:5173',
-  ])('does not take the console from %s', (consoleDevServer) => {
+  ])('refuses the console dev server %s', (consoleDevServer) => {
     expect(faults({ consoleDevServer })).toEqual(['SERVICE_CONSOLE_DEV_SERVER']);
   });
 
-  it.each(['10.0.0.7', '10.0.0.0/8', '::1', 'fd00:5::/64', '::ffff:10.0.0.7'])('trusts %s', (proxy) => {
-    expect(faults({ trustedProxies: [proxy] })).toEqual([]);
-  });
+  it.each(['10.0.0.7', '10.0.0.0/8', '::1', 'fd00:5::/64', '::ffff:10.0.0.7'])(
+    'accepts the trusted proxy %s',
+    (proxy) => {
+      expect(faults({ trustedProxies: [proxy] })).toEqual([]);
+    },
+  );
 
   it.each([
     '0.0.0.0/0',
@@ -110,24 +117,21 @@ describe('checkConfig', () => {
     'fe80::1%eth0',
     '*',
     '10.0.0.1/',
-  ])('does not trust %s', (proxy) => {
+  ])('refuses the trusted proxy %s', (proxy) => {
     expect(faults({ trustedProxies: ['10.0.0.7', proxy] })).toEqual(['SERVICE_TRUSTED_PROXIES']);
   });
 
-  it.each(['127.0.0.1', 'localhost', '::1'])('lets people log in on %s, without an origin', (host) => {
+  it.each(['127.0.0.1', 'localhost', '::1'])('allows mode oidc on %s without SERVICE_PUBLIC_URL', (host) => {
     expect(faults({ authMode: 'oidc', host })).toEqual([]);
   });
 
-  it.each(['0.0.0.0', '::', '10.0.0.1'])(
-    'lets people log in on %s where it is told the origin to which they come back',
-    (host) => {
-      expect(faults({ authMode: 'oidc', host })).toEqual(['SERVICE_PUBLIC_URL']);
-      expect(faults({ authMode: 'oidc', host, publishedOnLoopback: true })).toEqual(['SERVICE_PUBLIC_URL']);
-      expect(faults({ authMode: 'oidc', host, publicUrl: 'https://agents.example.com' })).toEqual([]);
-    },
-  );
+  it.each(['0.0.0.0', '::', '10.0.0.1'])('allows mode oidc on %s only with SERVICE_PUBLIC_URL', (host) => {
+    expect(faults({ authMode: 'oidc', host })).toEqual(['SERVICE_PUBLIC_URL']);
+    expect(faults({ authMode: 'oidc', host, publishedOnLoopback: true })).toEqual(['SERVICE_PUBLIC_URL']);
+    expect(faults({ authMode: 'oidc', host, publicUrl: 'https://agents.example.com' })).toEqual([]);
+  });
 
-  it('names every problem at once, with what to do about it', () => {
+  it('reports every problem with its remedy', () => {
     const problems = checkConfig({
       ...safe,
       host: '0.0.0.0',

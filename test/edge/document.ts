@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
@@ -12,31 +12,31 @@ interface Content {
   example?: unknown;
 }
 
-/** One operation of the OpenAPI document, with what a test asks of it. */
+/** An operation of the OpenAPI document, prepared for tests. */
 export interface Operation {
   method: string;
-  /** With parameters in braces, below the origin. */
+  /** From the root, with parameters in braces. */
   path: string;
   operationId: string;
   tags: string[];
   summary: string;
   parameters: Parameter[];
-  /** What is needed: one of these. */
+  /** Alternative security requirements. */
   security: object[];
   requestBody?: { required?: boolean; content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
-  /** The error codes that the document lists, by status. */
+  /** The documented error codes by status. */
   errors: Map<number, string[]>;
 }
 
-/** An operation as it stands in the document. */
-interface Described extends Omit<Operation, 'method' | 'path' | 'errors' | 'parameters'> {
+/** An operation in the document. */
+interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'errors' | 'parameters'> {
   parameters?: Parameter[];
 }
 
 interface Document {
   servers: { url: string }[];
-  /** By method; `servers` stands among them. */
+  /** Operations by method, and `servers`. */
   paths: Record<string, Record<string, unknown>>;
   components: { schemas: Record<string, object> };
 }
@@ -44,8 +44,8 @@ interface Document {
 export function operationsOf(document: Document): Operation[] {
   const base = new URL(document.servers[0]?.url ?? '').pathname;
   return Object.entries(document.paths).flatMap(([path, { servers, ...methods }]) =>
-    Object.entries(methods).map(([method, described]) => {
-      const operation = { parameters: [], ...(described as Described) };
+    Object.entries(methods).map(([method, documented]) => {
+      const operation = { parameters: [], ...(documented as DocumentedOperation) };
       return {
         ...operation,
         method: method.toUpperCase(),
@@ -56,7 +56,7 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-function errorsOf({ responses }: Described): Map<number, string[]> {
+function errorsOf({ responses }: DocumentedOperation): Map<number, string[]> {
   const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   return new Map(
     failures.map(([status, { content }]) => {
@@ -68,14 +68,14 @@ function errorsOf({ responses }: Described): Map<number, string[]> {
   );
 }
 
-/** What a value has that its schema does not say, or lacks that it says; empty when they fit. */
+/** The differences between a value and its schema, including undocumented members. Empty if it matches. */
 export function misfits(document: Document, schema: object, value: unknown): string[] {
   const compiled = Compile(exact(document, schema) as object);
   if (compiled.Check(value)) return [];
   return compiled.Errors(value).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** References filled in, and members that are not described forbidden. */
+/** Resolves references and forbids undocumented members. */
 function exact(document: Document, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((item) => exact(document, item));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -92,7 +92,7 @@ function exact(document: Document, schema: unknown): unknown {
 
 export type { Document };
 
-/** The example of an operation, as a request that sends it. */
+/** A request body from the example of an operation. */
 export function bodyOf({ operationId, requestBody }: Operation): {
   body?: string;
   headers?: Record<string, string>;
@@ -101,22 +101,27 @@ export function bodyOf({ operationId, requestBody }: Operation): {
   const bytes = requestBody?.content['*/*'];
   if (bytes) return { body: String(bytes.example), headers: { 'Content-Type': 'text/plain' } };
   if (content?.example === undefined) return {};
-  // No two of them may have the same name.
+  // Names of environments are unique.
   const unique = operationId === 'createEnvironment' ? { name: newName() } : {};
   const example = { ...(content.example as object), ...unique };
   return { body: JSON.stringify(example), headers: { 'Content-Type': 'application/json' } };
 }
 
-/** What an operation has to be told in the query. */
-export function queryOf({ requestBody, parameters }: Operation): string {
+/** The required query of an operation. */
+export function queryOf({ operationId, requestBody, parameters }: Operation): string {
+  // It requires one of two parameters.
+  if (operationId === 'findUsers') return `?id=${OTHER_USER}`;
   const names = parameters.filter(
     (one) => one.in === 'query' && (one.required || requestBody?.content['*/*']),
   );
   return names.map((one) => `?${one.name}=notes.md`).join('');
 }
 
-let named = 0;
+/** The id of a user who is not the caller. */
+export const OTHER_USER = `usr_${'A'.repeat(26)}`;
+
+let created = 0;
 export function newName(): string {
-  named += 1;
-  return `walk-${named}`;
+  created += 1;
+  return `environment-${created}`;
 }

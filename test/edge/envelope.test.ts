@@ -1,24 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
-import { exchange, openRaw, parseAnswer } from '../support/raw.ts';
+import { exchange, openRaw, parseResponse } from '../support/raw-http.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { expectHeaders, expectRefusal, expectSuccess, see } from './envelope.ts';
+import { expectHeaders, expectRefusal, expectSuccess, readResponse } from './envelope.ts';
 
 const ABSENT = 'agt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-describe('every answer of the edge', () => {
+describe('every response of the edge', () => {
   let system: System;
   let api: Api;
   let host: string;
   beforeAll(async () => {
-    // Short, so that the test of a slow sender is.
+    // A short timeout keeps the test of slow clients short.
     system = await startSystem({ SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
     api = createApi(system.url);
     host = new URL(system.url).host;
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const ask = async (path: string, init: RequestInit = {}) => see(await fetch(system.url + path, init));
+  const request = async (path: string, init: RequestInit = {}) =>
+    readResponse(await fetch(system.url + path, init));
   const wire = (lines: string[], body = '') =>
     exchange(system.url, `${[...lines, `Host: ${host}`, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
 
@@ -30,17 +31,19 @@ describe('every answer of the edge', () => {
     ['GET', '/readyz', undefined],
     ['GET', '/readyz?verbose', undefined],
     ['GET', '/healthz', undefined],
-  ])('%s %s succeeds in the envelope', async (method, path, body) => {
+  ])('%s %s returns the success envelope', async (method, path, body) => {
     const json = { 'Content-Type': 'application/json' };
-    expectSuccess(await ask(path, body ? { method, headers: json, body: JSON.stringify(body) } : { method }));
+    expectSuccess(
+      await request(path, body ? { method, headers: json, body: JSON.stringify(body) } : { method }),
+    );
   });
 
   it.each(['/', '/docs', '/docs/reference.js', '/openapi.json', '/llms.txt', '/metrics'])(
-    'GET %s has the headers of every answer',
+    'GET %s has the common headers',
     async (path) => {
-      const seen = await ask(path, { redirect: 'manual' });
-      expectHeaders(seen);
-      expect([200, 302]).toContain(seen.status);
+      const response = await request(path, { redirect: 'manual' });
+      expectHeaders(response);
+      expect([200, 302]).toContain(response.status);
     },
   );
 
@@ -58,10 +61,10 @@ describe('every answer of the edge', () => {
     '/docs/',
     '/docs/../etc/passwd',
     '/.env',
-  ])('GET %s is refused as not found', async (path) => {
-    const seen = await wire([`GET ${path} HTTP/1.1`]);
-    expect(seen.status).toBe(404);
-    expectRefusal(seen);
+  ])('GET %s returns ROUTE_NOT_FOUND', async (path) => {
+    const response = await wire([`GET ${path} HTTP/1.1`]);
+    expect(response.status).toBe(404);
+    expectRefusal(response);
   });
 
   it.each([
@@ -75,11 +78,15 @@ describe('every answer of the edge', () => {
     ['GET', `/api/v1/agents/${ABSENT}/conversations`, 'POST'],
     ['GET', '/api/v1/deployments/dep_1/trigger', 'POST'],
     ['POST', '/livez', 'GET, HEAD'],
-  ])('%s %s is refused with the methods that are allowed', async (method, path, allow) => {
+  ])('%s %s returns 405 with the allowed methods', async (method, path, allow) => {
     for (const type of ['application/json', ';;;']) {
-      const seen = await wire([`${method} ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Content-Length: 0']);
-      expectRefusal(seen, 'METHOD_NOT_ALLOWED');
-      expect(seen.headers.get('allow')).toBe(allow);
+      const response = await wire([
+        `${method} ${path} HTTP/1.1`,
+        `Content-Type: ${type}`,
+        'Content-Length: 0',
+      ]);
+      expectRefusal(response, 'METHOD_NOT_ALLOWED');
+      expect(response.headers.get('allow')).toBe(allow);
     }
   });
 
@@ -108,79 +115,68 @@ describe('every answer of the edge', () => {
     ],
     ['too many header bytes', `GET / HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
     ['an endless path', `GET /${'y'.repeat(200_000)}`, 'HEADERS_TOO_LARGE'],
-  ] as const)('what is not HTTP is answered and the connection closed: %s', async (_, bytes, code) => {
-    const seen = await exchange(system.url, bytes as string);
-    expectRefusal(seen, code);
-    expect(seen.headers.get('connection')).toBe('close');
+  ] as const)('responds to invalid HTTP and closes the connection: %s', async (_, bytes, code) => {
+    const response = await exchange(system.url, bytes as string);
+    expectRefusal(response, code);
+    expect(response.headers.get('connection')).toBe('close');
   });
 
-  it('a request without Host is refused like one for another host', async () => {
-    for (const version of ['HTTP/1.1', 'HTTP/1.0'])
-      expectRefusal(
-        await exchange(system.url, `GET /livez ${version}\r\nConnection: close\r\n\r\n`),
-        'HOST_NOT_ALLOWED',
-      );
+  it('returns HOST_NOT_ALLOWED for an HTTP/1.0 request without Host', async () => {
+    expectRefusal(await exchange(system.url, 'GET /livez HTTP/1.0\r\n\r\n'), 'HOST_NOT_ALLOWED');
   });
 
-  it('an expectation that nobody knows is ignored', async () => {
+  it('ignores unknown expectations', async () => {
     expectSuccess(await wire(['GET /livez HTTP/1.1', 'Expect: the-unexpected']));
   });
 
   it.concurrent.each(['POST /api/v1/agents', 'POST /api/v1/deployments/dep_1/trigger', 'POST /nowhere'])(
-    'a body that only drips in is not waited for: %s',
+    'times out a body that arrives too slowly: %s',
     async (line) => {
       const connection = openRaw(system.url);
       const head = [line, `Host: ${host}`, 'Content-Type: application/json', 'Content-Length: 1000'];
       connection.send(`${head.join('\r\n').replace(line, `${line} HTTP/1.1`)}\r\n\r\n{`);
       const drip = setInterval(() => connection.send(' '), 50);
-      const answer = parseAnswer(await connection.rest());
+      const answer = parseResponse(await connection.rest());
       clearInterval(drip);
-      // Where nobody reads the body, the answer was there before.
+      // A route that does not exist responds without reading the body.
       expectRefusal(answer, line.endsWith('nowhere') ? 'ROUTE_NOT_FOUND' : 'REQUEST_TIMEOUT');
     },
   );
 
-  it.concurrent('headers that only drip in are not waited for', async () => {
+  it.concurrent('times out headers that arrive too slowly', async () => {
     const connection = openRaw(system.url);
     connection.send('GET /livez HTTP/1.1\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);
-    const answer = parseAnswer(await connection.rest());
+    const answer = parseResponse(await connection.rest());
     clearInterval(drip);
     expectRefusal(answer, 'REQUEST_TIMEOUT');
   });
 
-  it('rubbish after a request is never answered inside or as the answer to that request', async () => {
-    const connection = openRaw(system.url);
-    connection.send(`GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\nrubbish rubbish\r\n\r\n`);
-    const text = await connection.rest();
-    if (text !== '') expect(parseAnswer(text).status).toBe(200);
-  });
-
-  it('HEAD is GET without the body', async () => {
+  it('HEAD returns the headers of GET without a body', async () => {
     const session = await api.post(`/agents/${await api.createAgent()}/conversations`);
     const stream = `/api/v1/sessions/${session.body.data.session_id}/events/stream`;
     for (const path of ['/api/v1/agents', '/readyz', '/openapi.json', stream]) {
-      const seen = await wire([`HEAD ${path} HTTP/1.1`]);
-      expect(seen).toMatchObject({ status: 200, text: '' });
-      expectHeaders(seen);
+      const response = await wire([`HEAD ${path} HTTP/1.1`]);
+      expect(response).toMatchObject({ status: 200, text: '' });
+      expectHeaders(response);
     }
   });
 
-  it('a trace goes on, and one that is malformed is replaced', async () => {
+  it('continues a valid trace and replaces a malformed one', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const given = { traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    const seen = await ask('/livez', { headers: given });
-    expect(seen.headers.get('traceparent')).toMatch(new RegExp(`^00-${trace}-(?!b7ad6b7169203331)`));
+    const response = await request('/livez', { headers: given });
+    expect(response.headers.get('traceparent')).toMatch(new RegExp(`^00-${trace}-(?!b7ad6b7169203331)`));
     for (const traceparent of ['nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`, `ff-${trace}-x-01`])
-      expectHeaders(await ask('/livez', { headers: { traceparent } }));
+      expectHeaders(await request('/livez', { headers: { traceparent } }));
   });
 
-  it('checks in the promised order: path, method, media type, body, existence, precondition', async () => {
+  it('checks path, method, media type, body, existence and precondition in this order', async () => {
     const agent = await api.createAgent();
     const text = { 'Content-Type': 'text/plain', 'If-Match': '"9"' };
     const json = { ...text, 'Content-Type': 'application/json' };
     const send = (method: string, path: string, headers: Record<string, string>, body: string) =>
-      ask(`/api/v1${path}`, { method, headers, body });
+      request(`/api/v1${path}`, { method, headers, body });
     expectRefusal(await send('PUT', '/nowhere', text, '{'), 'ROUTE_NOT_FOUND');
     expectRefusal(await send('PUT', `/agents/${ABSENT}`, text, '{'), 'METHOD_NOT_ALLOWED');
     expectRefusal(await send('PATCH', `/agents/${ABSENT}`, text, '{'), 'UNSUPPORTED_MEDIA_TYPE');
@@ -189,7 +185,7 @@ describe('every answer of the edge', () => {
     expectRefusal(await send('PATCH', `/agents/${agent}`, json, '{"name": "B"}'), 'VERSION_CONFLICT');
   });
 
-  it('many requests on one connection leave nothing behind on it', async () => {
+  it('leaves no listeners on a connection with many requests', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);

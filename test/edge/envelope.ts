@@ -2,15 +2,15 @@ import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import type { Envelope } from '../support/api.ts';
 
-/** What a test needs to know of an answer, from fetch or from the wire. */
-export interface Seen {
+/** A response from fetch or from a raw socket. */
+export interface ReceivedResponse {
   status: number;
   headers: { get(name: string): string | null | undefined };
   text: string;
 }
 
-/** Headers of every answer, whatever it says. */
-export function expectHeaders({ headers }: Seen): void {
+/** Checks the headers that every response has. */
+export function expectHeaders({ headers }: ReceivedResponse): void {
   expect(headers.get('traceparent')).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]$/);
   expect(headers.get('x-request-id')).toMatch(/^req_[0-9A-Z]{26}$/);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -22,11 +22,11 @@ export function expectHeaders({ headers }: Seen): void {
     expect(headers.get(name) ?? null, name).toBe(null);
 }
 
-/** A success, with all that goes with it. What its data are, the caller knows. */
-export function expectSuccess<Data = Envelope['data']>(seen: Seen): Envelope<Data> {
-  expectHeaders(seen);
-  expect(seen.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  const body = JSON.parse(seen.text) as Envelope<Data>;
+/** Checks a success response and returns its body. */
+export function expectSuccess<Data = Envelope['data']>(response: ReceivedResponse): Envelope<Data> {
+  expectHeaders(response);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(response.text) as Envelope<Data>;
   expect(body).toMatchObject({ code: 'OK', message: 'success' });
   expect(Object.keys(body)).toEqual(
     Array.isArray(body.data) ? ['code', 'message', 'data', 'page'] : ['code', 'message', 'data'],
@@ -34,12 +34,15 @@ export function expectSuccess<Data = Envelope['data']>(seen: Seen): Envelope<Dat
   return body;
 }
 
-/** A refusal in the envelope of the specification, exactly; `code` undefined for any. Gives its details. */
-export function expectRefusal(seen: Seen, code?: ErrorCode): { pointer: string; message: string }[] {
-  expectHeaders(seen);
-  expect(seen.headers.get('content-type')).toBe('application/json; charset=utf-8');
-  const body = JSON.parse(seen.text);
-  if (code) expect(body.code, seen.text).toBe(code);
+/** Checks an error response completely; any code if `code` is undefined. Returns its details. */
+export function expectRefusal(
+  response: ReceivedResponse,
+  code?: ErrorCode,
+): { pointer: string; message: string }[] {
+  expectHeaders(response);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const body = JSON.parse(response.text);
+  if (code) expect(body.code, response.text).toBe(code);
   const kind = ERRORS[body.code as ErrorCode];
   expect(kind, `${body.code} is in the table`).toBeDefined();
   expect(Object.keys(body)).toEqual(['code', 'message', 'data', 'error']);
@@ -52,16 +55,16 @@ export function expectRefusal(seen: Seen, code?: ErrorCode): { pointer: string; 
     owner: kind.owner,
     user_message: body.message,
   });
-  expect(seen.status).toBe(kind.status);
-  expect(requestId).toBe(seen.headers.get('x-request-id'));
+  expect(response.status).toBe(kind.status);
+  expect(requestId).toBe(response.headers.get('x-request-id'));
   expect(body.message).toBeTypeOf('string');
   expect(body.message).not.toMatch(/\n\s+at |node_modules|\/edge\/|\/services\//);
   if (kind.status === 429 || kind.status === 503) {
-    expect(seen.headers.get('retry-after')).toBe(String(body.data.retry_after_seconds));
+    expect(response.headers.get('retry-after')).toBe(String(body.data.retry_after_seconds));
   } else expect(body.data).toBe(null);
   return details ?? [];
 }
 
-export async function see(response: Response): Promise<Seen> {
+export async function readResponse(response: Response): Promise<ReceivedResponse> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }

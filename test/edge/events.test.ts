@@ -6,7 +6,7 @@ import { until } from '../support/wait.ts';
 describe('GET /sessions/{session_id}/events', () => {
   let system: System;
   let api: Api;
-  /** A session with two turns, whose answers were said word by word. */
+  /** Creates a session with two turns whose messages were streamed in small deltas. */
   let session: string;
   beforeAll(async () => {
     system = await startSystem();
@@ -47,7 +47,7 @@ describe('GET /sessions/{session_id}/events', () => {
     { types: 'agent.message_delta' },
     { types: 'user.message,agent.message', after_seq: '2' },
     { types: 'session.deleted' },
-  ])('newest first are those of oldest first the other way round: %j', async (query: object) => {
+  ])('newest_first is the reverse of oldest_first: %j', async (query: object) => {
     const forwards = await read({ ...query, limit: '100' });
     for (const limit of ['1', '7', '100']) {
       const backwards = await read({ ...query, limit, order: 'newest_first' });
@@ -55,20 +55,20 @@ describe('GET /sessions/{session_id}/events', () => {
     }
   });
 
-  it('newest first begins at the newest event of the session', async () => {
+  it('newest_first begins with the newest event', async () => {
     const { body } = await api.get(`/sessions/${session}/events?order=newest_first&limit=1`);
     const shown = await api.get(`/sessions/${session}`);
     expect(body.data).toMatchObject([{ seq: shown.body.data.last_seq }]);
   });
 
-  it('a cursor of one order is good for no other', async () => {
+  it('returns INVALID_CURSOR for a cursor of the other order', async () => {
     const { body } = await api.get(`/sessions/${session}/events?order=newest_first&limit=1`);
     const cursor = body.page?.next_cursor;
     const { status, body: refused } = await api.get(`/sessions/${session}/events?limit=1&cursor=${cursor}`);
     expect([status, refused.code]).toEqual([400, 'INVALID_CURSOR']);
   });
 
-  it('refuses an order that there is not', async () => {
+  it('returns 400 for an unknown order', async () => {
     const { status, body } = await api.get(`/sessions/${session}/events?order=random`);
     expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
-import { openRaw } from '../support/raw.ts';
+import { openRaw } from '../support/raw-http.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
-import { expectHeaders, expectRefusal, see } from './envelope.ts';
+import { expectHeaders, expectRefusal, readResponse } from './envelope.ts';
 
 describe('GET /sessions/{session_id}/export', () => {
   let system: System;
@@ -26,14 +26,14 @@ describe('GET /sessions/{session_id}/export', () => {
     return session;
   }
 
-  /** How many exports have been answered, to their end or not. */
+  /** The number of exports that have ended, completely or not. */
   async function exportsEnded(): Promise<number> {
     const metrics = await (await fetch(`${system.url}/metrics`)).text();
     const counts = metrics.matchAll(/ahs_http_request_duration_seconds_count\{[^}]*export"[^}]*\} (\d+)/g);
     return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
   }
 
-  it('is the journal, one event in a line, in the same bytes as in the list', async () => {
+  it('returns one event per line in the same bytes as the list', async () => {
     const session = await begin('one two\nthree \u2028 "four" \\ \ud83d\udc4b');
     const response = await fetch(urlOf(session));
     expectHeaders({ status: 200, headers: response.headers, text: '' });
@@ -45,7 +45,7 @@ describe('GET /sessions/{session_id}/export', () => {
     expect(listed).toContain(`"data":[${text.trimEnd().split('\n').join(',')}],"page"`);
   });
 
-  it('ends while the session goes on', async () => {
+  it('ends while the session continues', async () => {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: 'a long story '.repeat(100), chunk_chars: 2, delay_ms: 20 }] },
@@ -58,7 +58,7 @@ describe('GET /sessions/{session_id}/export', () => {
     await api.post(`/sessions/${session}/interrupt`);
   });
 
-  it('answers HEAD, and refuses what is not there', async () => {
+  it('supports HEAD and returns SESSION_NOT_FOUND for an unknown session', async () => {
     const session = await begin('hello');
     const head = await fetch(urlOf(session), { method: 'HEAD' });
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
@@ -66,17 +66,17 @@ describe('GET /sessions/{session_id}/export', () => {
       'application/x-ndjson',
       '',
     ]);
-    expectRefusal(await see(await fetch(urlOf(`ses_${'7Z'.repeat(13)}`))), 'SESSION_NOT_FOUND');
-    expectRefusal(await see(await fetch(`${urlOf(session)}?after_seq=1`)), 'INVALID_REQUEST');
+    expectRefusal(await readResponse(await fetch(urlOf(`ses_${'7Z'.repeat(13)}`))), 'SESSION_NOT_FOUND');
+    expectRefusal(await readResponse(await fetch(`${urlOf(session)}?after_seq=1`)), 'INVALID_REQUEST');
   });
 
-  it('a reader who stalls is cut off, and cannot take what it has for the whole', async () => {
+  it('closes the connection of a stalled client without a regular end', async () => {
     const session = await begin('x'.repeat(9_000_000));
     const before = await exportsEnded();
     const connection = openRaw(system.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(urlOf(session)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is given up', async () => (await exportsEnded()) > before, 30_000);
+    await until('the export has ended', async () => (await exportsEnded()) > before, 30_000);
     connection.socket.resume();
     const text = await connection.rest();
     expect(text).toContain('application/x-ndjson');

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
-import { exchange } from '../support/raw.ts';
+import { exchange } from '../support/raw-http.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { expectRefusal, expectSuccess, see } from './envelope.ts';
+import { expectRefusal, expectSuccess, readResponse } from './envelope.ts';
 
 const MIB = 1024 * 1024;
 
-describe('what the edge takes', () => {
+describe('request validation', () => {
   let system: System;
   let api: Api;
   let host: string;
@@ -17,7 +17,8 @@ describe('what the edge takes', () => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const ask = async (path: string, init: RequestInit = {}) => see(await fetch(system.url + path, init));
+  const request = async (path: string, init: RequestInit = {}) =>
+    readResponse(await fetch(system.url + path, init));
   const wire = (lines: string[], body = '') =>
     exchange(system.url, `${[...lines, `Host: ${host}`, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
 
@@ -45,7 +46,7 @@ describe('what the edge takes', () => {
       ' application/json; charset=utf-8',
       ' application/json;charset=UTF-8',
       ' application/json; charset="utf-8"',
-    ])('%j is taken', async (type) => {
+    ])('accepts %j', async (type) => {
       expect((await send(type)).status).toBe(201);
     });
 
@@ -64,18 +65,18 @@ describe('what the edge takes', () => {
       ' application/ json',
       ' application/json\u00a0',
       ' ;;;',
-    ])('%j is refused', async (type) => {
+    ])('refuses %j', async (type) => {
       expectRefusal(await send(type), 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('is named once, and the body is not compressed', async () => {
+    it('must be given once, without a Content-Encoding', async () => {
       const again = ['Content-Type: application/json'];
       expectRefusal(await send(' application/json', undefined, again), 'UNSUPPORTED_MEDIA_TYPE');
       const zipped = ['Content-Encoding: gzip'];
       expectRefusal(await send(' application/json', undefined, zipped), 'UNSUPPORTED_MEDIA_TYPE');
     });
 
-    it('does not matter where no body is taken', async () => {
+    it('is ignored on routes without a body', async () => {
       const line = `DELETE /api/v1/agents/${await api.createAgent()} HTTP/1.1`;
       expect((await wire([line, 'Content-Type: ;;;', 'Content-Length: 2'], '{]')).status).toBe(200);
     });
@@ -87,7 +88,7 @@ describe('what the edge takes', () => {
       path = '/agents',
       headers: Record<string, string> = {},
     ) =>
-      ask(`/api/v1${path}`, {
+      request(`/api/v1${path}`, {
         method: 'POST',
         body,
         headers: { 'Content-Type': 'application/json', ...headers },
@@ -111,15 +112,15 @@ describe('what the edge takes', () => {
       '{} {}',
       `${'['.repeat(200_000)}`,
       `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`,
-    ])('%.30j is not one', async (body) => {
+    ])('refuses invalid JSON: %.30j', async (body) => {
       expectRefusal(await post(body), 'INVALID_REQUEST');
     });
 
-    it.each(['null', '[]', '"text"', '1', 'true'])('%s is not an object', async (body) => {
+    it.each(['null', '[]', '"text"', '1', 'true'])('refuses %s, which is not an object', async (body) => {
       expect(pointers(expectRefusal(await post(body), 'INVALID_REQUEST'))).toEqual(['']);
     });
 
-    it('in bytes that are not UTF-8 is refused', async () => {
+    it('refuses bytes that are not UTF-8', async () => {
       expectRefusal(await post(new Uint8Array([0x7b, 0xff, 0x7d])), 'INVALID_REQUEST');
       expectRefusal(
         await post(new Uint8Array(Buffer.from('{"name":"Gr\xfc\xdfe"}', 'latin1'))),
@@ -149,12 +150,12 @@ describe('what the edge takes', () => {
         ['/name'],
       ],
       ['several', '{"name": "\\u0000", "model": "\\u0000"}', ['/model', '/name']],
-    ])('with text that cannot be kept is refused with its place: %s', async (_, body, expected) => {
+    ])('refuses text that cannot be stored, with its pointer: %s', async (_, body, expected) => {
       const bytes = typeof body === 'string' ? body : new Uint8Array(body);
       expect(pointers(expectRefusal(await post(bytes), 'INVALID_TEXT'))).toEqual(expected);
     });
 
-    it('may hold every other character', async () => {
+    it('accepts all other characters', async () => {
       const name = '\u0001\u001f"\\\ufeff\ufffe\uffff\u2028👋🏽';
       const answer = await api.post('/agents', { name, model: 'rehearsal/echo' });
       expect(answer.body.data.name).toBe(name);
@@ -167,12 +168,12 @@ describe('what the edge takes', () => {
       ['{"__proto__": {"name": "A"}}', '/__proto__'],
       ['{"metadata": {"__proto__": "x"}}', '/metadata/__proto__'],
       ['{"\\u005f_proto__": 1}', '/__proto__'],
-    ])('that two readers could understand differently is refused: %s', async (body, pointer) => {
+    ])('refuses ambiguous JSON: %s', async (body, pointer) => {
       expect(pointers(expectRefusal(await post(body), 'INVALID_REQUEST'))).toEqual([pointer]);
     });
 
-    it('is refused with everything that is wrong in it at once', async () => {
-      const seen = await post(
+    it('reports all problems at once', async () => {
+      const response = await post(
         JSON.stringify({
           nam: 'A',
           model: 7,
@@ -182,7 +183,7 @@ describe('what the edge takes', () => {
           'x/~y': 1,
         }),
       );
-      expect(pointers(expectRefusal(seen, 'INVALID_REQUEST'))).toEqual(
+      expect(pointers(expectRefusal(response, 'INVALID_REQUEST'))).toEqual(
         ['/name', '/nam', '/model', '/enabled', '/max_steps', '/metadata/a', '/x~1~0y'].sort(),
       );
     });
@@ -202,12 +203,12 @@ describe('what the edge takes', () => {
       [{ metadata: { a: 1 } }, '/metadata/a'],
       [{ constructor: 1 }, '/constructor'],
       [{ toString: 1 }, '/toString'],
-    ])('is not bent into shape: %j', async (members, pointer) => {
+    ])('does not convert values: %j', async (members, pointer) => {
       const body = { name: 'A', model: 'rehearsal/echo', ...members };
       expect(pointers(expectRefusal(await post(JSON.stringify(body)), 'INVALID_REQUEST'))).toEqual([pointer]);
     });
 
-    it('may not be longer than 1 MiB, announced or not, and the answer arrives', async () => {
+    it('returns 413 above 1 MiB, with and without Content-Length', async () => {
       const fitting = `{"name": "A", "model": "rehearsal/echo"}`;
       expect((await post(fitting.padEnd(MIB, ' '))).status).toBe(201);
       expectRefusal(await post(fitting.padEnd(MIB + 1, ' ')), 'PAYLOAD_TOO_LARGE');
@@ -221,7 +222,7 @@ describe('what the edge takes', () => {
       expectRefusal(await post(chunks), 'PAYLOAD_TOO_LARGE');
     });
 
-    it('of a message may be 10 MiB', async () => {
+    it('accepts a message of 10 MiB', async () => {
       const agent = await api.createAgent();
       const path = `/agents/${agent}/conversations`;
       const body = '{"title": "A"}';
@@ -229,11 +230,11 @@ describe('what the edge takes', () => {
       expectRefusal(await post(body.padEnd(10 * MIB + 1, ' '), path), 'PAYLOAD_TOO_LARGE');
     });
 
-    it('may be left out where all of it is optional', async () => {
+    it('can be omitted if all members are optional', async () => {
       const agent = await api.createAgent();
-      const seen = await ask(`/api/v1/agents/${agent}/conversations`, { method: 'POST' });
-      expect(seen.status).toBe(201);
-      expectSuccess(seen);
+      const response = await request(`/api/v1/agents/${agent}/conversations`, { method: 'POST' });
+      expect(response.status).toBe(201);
+      expectSuccess(response);
     });
   });
 
@@ -256,40 +257,51 @@ describe('what the edge takes', () => {
       ['a/b=1', '/a~1b'],
       [`q=${'x'.repeat(201)}`, '/q'],
       [`cursor=${'x'.repeat(2001)}`, '/cursor'],
-    ])('%.40s is refused with its name', async (query, pointer) => {
-      const details = expectRefusal(await ask(`/api/v1/agents?${query}`), 'INVALID_REQUEST');
+    ])('refuses %.40s with the name of the parameter', async (query, pointer) => {
+      const details = expectRefusal(await request(`/api/v1/agents?${query}`), 'INVALID_REQUEST');
       expect(details.map((one) => one.pointer)).toEqual([pointer]);
     });
 
-    it('with several mistakes names them all', async () => {
+    it('accepts a parameter several times if it can have several values', async () => {
+      for (const query of ['state=failed', 'state=running&state=queued', 'state=failed&state=failed'])
+        expect((await request(`/api/v1/sessions?${query}`)).status).toBe(200);
+    });
+
+    it('refuses an unknown value among several', async () => {
+      const response = await request('/api/v1/sessions?state=failed&state=new');
+      const details = expectRefusal(response, 'INVALID_REQUEST');
+      expect(details.map((one) => one.pointer)).toEqual(['/state/1']);
+    });
+
+    it('reports all problems', async () => {
       const details = expectRefusal(
-        await ask('/api/v1/sessions?limit=0&status=x&archived=1&no=1'),
+        await request('/api/v1/sessions?limit=0&status=x&archived=1&no=1'),
         'INVALID_REQUEST',
       );
       expect(details.map((one) => one.pointer).sort()).toEqual(['/archived', '/limit', '/no', '/status']);
     });
 
-    it('with NUL is refused as text that cannot be kept', async () => {
-      const details = expectRefusal(await ask('/api/v1/agents?q=a%00b'), 'INVALID_TEXT');
+    it('refuses NUL characters with INVALID_TEXT', async () => {
+      const details = expectRefusal(await request('/api/v1/agents?q=a%00b'), 'INVALID_TEXT');
       expect(details.map((one) => one.pointer)).toEqual(['/q']);
     });
 
-    it('with percent signs and wildcards is only text', async () => {
+    it('treats percent signs and wildcards as text', async () => {
       for (const q of ['%25', '_', '%', '%zz', '%ff', '\\', "'", '%E2%80'])
-        expect((await ask(`/api/v1/agents?q=${q}`)).status).toBe(200);
+        expect((await request(`/api/v1/agents?q=${q}`)).status).toBe(200);
     });
 
-    it('takes a cursor of the same list and the same filters only', async () => {
+    it('accepts a cursor only for the same list and filters', async () => {
       await Promise.all([api.createAgent(), api.createAgent()]);
       const first = await api.get('/agents?limit=1');
       const cursor = first.body.page?.next_cursor ?? '';
-      expect((await ask(`/api/v1/agents?limit=1&cursor=${cursor}`)).status).toBe(200);
+      expect((await request(`/api/v1/agents?limit=1&cursor=${cursor}`)).status).toBe(200);
       for (const path of [
         `/agents?q=E&cursor=${cursor}`,
         `/sessions?cursor=${cursor}`,
         `/admin/deployments?cursor=${cursor}`,
       ])
-        expectRefusal(await ask(`/api/v1${path}`), 'INVALID_CURSOR');
+        expectRefusal(await request(`/api/v1${path}`), 'INVALID_CURSOR');
       for (const bad of [
         'x',
         '0',
@@ -300,13 +312,13 @@ describe('what the edge takes', () => {
         'e30',
         '%00'.replace('%00', '..'),
       ])
-        expectRefusal(await ask(`/api/v1/agents?cursor=${bad}`), 'INVALID_CURSOR');
+        expectRefusal(await request(`/api/v1/agents?cursor=${bad}`), 'INVALID_CURSOR');
     });
   });
 
   describe('If-Match', () => {
     it.each(['3', '"x"', 'W/"1"', '"1", "2"', '"0"', '"-1"', '"1', '', '"99999999999999999999"'])(
-      '%j is refused',
+      'refuses %j',
       async (tag) => {
         const agent = await api.createAgent();
         const answer = await api.send('PATCH', `/agents/${agent}`, { name: 'B' }, { 'If-Match': tag });
@@ -314,7 +326,7 @@ describe('what the edge takes', () => {
       },
     );
 
-    it('holds a change to the version that was read', async () => {
+    it('applies a change only to the given version', async () => {
       const agent = await api.createAgent();
       const read = await api.get(`/agents/${agent}`);
       const tag = read.headers.get('etag') ?? '';
@@ -331,11 +343,11 @@ describe('what the edge takes', () => {
     const create = (key: string, name = 'A') =>
       api.post('/agents', { name, model: 'rehearsal/echo' }, { 'Idempotency-Key': key });
 
-    it.each(['', ' ', 'a b', 'x'.repeat(256), 'Grüße'])('%.20j is refused', async (key) => {
+    it.each(['', ' ', 'a b', 'x'.repeat(256), 'Grüße'])('refuses %.20j', async (key) => {
       expect((await create(key)).body.code).toBe('INVALID_REQUEST');
     });
 
-    it('is refused when it is given twice', async () => {
+    it('refuses a repeated header', async () => {
       const body = '{"name": "A", "model": "rehearsal/echo"}';
       const twice = ['Idempotency-Key: a', 'Idempotency-Key: b'];
       const head = ['POST /api/v1/agents HTTP/1.1', 'Content-Type: application/json'];
@@ -345,7 +357,7 @@ describe('what the edge takes', () => {
       );
     });
 
-    it('gives the first answer again, and belongs to one request', async () => {
+    it('returns the first response again, and refuses another request with the same key', async () => {
       const key = `!~${'k'.repeat(253)}`;
       const first = await create(key);
       const again = await create(key);
@@ -368,12 +380,12 @@ describe('what the edge takes', () => {
       expect(resent.headers.get('idempotent-replayed')).toBe('true');
     });
 
-    it('of requests at the same time makes one thing', async () => {
+    it('creates one resource for concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => create('same')));
-      const made = answers
+      const createdIds = answers
         .filter((answer) => answer.status === 201)
         .map((answer) => answer.body.data.agent_id);
-      expect(new Set(made).size).toBe(1);
+      expect(new Set(createdIds).size).toBe(1);
       for (const { status, body } of answers)
         if (status !== 201) expect(body.code).toBe('IDEMPOTENCY_KEY_IN_USE');
     });

@@ -34,10 +34,10 @@ const SANDBOX: Sandbox = {
   endedAt: undefined,
 };
 
-/** The edge before services that know one sandbox; who calls is for the test to say. */
+/** An edge with fake services that know one sandbox. The test sets the caller. */
 describe('/admin/sandboxes', () => {
   const stack = new AsyncDisposableStack();
-  const asked: object[] = [];
+  const requests: object[] = [];
   let roles: string[];
   let api: Api;
 
@@ -61,7 +61,7 @@ describe('/admin/sandboxes', () => {
       {
         async listSandboxes(request, call) {
           administratorOf(call);
-          asked.push(request);
+          requests.push(request);
           return { sandboxes: [SANDBOX], page: { nextCursor: 'on' } };
         },
         async getSandbox({ sandboxId }, call) {
@@ -70,7 +70,7 @@ describe('/admin/sandboxes', () => {
         },
         async terminateSandbox(request, call) {
           administratorOf(call);
-          asked.push(request);
+          requests.push(request);
           return known(request.sandboxId);
         },
       },
@@ -93,7 +93,7 @@ describe('/admin/sandboxes', () => {
         tracer,
         clients,
         readiness: async () => [],
-        standIns: [],
+        backends: [],
         configuration: [],
       },
       { ...readSettings(settings, { SERVICE_PORT: '0' }, []), authMode: 'local' },
@@ -104,7 +104,7 @@ describe('/admin/sandboxes', () => {
   afterAll(() => stack.disposeAsync());
   beforeEach(() => {
     roles = ['administrator'];
-    asked.length = 0;
+    requests.length = 0;
   });
 
   const SHOWN = {
@@ -128,12 +128,12 @@ describe('/admin/sandboxes', () => {
     ended_at: null,
   };
 
-  it('GET lists those that are there, or those that are asked for', async () => {
+  it('GET lists existing sandboxes by default, and others by status', async () => {
     const { status, body } = await api.get('/admin/sandboxes');
     expect(status).toBe(200);
     expect(body).toMatchObject({ data: [SHOWN], page: { next_cursor: 'on', has_more: true } });
     await api.get('/admin/sandboxes?status=ended&limit=7&cursor=x');
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { status: '', page: { limit: 50, cursor: '' } },
       { status: 'ended', page: { limit: 7, cursor: 'x' } },
     ]);
@@ -141,17 +141,17 @@ describe('/admin/sandboxes', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
   });
 
-  it('GET reads one', async () => {
+  it('GET returns a sandbox', async () => {
     expect(await api.get(`/admin/sandboxes/sbx_${ID}`)).toMatchObject({ status: 200, body: { data: SHOWN } });
   });
 
-  it('POST …/terminate has it ended', async () => {
+  it('POST …/terminate ends a sandbox', async () => {
     const ended = await api.post(`/admin/sandboxes/sbx_${ID}/terminate`);
     expect(ended).toMatchObject({ status: 202, body: { data: SHOWN } });
-    expect(asked).toEqual([{ sandboxId: `sbx_${ID}` }]);
+    expect(requests).toEqual([{ sandboxId: `sbx_${ID}` }]);
   });
 
-  it('names what is not there', async () => {
+  it('returns SANDBOX_NOT_FOUND for an unknown id', async () => {
     for (const id of ['nonsense', 'sbx_7ZZZZZZZZZZZZZZZZZZZZZZZZZ', `ses_${ID}`]) {
       const missing = { status: 404, body: { code: 'SANDBOX_NOT_FOUND' } };
       expect(await api.get(`/admin/sandboxes/${id}`)).toMatchObject(missing);
@@ -159,12 +159,12 @@ describe('/admin/sandboxes', () => {
     }
   });
 
-  it('is for administrators alone', async () => {
+  it('returns 403 for callers who are not administrators', async () => {
     roles = ['member'];
     const forbidden = { status: 403, body: { code: 'FORBIDDEN' } };
     expect(await api.get('/admin/sandboxes')).toMatchObject(forbidden);
     expect(await api.get(`/admin/sandboxes/sbx_${ID}`)).toMatchObject(forbidden);
     expect(await api.post(`/admin/sandboxes/sbx_${ID}/terminate`)).toMatchObject(forbidden);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

@@ -2,18 +2,18 @@ import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../lib/events.ts';
 import { type Api, createApi } from '../support/api.ts';
-import { openRaw, parseAnswer } from '../support/raw.ts';
+import { openRaw, parseResponse } from '../support/raw-http.ts';
 import { type Frame, readStream } from '../support/stream.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/wait.ts';
-import { openWire } from '../support/wire.ts';
-import { expectHeaders, expectRefusal, see } from './envelope.ts';
+import { expectHeaders, expectRefusal, readResponse } from './envelope.ts';
 
 const caughtUp = (frames: Frame[]) => frames.at(-1)?.event === 'stream.caught_up';
 const seqs = (frames: Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
-/** How many follows of journals have ended in a system. */
+/** The number of ended Follow calls of a system. */
 async function followsEnded({ url }: System): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const counts = metrics.matchAll(/ahs_rpc_duration_seconds_count\{[^}]*method="follow"[^}]*\} (\d+)/g);
@@ -23,7 +23,7 @@ async function followsEnded({ url }: System): Promise<number> {
 describe('GET /sessions/{session_id}/events/stream', () => {
   let system: System;
   let api: Api;
-  /** A session with a turn that has ended. */
+  /** Creates a session with an ended turn. */
   let session: string;
   let last: number;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       return body.data.status === 'idle' ? Number(body.data.last_seq) : undefined;
     });
 
-  it('begins with retry, has the headers of every answer, and is never kept', async () => {
+  it('begins with retry, has the common headers and is not cached', async () => {
     const connection = openRaw(system.url);
     connection.send(`GET ${new URL(streamOf(session)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     let text = '';
@@ -59,7 +59,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     });
     await until('the first frame is there', () => text.includes('event: '));
     connection.socket.destroy();
-    const answer = parseAnswer(text);
+    const answer = parseResponse(text);
     expectHeaders(answer);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -68,7 +68,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     expect(answer.text).toMatch(/^[0-9a-f]+\r\nretry: 2000\n\n/);
   });
 
-  it('shows every event once, with its seq as id, its type and its JSON; control frames have no id', async () => {
+  it('sends every event once with seq, type and JSON; control frames have no id', async () => {
     const frames = await read('', caughtUp);
     const { body } = await api.get(`/sessions/${session}/events?limit=100`);
     const events = body.data as { seq: number; type: string }[];
@@ -80,7 +80,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     ]);
   });
 
-  it('goes on after Last-Event-ID, which counts for more than after_seq and from', async () => {
+  it('continues after Last-Event-ID, which overrides after_seq and from', async () => {
     expect(seqs(await read('?after_seq=2', caughtUp))).toEqual(upTo(last, 3));
     expect(seqs(await read('?after_seq=2', caughtUp, { 'Last-Event-ID': '4' }))).toEqual(upTo(last, 5));
     expect(seqs(await read('?after_seq=2', caughtUp, { 'Last-Event-ID': '0' }))).toEqual(upTo(last));
@@ -90,16 +90,16 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     expect(seqs(resumed.filter((frame) => frame.event !== undefined))).toEqual(upTo(last, 5));
   });
 
-  it('from=now begins with a frame that only says where, and goes on with what comes', async () => {
+  it('begins with a position frame for from=now and sends only new events', async () => {
     const id = await begin();
     const before = await ended(id);
     let sent = false;
-    const frames = await readStream(streamOf(id, '?from=now'), (seen) => {
-      if (!sent && caughtUp(seen)) {
+    const frames = await readStream(streamOf(id, '?from=now'), (frames) => {
+      if (!sent && caughtUp(frames)) {
         sent = true;
         void api.post(`/sessions/${id}/messages`, { content: 'more' });
       }
-      return seen.at(-1)?.event === 'session.status_idle';
+      return frames.at(-1)?.event === 'session.status_idle';
     });
     expect(frames[0]).toEqual({ id: String(before), event: undefined, data: undefined });
     expect(frames[1]).toEqual({ id: undefined, event: 'stream.caught_up', data: `{"seq":${before}}` });
@@ -107,18 +107,18 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     expect(seqs(frames.slice(1))).toEqual(upTo(after, before + 1));
   });
 
-  it('shows only the types that are asked for, and says how far it has come', async () => {
+  it('sends only the requested types and reports its position', async () => {
     const frames = await read('?types=user.message,agent.message', caughtUp);
     expect(frames.map((frame) => frame.event)).toEqual(['user.message', 'agent.message', 'stream.caught_up']);
     expect(frames.at(-1)?.data).toBe(`{"seq":${last}}`);
   });
 
-  it('is refused before its first byte, with a status', async () => {
-    const ask = async (url: string, headers = {}) => see(await fetch(url, { headers }));
-    expectRefusal(await ask(streamOf(session, `?after_seq=${last + 1}`)), 'INVALID_CURSOR');
-    expectRefusal(await ask(streamOf(session), { 'Last-Event-ID': String(last + 1) }), 'INVALID_CURSOR');
+  it('returns an error status for invalid requests', async () => {
+    const request = async (url: string, headers = {}) => readResponse(await fetch(url, { headers }));
+    expectRefusal(await request(streamOf(session, `?after_seq=${last + 1}`)), 'INVALID_CURSOR');
+    expectRefusal(await request(streamOf(session), { 'Last-Event-ID': String(last + 1) }), 'INVALID_CURSOR');
     for (const id of ['x', '-1', '1.5', '1e3', '9'.repeat(20)])
-      expectRefusal(await ask(streamOf(session), { 'Last-Event-ID': id }), 'INVALID_REQUEST');
+      expectRefusal(await request(streamOf(session), { 'Last-Event-ID': id }), 'INVALID_REQUEST');
     for (const query of [
       '?after_seq=-1',
       '?after_seq=x',
@@ -127,36 +127,36 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       '?types=no.such',
       '?limit=1',
     ])
-      expectRefusal(await ask(streamOf(session, query)), 'INVALID_REQUEST');
-    expectRefusal(await ask(streamOf(`ses_${'7Z'.repeat(13)}`)), 'SESSION_NOT_FOUND');
-    expectRefusal(await ask(streamOf('ses_x')), 'SESSION_NOT_FOUND');
+      expectRefusal(await request(streamOf(session, query)), 'INVALID_REQUEST');
+    expectRefusal(await request(streamOf(`ses_${'7Z'.repeat(13)}`)), 'SESSION_NOT_FOUND');
+    expectRefusal(await request(streamOf('ses_x')), 'SESSION_NOT_FOUND');
   });
 
-  it('ends after session.deleted, and is gone from then on', async () => {
+  it('ends after session.deleted and then returns SESSION_NOT_FOUND', async () => {
     const id = await begin();
     const before = await ended(id);
     let deleted = false;
-    const frames = await readStream(streamOf(id), (seen) => {
-      if (!deleted && caughtUp(seen)) {
+    const frames = await readStream(streamOf(id), (frames) => {
+      if (!deleted && caughtUp(frames)) {
         deleted = true;
         void api.send('DELETE', `/sessions/${id}`);
       }
       return false;
     });
     expect(frames.at(-1)).toMatchObject({ id: String(before + 1), event: 'session.deleted' });
-    expectRefusal(await see(await fetch(streamOf(id))), 'SESSION_NOT_FOUND');
+    expectRefusal(await readResponse(await fetch(streamOf(id))), 'SESSION_NOT_FOUND');
   });
 
-  it('a stock EventSource comes back by itself after a cut, and misses and repeats nothing', async () => {
+  it('a standard EventSource reconnects without lost or repeated events', async () => {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: 'a long story '.repeat(30), chunk_chars: 4, delay_ms: 20 }] },
     });
-    await using wire = await openWire(Number(new URL(system.url).port));
+    await using wire = await openTcpProxy(Number(new URL(system.url).port));
     const started = await api.post(`/agents/${agent}/conversations`, { message: 'tell' });
     const { pathname } = new URL(streamOf(String(started.body.data.session_id)));
     const source = new EventSource(`http://127.0.0.1:${wire.port}${pathname}`);
-    const seen: number[] = [];
+    const received: number[] = [];
     let opened = 0;
     let idle = false;
     source.addEventListener('open', () => opened++);
@@ -166,17 +166,17 @@ describe('GET /sessions/{session_id}/events/stream', () => {
     });
     function note(event: MessageEvent): void {
       const seq = Number(event.lastEventId);
-      seen.push(seq);
+      received.push(seq);
     }
-    await until('half of the story is told', () => seen.length > 10);
+    await until('a part of the answer is received', () => received.length > 10);
     wire.cut();
-    await until('the story is told', () => idle, 20_000);
+    await until('the answer is complete', () => idle, 20_000);
     source.close();
     expect(opened).toBe(2);
-    expect(seen).toEqual(upTo(seen.length));
+    expect(received).toEqual(upTo(received.length));
   });
 
-  it('many streams on the way leave no listeners behind', async () => {
+  it('many open streams leave no listeners behind', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on('warning', note);
@@ -187,19 +187,19 @@ describe('GET /sessions/{session_id}/events/stream', () => {
   });
 });
 
-describe('a follower who leaves', () => {
-  it('is followed no longer', async () => {
+describe('a client that disconnects from an event stream', () => {
+  it('ends the call to the sessions service', async () => {
     await using system = await startSystem();
     const api = createApi(system.url);
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
     const url = `${system.url}/api/v1/sessions/${body.data.session_id}/events/stream`;
     await Promise.all(Array.from({ length: 5 }, () => readStream(url, caughtUp)));
-    await until('all of them are forgotten', async () => (await followsEnded(system)) === 5);
+    await until('all Follow calls have ended', async () => (await followsEnded(system)) === 5);
   });
 });
 
-describe('a service that stops', () => {
-  it('sends its followers away and closes every connection', async () => {
+describe('a stopping service', () => {
+  it('ends event streams with stream.draining and closes every connection', async () => {
     const system = await startSystem();
     const api = createApi(system.url);
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
@@ -211,10 +211,10 @@ describe('a service that stops', () => {
         return false;
       }),
     );
-    await until('all of them follow', () => following === 5);
-    // A browser opens connections ahead of time; they hold nothing up.
+    await until('all streams are open', () => following === 5);
+    // Browsers open connections ahead of time; these must not delay the shutdown.
     const silent = openRaw(system.url);
-    await until('it is connected', () => silent.socket.readyState === 'open');
+    await until('the silent connection is open', () => silent.socket.readyState === 'open');
     await system[Symbol.asyncDispose]();
     expect(await silent.rest()).toBe('');
     for (const frames of await Promise.all(streams)) {
@@ -227,8 +227,8 @@ describe('a service that stops', () => {
   });
 });
 
-describe('a follower who reads too slowly', () => {
-  it('is sent away, and finds the rest when it comes back', async () => {
+describe('a client that reads an event stream too slowly', () => {
+  it('is disconnected, and receives the rest after it reconnects', async () => {
     await using system = await startSystem({ SERVICE_STREAM_STALL_SECONDS: '1' });
     const api = createApi(system.url);
     const agent = await api.createAgent({
@@ -253,7 +253,7 @@ describe('a follower who reads too slowly', () => {
     const connection = openRaw(system.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is sent away', async () => (await followsEnded(system)) === 1, 30_000);
+    await until('the stream is closed', async () => (await followsEnded(system)) === 1, 30_000);
     connection.socket.resume();
     let text = '';
     connection.socket.on('data', (chunk) => {
@@ -261,19 +261,19 @@ describe('a follower who reads too slowly', () => {
       if (text.endsWith('0\r\n\r\n')) connection.socket.destroy();
     });
     await connection.rest();
-    // What is complete has its empty line; who was cut inside an event asks for that one again.
-    const whole = text
+    // Complete events end with an empty line. An incomplete event is requested again.
+    const completeSeqs = text
       .split('\n\n')
       .slice(0, -1)
       .flatMap((frame) => /^id: (\d+)$/m.exec(frame)?.[1] ?? [])
       .map(Number);
-    expect(whole.length).toBeLessThan(all);
-    const seen = [...whole];
-    // On a busy machine it may be too slow again, and comes back again.
+    expect(completeSeqs.length).toBeLessThan(all);
+    const received = [...completeSeqs];
+    // On a busy machine the client may be too slow repeatedly and reconnects each time.
     for (let frames: Frame[] = []; !caughtUp(frames); ) {
-      frames = await readStream(url, caughtUp, { 'Last-Event-ID': String(seen.at(-1) ?? 0) });
-      seen.push(...seqs(frames));
+      frames = await readStream(url, caughtUp, { 'Last-Event-ID': String(received.at(-1) ?? 0) });
+      received.push(...seqs(frames));
     }
-    expect(seen).toEqual(upTo(all));
+    expect(received).toEqual(upTo(all));
   }, 90_000);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress, readHostPattern } from '../../lib/hosts.ts';
 
-/** Networks that are nobody's on the internet, each with one way in: an address of it by a number. */
+/** Networks that are not public, each as a function from a number to one of its addresses. */
 const INNER = new BlockList();
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -30,15 +30,15 @@ const inner = fc.oneof(
   fc.tuple(fc.constant(100), fc.integer({ min: 64, max: 127 }), byte, byte),
 );
 
-/** All that some parser or other takes for the address, but for its plain form. */
+/** Alternative notations of an address that some parsers accept. */
 function disguises([a, b, c, d]: [number, number, number, number]): string[] {
-  const whole = ((a * 256 + b) * 256 + c) * 256 + d;
+  const asNumber = ((a * 256 + b) * 256 + c) * 256 + d;
   const hex = (value: number) => value.toString(16);
   const octal = (value: number) => `0${value.toString(8)}`;
   const [high, low] = [hex(a * 256 + b), hex(c * 256 + d)];
   return [
-    String(whole),
-    `0x${hex(whole)}`,
+    String(asNumber),
+    `0x${hex(asNumber)}`,
     `0x${hex(a)}.0x${hex(b)}.0x${hex(c)}.0x${hex(d)}`,
     `0x${hex(a)}.${b}.${c}.${d}`,
     `${octal(a)}.${octal(b)}.${octal(c)}.${octal(d)}`,
@@ -52,8 +52,8 @@ function disguises([a, b, c, d]: [number, number, number, number]): string[] {
   ];
 }
 
-describe('an entry of an allow list', () => {
-  it('never is an address of a network that is not public, however it is written', () => {
+describe('readHostPattern', () => {
+  it('refuses an address of a non-public network in every notation', () => {
     fc.assert(
       fc.property(inner, (bytes) => {
         expect(INNER.check(dotted(bytes))).toBe(true);
@@ -65,18 +65,18 @@ describe('an entry of an allow list', () => {
     );
   });
 
-  it('is an address only in its canonical form', () => {
+  it('accepts an address only in its canonical form', () => {
     fc.assert(
       fc.property(address, (bytes) => {
         const read = readHostPattern(dotted(bytes));
         if ('problem' in read) return;
         expect(INNER.check(dotted(bytes))).toBe(false);
-        expect(read).toEqual({ host: dotted(bytes), below: false, port: undefined });
+        expect(read).toEqual({ host: dotted(bytes), matchesSubdomains: false, port: undefined });
       }),
     );
   });
 
-  it('is to a URL parser what it is here', () => {
+  it('reads a host in the same way as a URL parser', () => {
     const label = fc.stringMatching(/^[a-zA-Z0-9_%-]{1,8}$/);
     const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
     const odd = fc.oneof(
@@ -90,7 +90,7 @@ describe('an entry of an allow list', () => {
       fc.property(odd, fc.option(fc.integer({ min: 0, max: 70_000 })), (host, port) => {
         const text = port === null ? host : `${host}:${port}`;
         const read = readHostPattern(text);
-        if ('problem' in read || read.below) return;
+        if ('problem' in read || read.matchesSubdomains) return;
         const url = new URL(`http://${text}`);
         expect(url.hostname.replace(/^\[|\]$/g, '')).toBe(read.host);
         if (read.port !== undefined) expect(Number(url.port || '80')).toBe(read.port);
@@ -109,11 +109,11 @@ describe('an entry of an allow list', () => {
     'fe80::1',
     'nonsense',
     '',
-  ])('is no public address: %s', (text) => {
+  ])('isPublicAddress returns false for %s', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  it.each(['8.8.8.8', '2606:4700:4700::1111'])('is a public address: %s', (text) => {
+  it.each(['8.8.8.8', '2606:4700:4700::1111'])('isPublicAddress returns true for %s', (text) => {
     expect(isPublicAddress(text)).toBe(true);
   });
 });

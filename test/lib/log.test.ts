@@ -5,19 +5,19 @@ import { createLog } from '../../lib/log.ts';
 function write(facts: object): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
-  createLog({ level: 'info', pretty: false, destination }).info(facts, 'told');
+  createLog({ level: 'info', pretty: false, destination }).info(facts, 'a message');
   const text = lines.join('');
   return { text, line: JSON.parse(text) };
 }
 
-describe('a line of the log', () => {
-  it('is JSON with a level by name and the time of day', () => {
+describe('createLog', () => {
+  it('writes JSON with a level name and an ISO time', () => {
     const { line } = write({ request_id: 'req_1' });
     expect(line).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       request_id: 'req_1',
-      msg: 'told',
+      msg: 'a message',
     });
   });
 
@@ -30,14 +30,15 @@ describe('a line of the log', () => {
     'token',
     'password',
     'passport',
+    'serviceToken',
     'api_key',
-  ])('hides %s, wherever it stands', (name) => {
+  ])('redacts %s at every depth', (name) => {
     const { text } = write({ [name]: 'hush', request: { [name]: 'hush', headers: { [name]: 'hush' } } });
     expect(text).not.toContain('hush');
     expect(text.match(/\[redacted\]/g)).toHaveLength(3);
   });
 
-  it('says of an error what went wrong and where, and nothing that a driver hangs on it', () => {
+  it('logs message, code, stack and cause of an error, and no other members', () => {
     const driver = Object.assign(new Error('duplicate key'), {
       code: '23505',
       detail: 'Key (email)=(someone@example.com) already exists.',
@@ -54,7 +55,7 @@ describe('a line of the log', () => {
     expect(text).not.toMatch(/someone@example\.com|insert into|hush/);
   });
 
-  it('says what was thrown when it was no error', () => {
+  it('logs a thrown value that is not an error as text', () => {
     expect(write({ err: 'just a text' }).line.err).toEqual({ message: 'just a text' });
   });
 });

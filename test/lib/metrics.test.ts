@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, createProcessMetrics } from '../../lib/metrics.ts';
 
-describe('metrics', () => {
-  it('of one name are one family, whichever module asks', async () => {
+describe('createMetrics', () => {
+  it('returns the same metric for repeated requests of a name', async () => {
     const metrics = createMetrics();
     for (const who of ['a', 'b', 'a'])
       metrics
@@ -27,7 +27,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('of a process stand beside what Node says of it', async () => {
+  it('adds the default metrics of Node to those of the process', async () => {
     const metrics = createProcessMetrics();
     metrics.counter({ name: 'calls', help: 'How many.' }).labels().inc(2);
     const text = await metrics.text();

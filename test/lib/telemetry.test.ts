@@ -66,7 +66,7 @@ async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock
   };
 }
 
-/** A port at which nobody listens. */
+/** A URL of a port without a listener. */
 async function deadEnd(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -81,10 +81,10 @@ async function collecting() {
   return collector;
 }
 
-const AWAY = ['warn', 'traces cannot be delivered; what does not fit meanwhile is dropped'];
+const AWAY = ['warn', 'traces cannot be delivered; spans that exceed the queue are dropped'];
 
-describe('without a collector', () => {
-  it('nothing is recorded, and a trace goes through as it is', async () => {
+describe('openTelemetry without a collector', () => {
+  it('records nothing and passes traces on unchanged', async () => {
     const { tracer } = await open({});
     expect(tracer.silent).toBe(true);
     const span = tracer.begin('anything', { parent: CLIENT });
@@ -93,8 +93,8 @@ describe('without a collector', () => {
   });
 });
 
-describe('a collector', () => {
-  it('is sent what has ended, at the latest when the process stops', async () => {
+describe('openTelemetry with a collector', () => {
+  it('sends ended spans at the latest when the process stops', async () => {
     const collector = await collecting();
     const { tracer, telemetry, counted } = await open({ endpoint: `${collector.url}/` });
     const root = tracer.begin('root', { kind: 'server' });
@@ -108,7 +108,7 @@ describe('a collector', () => {
     part.end('SESSION_NOT_FOUND');
     part.end();
     tracer.begin('broken', { parent: root.trace }).end('DEPENDENCY_UNAVAILABLE');
-    tracer.begin('unheard of', { parent: root.trace }).end('23505');
+    tracer.begin('database error', { parent: root.trace }).end('23505');
     root.end();
     await telemetry.stop();
     expect(collector.of(root.trace.traceId)).toMatchObject([
@@ -123,14 +123,14 @@ describe('a collector', () => {
         ],
       },
       { name: 'broken', failed: true },
-      { name: 'unheard of', failed: true, attributes: { 'error.type': '23505' } },
+      { name: 'database error', failed: true, attributes: { 'error.type': '23505' } },
       { name: 'root', parentSpanId: '', kind: 'server', service: 'edge' },
     ]);
     expect(collector.headers.authorization).toBe(HEADER);
     expect(await counted('delivered')).toBe(4);
   });
 
-  it('sees each module as a service, under the name that the operator gives it', async () => {
+  it('exports each module as a service with the configured name', async () => {
     const collector = await collecting();
     const { telemetry } = await open({
       endpoint: collector.url,
@@ -144,7 +144,7 @@ describe('a collector', () => {
     ]);
   });
 
-  it('may read protobuf', async () => {
+  it('sends protobuf when configured', async () => {
     const collector = await collecting();
     const { tracer, telemetry, counted } = await open({ endpoint: collector.url, protocol: 'http/protobuf' });
     tracer.begin('one').end();
@@ -154,13 +154,13 @@ describe('a collector', () => {
   });
 });
 
-describe('the sampler', () => {
+describe('sampling', () => {
   const CASES: [
     TelemetryOptions['sampler'],
     ratio: number,
     root: boolean,
-    asked: boolean,
-    unasked: boolean,
+    sampledByClient: boolean,
+    unsampledByClient: boolean,
   ][] = [
     ['parentbased_always_on', 1, true, true, false],
     ['parentbased_always_off', 1, false, true, false],
@@ -172,34 +172,34 @@ describe('the sampler', () => {
   ];
 
   it.each(CASES)(
-    '%s (%d) decides where a trace begins or comes in',
+    '%s (%d) decides for root spans and for spans of external clients',
     async (sampler, samplerRatio, ...expected) => {
       const { tracer } = await open({ endpoint: await deadEnd(), sampler, samplerRatio });
       const spans = [
         tracer.begin('root'),
-        tracer.begin('asked', { parent: CLIENT, entering: true }),
-        tracer.begin('unasked', { parent: QUIET, entering: true }),
+        tracer.begin('sampled', { parent: CLIENT, entering: true }),
+        tracer.begin('unsampled', { parent: QUIET, entering: true }),
       ];
       expect(spans.map(({ silent }) => !silent)).toEqual(expected);
     },
   );
 
-  it('is not asked again further in, nor for work that is shared', async () => {
+  it('inherits the decision for inner spans and shared work', async () => {
     const { tracer } = await open({ endpoint: await deadEnd(), sampler: 'always_on' });
     expect(tracer.begin('inner', { parent: QUIET }).silent).toBe(true);
-    expect(tracer.beginShared('of nobody', [QUIET]).silent).toBe(true);
-    const shared = tracer.beginShared('of one', [QUIET, CLIENT]);
+    expect(tracer.beginShared('without sampled members', [QUIET]).silent).toBe(true);
+    const shared = tracer.beginShared('with one sampled member', [QUIET, CLIENT]);
     expect(shared.trace).toMatchObject({ sampled: true });
     expect(shared.trace.traceId).not.toBe(CLIENT.traceId);
   });
 });
 
-describe('a collector that is away', () => {
-  it('is told of once, loses what does not fit, and holds up no stop', async () => {
+describe('an unavailable collector', () => {
+  it('is logged once, loses spans beyond the queue limit and does not delay the stop', async () => {
     const clock = createFakeClock();
     const { tracer, telemetry, lines, text, counted } = await open({ endpoint: await deadEnd() }, clock);
     for (let i = 0; i < 10_000; i++) tracer.begin('one').end();
-    await until('a batch is on its way', () => {
+    await until('a batch is sent', () => {
       clock.advance(2_000);
       return lines().length > 0;
     });
@@ -212,18 +212,18 @@ describe('a collector that is away', () => {
     expect(lines()).toEqual([AWAY]);
   });
 
-  it('is told of when it answers no more, and again when it is back', async () => {
+  it('is logged when it stops responding and when it responds again', async () => {
     const collector = await collecting();
     const clock = createFakeClock();
     const { tracer, lines } = await open({ endpoint: collector.url }, clock);
     collector.hang();
     tracer.begin('one').end();
-    await until('the collector has been asked', () => collector.headers.authorization !== undefined);
+    await until('the collector receives a request', () => collector.headers.authorization !== undefined);
     clock.advance(2_000);
     expect(lines()).toEqual([AWAY]);
     collector.answer();
     tracer.begin('another').end();
-    await until('it is delivered', () => lines().length > 1);
+    await until('the batch is delivered', () => lines().length > 1);
     expect(lines()).toEqual([AWAY, ['info', 'traces are delivered again']]);
   });
 });

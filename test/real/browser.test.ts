@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../support/api.ts';
 import { openChromium } from '../support/chromium.ts';
-import { type HostilePage, openHostilePage } from '../support/hostile.ts';
+import { type HostilePage, openHostilePage } from '../support/hostile-page.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 describe('in Chromium', () => {
@@ -20,36 +20,38 @@ describe('in Chromium', () => {
     await system?.[Symbol.asyncDispose]();
   });
 
-  async function open(url: string): Promise<{ page: Page; complaints: string[]; asked: string[] }> {
+  async function open(url: string): Promise<{ page: Page; complaints: string[]; requested: string[] }> {
     const page = await browser.newPage();
     const complaints: string[] = [];
-    const asked: string[] = [];
+    const requested: string[] = [];
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });
     page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => asked.push(request.url()));
+    page.on('request', (request) => requested.push(request.url()));
     await page.goto(url);
-    return { page, complaints, asked };
+    return { page, complaints, requested };
   }
 
-  it('/docs shows the reference of this release, from this origin alone, without a complaint', async () => {
-    const { page, complaints, asked } = await open(`${system.url}/docs`);
+  it('/docs shows the API reference without requests to other origins and without console errors', async () => {
+    const { page, complaints, requested } = await open(`${system.url}/docs`);
     await page.getByText('Create an agent').first().waitFor();
     await page.getByRole('heading', { name: 'Agent Hosting Service' }).waitFor();
-    // Further down it draws what comes into sight.
+    // The page renders sections as they scroll into view.
     await page.getByRole('button', { name: 'Operations' }).first().click();
-    await page.getByText('Ask whether the process runs').first().waitFor();
+    await page.getByText('Check whether the process runs').first().waitFor();
     await page.getByRole('heading', { name: 'Operations' }).first().scrollIntoViewIfNeeded();
     const shot = process.env.SERVICE_TEST_SCREENSHOT;
     if (shot) await page.screenshot({ path: shot });
     expect(complaints).toEqual([]);
-    const foreign = asked.filter((url) => !url.startsWith(`${system.url}/`) && !/^(data|blob):/.test(url));
+    const foreign = requested.filter(
+      (url) => !url.startsWith(`${system.url}/`) && !/^(data|blob):/.test(url),
+    );
     expect(foreign).toEqual([]);
     await page.close();
   });
 
-  it('our own pages may use the API', async () => {
+  it('pages of the service may use the API', async () => {
     const { page } = await open(`${system.url}/docs`);
     const status = await page.evaluate(async () => {
       const headers = { 'Content-Type': 'application/json' };
@@ -60,7 +62,7 @@ describe('in Chromium', () => {
     await page.close();
   });
 
-  it('a link from anywhere leads to /docs, and into the API from nowhere', async () => {
+  it('links from other sites may open /docs but not API paths', async () => {
     await using hostile = await openHostilePage();
     const { page } = await open(`http://127.0.0.1:${hostile.port}/`);
     for (const [path, status] of [
@@ -92,10 +94,10 @@ describe('in Chromium', () => {
 
     const attack = <Result>(name: string, argument: unknown) =>
       page.evaluate<Result>(`attack.${name}(${JSON.stringify(argument)})`);
-    /** Both names under which it can try to reach us. */
+    /** The two host names under which the page can address the service. */
     const origins = () => [system.url, system.url.replace('127.0.0.1', 'localhost')];
 
-    it('reads nothing', async () => {
+    it('cannot read a response', async () => {
       for (const origin of origins()) {
         const read = await attack<{ how: string; url: string; got: string }[]>('read', {
           origin,
@@ -106,13 +108,13 @@ describe('in Chromium', () => {
       }
     });
 
-    it('changes nothing', async () => {
+    it('cannot change a resource', async () => {
       const before = await everything(system);
       for (const origin of origins()) await attack('change', { origin, ...targets });
       expect(await everything(system)).toEqual(before);
     });
 
-    it('submits no form and opens no window that does or shows anything', async () => {
+    it('cannot change or show a resource through a form or a window', async () => {
       const before = await everything(system);
       for (const origin of origins()) {
         for (const enctype of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
@@ -158,7 +160,7 @@ async function furnish(api: Api): Promise<Targets> {
   return { agent, session: String(body.data.session_id), deployment };
 }
 
-/** All there is to change, as the database has it. */
+/** Reads all rows that a request could change. */
 async function everything({ databaseUrl }: System): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,2 +1,2 @@
 // The conformance suite again; in this lane it includes Redis.
-import '../lib/counters.test.ts';
+import '../lib/rate-limiter.test.ts';

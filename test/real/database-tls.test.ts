@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, statement } from '../../lib/db/database.ts';
 import { startPostgres } from '../../lib/db/embedded.ts';
-import { makeLogins } from '../../lib/db/logins.ts';
+import { createLogins } from '../../lib/db/logins.ts';
 import { migrate } from '../../lib/db/migrations.ts';
-import { tryServer } from '../../lib/db/probe.ts';
+import { probeServer } from '../../lib/db/probe.ts';
 import { scratch } from '../support/scratch.ts';
 import { rowsOn } from '../support/sql.ts';
 import { until } from '../support/wait.ts';
@@ -15,8 +15,8 @@ const CERTIFY = [
   '-out server.crt -keyout server.key 2>&1',
 ].join(' ');
 
-/** A server that lets nobody in who does not speak TLS, with a certificate that it has made itself. */
-describe('a database that speaks TLS', () => {
+/** A server that accepts only TLS connections and has a self-signed certificate. */
+describe('a database with TLS', () => {
   const stack = new AsyncDisposableStack();
   let url: string;
   let certificate: string;
@@ -43,14 +43,17 @@ describe('a database that speaks TLS', () => {
     await rowsOn(url, `alter system set ssl = on`);
     await rowsOn(url, `copy (select '${hba}') to program 'cat > pg_hba.conf'`);
     await rowsOn(url, `select pg_reload_conf()`);
-    await until('the server speaks TLS', async () => (await tryServer(verified())) === undefined);
+    await until(
+      'the server accepts TLS connections',
+      async () => (await probeServer(verified())) === undefined,
+    );
   }, 60_000);
   afterAll(() => stack.disposeAsync());
 
   async function open(): Promise<Database> {
     const migrations = new URL('../../services/auth/migrations/', import.meta.url);
     const logins = await migrate(verified(), 'auth', migrations, (client) =>
-      makeLogins(client, verified(), 'auth', 'a secret'),
+      createLogins(client, verified(), 'auth', 'a secret'),
     );
     expect(logins).toBeDefined();
     const database = openDatabase({
@@ -64,14 +67,14 @@ describe('a database that speaks TLS', () => {
     return database;
   }
 
-  it('is migrated, and asked by the logins of a service, in TLS alone', async () => {
+  it('is migrated and queried over TLS only', async () => {
     const database = await open();
     const HOW = statement('test.how', 'select ssl from pg_stat_ssl where pid = pg_backend_pid()');
     expect(await database.rows(HOW)).toEqual([{ ssl: true }]);
     expect(await database.rows(HOW, [], { viewer: { userId: 'usr_a' } })).toEqual([{ ssl: true }]);
   });
 
-  it('is told to cancel', async () => {
+  it('accepts cancellations over TLS', async () => {
     const database = await open();
     const SLEEP = statement('test.sleep', 'select pg_sleep(9)');
     const leaving = new AbortController();
@@ -81,11 +84,11 @@ describe('a database that speaks TLS', () => {
   });
 
   it.each([
-    ['speaks no TLS', () => url, 'no encryption', 'sslmode=verify-full'],
-    ['does not know who has signed', () => urlWith('sslmode=verify-full'), 'self-signed', 'sslrootcert='],
-    ['names a file that is not there', () => urlWith('sslrootcert=/no/such'), 'ENOENT', 'sslrootcert='],
-  ])('says what to do to whoever %s', async (_, urlOf, problem, fix) => {
-    const found = await tryServer(urlOf());
+    ['is unencrypted', () => url, 'no encryption', 'sslmode=verify-full'],
+    ['has no certificate of the signer', () => urlWith('sslmode=verify-full'), 'self-signed', 'sslrootcert='],
+    ['names a missing certificate file', () => urlWith('sslrootcert=/no/such'), 'ENOENT', 'sslrootcert='],
+  ])('reports the problem and the fix for a connection that %s', async (_, urlOf, problem, fix) => {
+    const found = await probeServer(urlOf());
     expect(found?.problem).toContain(problem);
     expect(found?.fix).toContain(fix);
   });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
+import { freePort } from '../support/port.ts';
 import { until } from '../support/wait.ts';
 
 const ROUNDS = 4;
 
-/** A second process of each service on the way of a start, which knows only the others of its kind. */
-describe('two replicas of agents, each with an edge, sessions and deployments of its own', () => {
+/** A second instance of each service on the path of a session start. The second instances only know each other. */
+describe('two instances of agents, each with its own edge, sessions and deployments', () => {
   let fleet: Fleet;
   let first: Api;
   let second: Api;
@@ -40,7 +40,7 @@ describe('two replicas of agents, each with an edge, sessions and deployments of
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
-  it('an environment that one disables starts nothing through the other, from the moment of the answer', async () => {
+  it('refuse new sessions at both instances once one has answered the disabling of an environment', async () => {
     const made = await first.post('/admin/environments', { name: 'shared' });
     const { environment_id } = made.body.data;
     const agent = await first.createAgent({ environment_id });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Inland, openInland } from '../support/internet/open.ts';
+import { type IsolatedSystem, openIsolatedSystem } from '../support/internet/open.ts';
 import { until } from '../support/wait.ts';
 
 const OWN = '93.184.216.1';
-/** The machine finds and could reach all of them; at all but the last two somebody answers. */
+/** All names resolve and are routable. A server answers at all but the last two. */
 const NAMES = {
   'allowed.test': '93.184.216.34',
   'a.below.test': '93.184.216.34',
@@ -18,17 +18,17 @@ const { 'other.test': _, ...ON_THE_LIST } = NAMES;
 const LIST = Object.keys(ON_THE_LIST).map((name) => name.replace(/^a\./, '*.'));
 
 describe('the network of a session’s commands', () => {
-  let inland: Inland;
+  let isolated: IsolatedSystem;
   let environments = 0;
   beforeAll(async () => {
-    inland = await openInland(NAMES, OWN);
+    isolated = await openIsolatedSystem(NAMES, OWN);
   });
-  afterAll(() => inland?.[Symbol.asyncDispose]());
+  afterAll(() => isolated?.[Symbol.asyncDispose]());
 
-  /** What commands print, in a session of an agent whose environment has this network. */
+  /** Returns the output of commands in a session whose environment has this network. */
   async function outputOf(network: object, ...commands: string[]): Promise<string> {
-    const { api, asked } = inland;
-    asked.length = 0;
+    const { api, requestedHosts } = isolated;
+    requestedHosts.length = 0;
     const sandbox = { provider: 'bubblewrap' };
     const made = await api.post('/admin/environments', {
       name: `environment-${++environments}`,
@@ -50,14 +50,14 @@ describe('the network of a session’s commands', () => {
     return last.content.map(({ text }) => text ?? '').join('');
   }
 
-  const ask = (options: string, host: string) =>
+  const request = (options: string, host: string) =>
     `echo "${host} $(curl --silent --max-time 5 --output /dev/null ${options} http://${host}/)"`;
 
-  it('limited, is what is on its list and anybody’s, whatever its names lead to', async () => {
+  it('limited: reaches allowed hosts with public addresses and nothing else', async () => {
     const output = await outputOf(
       { mode: 'limited', allowed_hosts: LIST },
       'curl --silent http://allowed.test/',
-      ...Object.keys(NAMES).map((name) => ask("--write-out '%{http_code}'", name)),
+      ...Object.keys(NAMES).map((name) => request("--write-out '%{http_code}'", name)),
     );
     expect(output).toContain('from afar');
     const answers = Object.fromEntries(
@@ -73,17 +73,17 @@ describe('the network of a session’s commands', () => {
       'machine.test': 403,
       'loopback.test': 403,
     });
-    expect(inland.asked).toEqual(['allowed.test', 'allowed.test', 'a.below.test']);
+    expect(isolated.requestedHosts).toEqual(['allowed.test', 'allowed.test', 'a.below.test']);
   });
 
-  it('limited, has tunnels to the same hosts, and no way around the list', async () => {
+  it('limited: permits tunnels to allowed hosts and no bypass of the list', async () => {
     const output = await outputOf(
       { mode: 'limited', allowed_hosts: ['allowed.test', 'metadata.test'] },
-      ask("--proxytunnel --write-out '%{http_connect}'", 'allowed.test'),
-      ask("--proxytunnel --write-out '%{http_connect}'", 'metadata.test'),
-      ask("--proxytunnel --write-out '%{http_connect}'", 'other.test'),
-      ask("--noproxy '*' --write-out '%{http_code}'", NAMES['allowed.test']),
-      ask("--noproxy '*' --write-out '%{http_code}'", NAMES['metadata.test']),
+      request("--proxytunnel --write-out '%{http_connect}'", 'allowed.test'),
+      request("--proxytunnel --write-out '%{http_connect}'", 'metadata.test'),
+      request("--proxytunnel --write-out '%{http_connect}'", 'other.test'),
+      request("--noproxy '*' --write-out '%{http_code}'", NAMES['allowed.test']),
+      request("--noproxy '*' --write-out '%{http_code}'", NAMES['metadata.test']),
     );
     const answers = [...output.matchAll(/^(\S+) (\d\d\d)$/gm)].map(([, host, status]) => [host, status]);
     expect(answers).toEqual([
@@ -93,16 +93,16 @@ describe('the network of a session’s commands', () => {
       [NAMES['allowed.test'], '000'],
       [NAMES['metadata.test'], '000'],
     ]);
-    expect(inland.asked).toEqual(['allowed.test']);
+    expect(isolated.requestedHosts).toEqual(['allowed.test']);
   });
 
-  it('none, is nothing', async () => {
+  it('none: reaches nothing', async () => {
     const output = await outputOf(
       { mode: 'none' },
-      ask("--write-out '%{http_code}'", 'allowed.test'),
-      ask("--write-out '%{http_code}'", NAMES['allowed.test']),
+      request("--write-out '%{http_code}'", 'allowed.test'),
+      request("--write-out '%{http_code}'", NAMES['allowed.test']),
     );
     expect([...output.matchAll(/^\S+ (\d\d\d)$/gm)].map(([, status]) => status)).toEqual(['000', '000']);
-    expect(inland.asked).toEqual([]);
+    expect(isolated.requestedHosts).toEqual([]);
   });
 });

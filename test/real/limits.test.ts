@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
+import { freePort } from '../support/port.ts';
 import { until } from '../support/wait.ts';
 
 const LIMIT = 40;
 
-describe('a limit of requests, with two of everything that counts', () => {
+describe('a request rate limit with two instances of edge and auth', () => {
   const stack = new AsyncDisposableStack();
   let fleet: Fleet;
   let there: string;
@@ -27,7 +27,7 @@ describe('a limit of requests, with two of everything that counts', () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  it('is one for all of them, and comes back evenly', async () => {
+  it('is shared by all instances and refills continuously', async () => {
     const from = performance.now();
     let passed = 0;
     const waits: number[] = [];
@@ -37,7 +37,7 @@ describe('a limit of requests, with two of everything that counts', () => {
       else waits.push(Number(headers.get('retry-after')));
     }
     const minutes = (performance.now() - from) / 60_000;
-    // Whatever has come back meanwhile, and not one more.
+    // Exactly the requests that were refilled meanwhile.
     expect(passed).toBeGreaterThanOrEqual(LIMIT);
     expect(passed).toBeLessThanOrEqual(LIMIT + Math.ceil(minutes * LIMIT));
     expect(waits.length).toBeGreaterThan(0);

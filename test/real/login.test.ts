@@ -2,10 +2,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam, type Team } from '../edge/access/team.ts';
 import { openChromium } from '../support/chromium.ts';
-import { openHostilePage } from '../support/hostile.ts';
+import { openHostilePage } from '../support/hostile-page.ts';
 import { until } from '../support/wait.ts';
 
-/** Run in pages; the compiler knows no browser. */
+/** Scripts that run in pages, as text, because the compiler has no browser types here. */
 const COOKIES = 'document.cookie';
 const NAMES = `fetch('/api/v1/agents').then(async (answer) => (await answer.json()).data.map(({ name }) => name))`;
 const FOLLOW = `(async () => {
@@ -19,7 +19,7 @@ const IS_CLOSED = 'window.source.readyState === EventSource.CLOSED';
 const LOG_OUT = `fetch('/api/v1/auth/logout', { method: 'POST' })
   .then(async (answer) => (await answer.json()).data.end_session_url)`;
 
-/** What a page of ours is answered: the status and the code. */
+/** The status and code that a page of the service receives. */
 const asking = (method: string, path: string, body?: object) => {
   const init = {
     method,
@@ -30,7 +30,7 @@ const asking = (method: string, path: string, body?: object) => {
     .then(async (answer) => answer.status + ' ' + (await answer.json()).code)`;
 };
 
-/** What a page of somebody else can send along with the cookies of the browser. */
+/** Requests that a foreign page can send with the cookies of the browser. */
 const attackOn = (origin: string) => `(async () => {
   const body = new Blob(['{"name": "Evil", "model": "rehearsal/echo"}'], { type: 'text/plain' });
   const send = (path, init) =>
@@ -69,7 +69,7 @@ describe('a login in Chromium', () => {
 
   const run = <Result>(script: string) => page.evaluate<Result>(script);
 
-  it('leads to the provider and back to the page that was wanted', async () => {
+  it('redirects to the provider and back to the requested page', async () => {
     await page.goto(`${team.url}/docs`);
     expect(await run(asking('GET', '/agents'))).toBe('401 UNAUTHENTICATED');
     await page.goto(`${team.url}/api/v1/auth/login?return_to=%2Fdocs%3Fafter%3Dlogin`);
@@ -81,7 +81,7 @@ describe('a login in Chromium', () => {
     expect(await run(asking('POST', '/agents', { name: 'Mine', model: 'rehearsal/echo' }))).toBe('201 OK');
   });
 
-  it('is a cookie that no script sees', async () => {
+  it('sets a cookie that scripts cannot read', async () => {
     const cookies = (await context.cookies(team.url)).filter(({ name }) => name.startsWith('ahs_'));
     expect(cookies).toEqual([
       expect.objectContaining({
@@ -95,7 +95,7 @@ describe('a login in Chromium', () => {
     expect(await run(COOKIES)).not.toContain('ahs_');
   });
 
-  it.each(['127.0.0.1', 'localhost'])('serves no page of somebody else on %s', async (host) => {
+  it.each(['127.0.0.1', 'localhost'])('cannot be used by a foreign page on %s', async (host) => {
     await using hostile = await openHostilePage();
     const stranger = await context.newPage();
     await stranger.goto(`http://${host}:${hostile.port}/`);
@@ -104,22 +104,22 @@ describe('a login in Chromium', () => {
     expect(answers.filter((one) => one !== 'opaque' && one !== 'nothing')).toEqual([]);
     expect((await left).status()).toBe(403);
     await stranger.close();
-    // What could not be read may still have been done.
+    // An unreadable request could still have had an effect.
     expect(await run(NAMES)).toEqual(['Mine']);
   });
 
-  it('ends with a logout, and so do its streams', async () => {
+  it('ends its streams at logout', async () => {
     await run(FOLLOW);
     const end = await run<string>(LOG_OUT);
     expect(await run(asking('GET', '/agents'))).toBe('401 UNAUTHENTICATED');
-    // It comes back by itself, is refused, and stays away.
+    // EventSource reconnects, is refused, and stops.
     await until('the stream is closed for good', () => run<boolean>(IS_CLOSED));
     const names = (await context.cookies(team.url)).map(({ name }) => name);
     expect(names).not.toContain('ahs_login');
     await page.goto(end);
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.waitForURL(`${team.url}/`);
-    // There, too, nobody is logged in any more.
+    // The provider has ended its login too.
     await page.goto(`${team.url}/api/v1/auth/login`);
     await page.getByLabel('Account').waitFor();
   });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
-import { Browser, seen } from '../edge/access/browser.ts';
+import { Browser, parseResponse } from '../edge/access/browser.ts';
 import { teamSettings } from '../edge/access/team.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
+import { freePort } from '../support/port.ts';
 import { until } from '../support/wait.ts';
 
-describe('where people log in, with two of everything they meet', () => {
+describe('team mode with two instances of edge and auth', () => {
   const stack = new AsyncDisposableStack();
   let provider: IdentityProvider;
   let fleet: Fleet;
@@ -18,7 +18,7 @@ describe('where people log in, with two of everything they meet', () => {
     const accounts = { alice: { name: 'Alice', groups: ['operators'] }, bob: { name: 'Bob' } };
     provider = stack.use(await IdentityProvider.open({ accounts }));
     fleet = stack.use(await startFleet(teamSettings(provider)));
-    provider.returnTo(fleet.api.origin);
+    provider.setOrigin(fleet.api.origin);
     const http = String(await freePort());
     const [grpc, listen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
     fleet.add('another auth', 'auth', { SERVICE_GRPC_LISTEN: grpc });
@@ -39,21 +39,21 @@ describe('where people log in, with two of everything they meet', () => {
     await bob.logIn(provider, 'bob');
   });
 
-  /** The code that the other edge answers with. It has just heard of the credential. */
+  /** The code of the other edge's response. Its cache already holds the credential. */
   const codeThere = async (headers: Record<string, string>) =>
-    (await seen(await fetch(`${there}/api/v1/agents`, { headers }))).code;
+    (await parseResponse(await fetch(`${there}/api/v1/agents`, { headers }))).code;
 
   it.each([
     ['a logout', async () => (await bob.post('/api/v1/auth/logout')).code],
     ['another login', async () => (await bob.logIn(provider, 'bob')).status],
-  ])('%s at one of them ends the login at the other, from the answer on', async (_, end) => {
+  ])('%s at one instance ends the login at the other once it is answered', async (_, end) => {
     const login = { cookie: bob.jar.header() };
     for (let round = 0; round < 3; round++) expect(await codeThere(login)).toBe('OK');
     expect(['OK', 302]).toContain(await end());
     expect(await codeThere(login)).toBe('UNAUTHENTICATED');
   });
 
-  it('a token that is deleted, and a user who is disabled, are refused at the other, from the answer on', async () => {
+  it('refuses a deleted token and a disabled user at the other instance once the change is answered', async () => {
     const { id, value } = await bob.token(['read']);
     const token = { authorization: `Bearer ${value}` };
     expect(await codeThere(token)).toBe('OK');
@@ -72,7 +72,7 @@ describe('where people log in, with two of everything they meet', () => {
     for (const headers of shown) expect(await codeThere(headers)).toBe('OK');
   });
 
-  it('a stream at one of them ends with a logout at the other', async () => {
+  it('ends a stream at one instance after a logout at the other', async () => {
     const agent = await bob.post('/api/v1/agents', { name: 'Echo', model: 'rehearsal/echo' });
     const talk = await bob.post(`/api/v1/agents/${agent.data.agent_id}/conversations`);
     const url = `${there}/api/v1/sessions/${talk.data.session_id}/events/stream`;
@@ -82,7 +82,7 @@ describe('where people log in, with two of everything they meet', () => {
     expect(await stream.text()).toContain('session.created');
   });
 
-  it('a login that begins at one of them is finished at the other', async () => {
+  it('completes a login at the other instance', async () => {
     const browser = new Browser(there, fleet.api.origin);
     const begun = await alice.get('/api/v1/auth/login?return_to=/docs');
     browser.jar.keep(begun.headers);

@@ -1,23 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { isDrained, judge } from '../chaos/oracle.ts';
 import type { Api } from '../support/api.ts';
 import { type Fleet, startFleet } from '../support/fleet.ts';
-import { startSenders } from '../support/senders.ts';
+import { freePort } from '../support/port.ts';
 import { countOn } from '../support/sql.ts';
 import { readStream } from '../support/stream.ts';
 import { SERVICES, TARGETS } from '../support/targets.ts';
 import { until } from '../support/wait.ts';
+import { startWebhookSenders } from '../support/webhook-senders.ts';
 
 const RUNNERS = `select count(distinct runner_id) from sessions.turns where status = 'in_progress'`;
+
+/** Without files, the edge is degraded. */
+const REQUIRED = SERVICES.filter((name) => name !== 'files');
 
 interface Check {
   name: string;
   status: string;
 }
 
-/** What only this shape has to show; the journey and the restarts are those of test/e2e, in both shapes. */
-describe('a process per target', () => {
+/** Tests of this shape only. The journey and restart tests of test/e2e run in both shapes. */
+describe('one process per target', () => {
   let fleet: Fleet;
   let api: Api;
   beforeAll(async () => {
@@ -26,12 +29,19 @@ describe('a process per target', () => {
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
+  /** The status of each check of the edge by name; empty while the edge is not ready. */
+  async function checksOf(): Promise<Record<string, string>> {
+    const response = await fetch(`${api.origin}/readyz?verbose`);
+    const { data } = (await response.json()) as { data: { checks?: Check[] } };
+    return Object.fromEntries((data.checks ?? []).map(({ name, status }) => [name, status]));
+  }
+
   const streamOf = (session: unknown) => `${api.origin}/api/v1/sessions/${session}/events/stream`;
 
-  /** From the signed request to the end of the turn. */
+  /** Triggers a webhook and waits for the end of its turn. */
   async function walk(): Promise<void> {
     const agent = await api.createAgent();
-    // Who was started again may still be looked for by its neighbours.
+    // Other processes may still be reconnecting to a restarted one.
     await until('the services have found each other', async () => {
       const { status } = await api.get(`/admin/agents/${agent}/deployments`);
       return status === 200;
@@ -46,8 +56,8 @@ describe('a process per target', () => {
     expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
   }
 
-  /** Tells its followers about a turn while it runs, and not only when it has ended. */
-  async function speakSlowly(): Promise<void> {
+  /** Checks that followers receive events while the turn runs. */
+  async function streamSlowTurn(): Promise<void> {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: '{{input}}', chunk_chars: 2, delay_ms: 50 }] },
@@ -58,67 +68,89 @@ describe('a process per target', () => {
     expect(frames.filter(({ event }) => event === 'agent.message_delta').length).toBeGreaterThan(1);
   }
 
-  it('tells followers what other processes do at once, by a hint', speakSlowly);
+  it('streams events of other processes to followers at once through hints', streamSlowTurn);
 
-  it('lists the others at the edge, as far as it asks them', async () => {
-    const { data } = (await (await fetch(`${api.origin}/readyz?verbose`)).json()) as {
-      data: { checks: Check[] };
-    };
-    expect(data.checks.map(({ name, status }) => [name, status])).toEqual(
-      ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments'].map((name) => [name, 'ok']),
-    );
+  it('lists the services that the edge calls in its readiness report', async () => {
+    const names = ['hints', 'agents', 'auth', 'sessions', 'files', 'deployments'];
+    expect(await checksOf()).toEqual(Object.fromEntries(names.map((name) => [name, 'ok'])));
   });
 
-  it.each(SERVICES)(
-    'makes the edge unready while %s is away, and ready again when it is back',
-    async (name) => {
-      await fleet.end(name, 'SIGKILL');
-      const red = await until('the edge has noticed', async () => {
-        const response = await fetch(`${api.origin}/readyz`);
-        return response.status === 503 ? ((await response.json()) as { message: string }) : undefined;
-      });
-      expect(red.message).toContain(`${name}: `);
-      const answer = await api.get('/admin/deployments');
-      if (answer.status !== 200)
-        expect(answer).toMatchObject({ status: 503, body: { error: { retryable: true } } });
-      await fleet.run(name);
-      await fleet.ready();
-      await walk();
-    },
-  );
+  it('makes the edge degraded while files is down, and ready again afterwards', async () => {
+    await fleet.end('files', 'SIGKILL');
+    await until('the edge is degraded', async () => (await checksOf()).files === 'degraded');
+    expect((await fetch(`${api.origin}/readyz`)).status).toBe(200);
+    await walk();
+    await fleet.run('files');
+    await fleet.ready();
+  });
 
-  it('goes on without hints while Redis is away, although the edge says that something is', async () => {
+  it('names the sandbox provider of the runner in the readiness report of the edge', async () => {
+    const sandboxes = async (): Promise<string[]> => {
+      const { data } = (await (await fetch(`${api.origin}/readyz?verbose`)).json()) as {
+        data: { in_force: { role: string; in_force: string }[] };
+      };
+      return data.in_force.filter(({ role }) => role === 'sandbox').map((fact) => fact.in_force);
+    };
+    // A runner whose report has failed, because agents was still starting, repeats it after five seconds.
+    await until(
+      'the runner has reported',
+      async () => !/^(no runner|unknown)/.test((await sandboxes()).join()),
+    );
+    expect(await sandboxes()).toEqual([expect.stringContaining('bubblewrap')]);
+  });
+
+  it.each(REQUIRED)('makes the edge unready while %s is down, and ready again afterwards', async (name) => {
+    await fleet.end(name, 'SIGKILL');
+    const red = await until('the edge is not ready', async () => {
+      const response = await fetch(`${api.origin}/readyz`);
+      return response.status === 503 ? ((await response.json()) as { message: string }) : undefined;
+    });
+    expect(red.message).toContain(`${name}: `);
+    const answer = await api.get('/admin/deployments');
+    if (answer.status !== 200)
+      expect(answer).toMatchObject({ status: 503, body: { error: { retryable: true } } });
+    await fleet.run(name);
+    await fleet.ready();
+    await walk();
+  });
+
+  it('continues without hints while Redis is down, and reports it', async () => {
     await fleet.end('redis', 'SIGKILL');
-    await until('the edge has noticed', async () => !(await fleet.isReady()));
+    await until('the edge is degraded', async () => (await checksOf()).hints === 'degraded');
+    expect((await fetch(`${api.origin}/readyz`)).status).toBe(200);
     await walk();
     await fleet.run('redis');
     await fleet.ready();
   });
 
-  it('runs more of a kind: two runners, each with a sessions service of its own', async () => {
+  it('runs two runners, each with its own sessions instance', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     fleet.add('another sessions', 'sessions', { SERVICE_GRPC_LISTEN: address });
     fleet.add('another runner', 'runner', {
       SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}`,
       SERVICE_SESSIONS_ADDRESS: address,
     });
-    // Only the others run turns: what they do must come back to the followers by way of Redis.
+    // Only the additional instances run turns, so events reach the followers through Redis.
     await fleet.end('runner', 'SIGTERM');
     await fleet.run('another sessions');
     await fleet.run('another runner');
-    await speakSlowly();
+    await streamSlowTurn();
     await fleet.run('runner');
 
     const agent = await api.createAgent({
       model: 'rehearsal/script',
-      model_options: { steps: [{ text: '{{input}}', chunk_chars: 4, delay_ms: 25 }] },
+      // Long enough for turns of both runners to overlap.
+      model_options: { steps: [{ text: '{{input}}', chunk_chars: 4, delay_ms: 100 }] },
     });
-    const senders = startSenders(api, await api.createWebhook(agent), 'shared work', {
+    const senders = startWebhookSenders(api, await api.createWebhook(agent), 'shared work', {
       count: 4,
       pauseMs: 5,
     });
     try {
-      await until('both have work', async () => (await countOn(fleet.databaseUrl, RUNNERS)) === 2);
+      await until(
+        'both runners have claimed turns',
+        async () => (await countOn(fleet.databaseUrl, RUNNERS)) === 2,
+      );
       await fleet.end('another runner', 'SIGKILL');
       await fleet.end('another sessions', 'SIGKILL');
       const before = senders.acknowledged.length;
@@ -126,16 +158,16 @@ describe('a process per target', () => {
     } finally {
       await senders.stop();
     }
-    await until('nothing is left to do', () => isDrained(fleet.databaseUrl), 30_000);
+    await until('all turns have ended', () => isDrained(fleet.databaseUrl), 30_000);
     const verdict = await judge(fleet.databaseUrl, senders.acknowledged, (input) => input);
     expect(verdict).toMatchObject({ lost: 0, broken: [] });
   });
 
-  it('refuses a neighbour with another secret', async () => {
+  it('refuses a service with another secret', async () => {
     fleet.add('stranger', 'auth', { SERVICE_SECRET: 'not the secret of the other five ones' });
     await fleet.end('auth', 'SIGTERM');
     await fleet.run('stranger');
-    const refused = await until('it answers', async () => {
+    const refused = await until('the edge answers', async () => {
       const answer = await api.get('/agents');
       return answer.body.code === 'DEPENDENCY_UNAVAILABLE' ? undefined : answer;
     });
@@ -148,7 +180,7 @@ describe('a process per target', () => {
     await fleet.ready();
   });
 
-  it('stops in any order when it is told to', async () => {
+  it('stops in any order', async () => {
     const codes = await Promise.all(TARGETS.map((target) => fleet.end(target, 'SIGTERM')));
     expect(codes).toEqual(TARGETS.map(() => 0));
   });

@@ -19,7 +19,7 @@ interface Lockfile {
   packages: Record<string, LockedPackage>;
 }
 
-/** npm leaves it out of an installation on Linux with glibc, where the product runs. */
+/** Whether npm omits the package on Linux with glibc. */
 function isForeign({ optional = false, os = ['linux'], libc = ['glibc'] }: LockedPackage): boolean {
   return optional && !(os.includes('linux') && libc.includes('glibc'));
 }
@@ -31,14 +31,14 @@ async function read<T>(name: string): Promise<T> {
 const EXACT = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
 
 describe('package.json', () => {
-  it('names one exact version of every package', async () => {
+  it('pins one exact version of every package', async () => {
     const { dependencies, devDependencies, optionalDependencies } = await read<Manifest>('package.json');
     const all = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
     expect(all.length).toBeGreaterThan(0);
     expect(all.filter(([, version]) => !EXACT.test(version))).toEqual([]);
   });
 
-  it('is what package-lock.json was made from', async () => {
+  it('agrees with package-lock.json', async () => {
     const manifest = await read<Manifest>('package.json');
     const { packages } = await read<Lockfile>('package-lock.json');
     expect(packages['']).toMatchObject({
@@ -50,14 +50,14 @@ describe('package.json', () => {
 });
 
 describe('package-lock.json', () => {
-  it('holds a checksum of every package that is installed on Linux', async () => {
+  it('contains a checksum of every package that is installed on Linux', async () => {
     const { packages } = await read<Lockfile>('package-lock.json');
     const unchecked = Object.entries(packages).filter(([, entry]) => !entry.integrity && !isForeign(entry));
-    // The project itself is the one entry that nobody fetches.
+    // The project itself is the only entry that is not downloaded.
     expect(unchecked.map(([path]) => path)).toEqual(['']);
   });
 
-  it('names no registry, so that any mirror serves', async () => {
+  it('names no registry, so that any mirror can be used', async () => {
     const { packages } = await read<Lockfile>('package-lock.json');
     const bound = Object.entries(packages).filter(([, entry]) => entry.resolved !== undefined);
     expect(bound.map(([path]) => path)).toEqual([]);

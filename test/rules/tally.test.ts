@@ -24,7 +24,11 @@ async function report(name: string, ...files: File[]): Promise<string> {
     name: `${index}.test.ts`,
     status,
     message: '',
-    assertionResults: tests.map((one, number) => ({ status: one, fullName: `${name} ${number}` })),
+    assertionResults: tests.map((result, number) => ({
+      status: result,
+      fullName: `${name} ${number}`,
+      failureMessages: result === 'failed' ? ['Error: not equal\n    at a place', 'Error: another'] : [],
+    })),
   }));
   const success = files.every((file) => file.status === 'passed');
   await writeFile(path, JSON.stringify({ success, testResults }));
@@ -40,20 +44,24 @@ function tally(...paths: string[]): Promise<{ ok: boolean; lines: string[] }> {
 }
 
 describe('.ci/tally.mjs', () => {
-  it('adds up the lanes', async () => {
+  it('sums the tests of all lanes', async () => {
     const one = await report('one', { status: 'passed', tests: ['passed', 'passed'] });
     const two = await report('two', { status: 'passed', tests: ['passed'] });
     expect(await tally(one, two)).toEqual({ ok: true, lines: ['3 passed, 0 failed'] });
   });
 
-  it('fails when a test failed', async () => {
+  it('fails when a test failed, and names it with its message', async () => {
     const path = await report('red', { status: 'failed', tests: ['passed', 'failed'] });
     const { ok, lines } = await tally(path);
     expect(ok).toBe(false);
-    expect(lines.at(-1)).toBe('1 passed, 1 failed');
+    expect(lines).toEqual([
+      'red: failed: red 1: Error: not equal',
+      'red: vitest reports a failure',
+      '1 passed, 1 failed',
+    ]);
   });
 
-  it('counts a file that could not be run as failed', async () => {
+  it('counts a file that could not be loaded as failed', async () => {
     const path = await report(
       'broken',
       { status: 'failed', tests: [] },
@@ -65,27 +73,27 @@ describe('.ci/tally.mjs', () => {
   });
 
   it.each(['skipped', 'pending', 'todo', 'disabled'])(
-    'fails when a test was left out as %s',
+    'fails when a test has the status %s',
     async (status) => {
       const path = await report(status, { status: 'passed', tests: ['passed', status] });
       const { ok, lines } = await tally(path);
       expect(ok).toBe(false);
-      expect(lines).toEqual([`${status}: left out (${status}): ${status} 1`, '1 passed, 0 failed']);
+      expect(lines).toEqual([`${status}: skipped (${status}): ${status} 1`, '1 passed, 0 failed']);
     },
   );
 
-  it('fails when a lane ran nothing', async () => {
+  it('fails when a lane ran no test', async () => {
     const full = await report('full', { status: 'passed', tests: ['passed'] });
     const empty = await report('empty');
     expect((await tally(full, empty)).ok).toBe(false);
   });
 
-  it('fails when a lane left no report', async () => {
+  it('fails when the report of a lane is missing', async () => {
     const full = await report('whole', { status: 'passed', tests: ['passed'] });
     expect((await tally(full, join(folder, 'missing.json'))).ok).toBe(false);
   });
 
-  it('fails when it is given nothing', async () => {
+  it('fails without reports', async () => {
     expect((await tally()).ok).toBe(false);
   });
 });

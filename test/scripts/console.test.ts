@@ -22,7 +22,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 
-/** Stands in for Vite: joins the sources to a page and a script, takes a moment, and notes that it ran. */
+/** Replaces Vite: creates a page and a script from the sources after a delay, and records that it ran. */
 const VITE = `
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 export async function build({ root, envDir, build: { outDir } }) {
@@ -62,9 +62,9 @@ class Clone {
     writeFileSync(this.file(name), text);
   }
 
-  /** How often it was built. */
+  /** The number of builds. */
   built = () => (this.has('ran') ? this.read('ran').trim().split('\n').length : 0);
-  /** What is beside the sources. */
+  /** The build folders next to the sources. */
   left = () => readdirSync(this.file('console')).filter((name) => /dist/.test(name));
 
   begin(script = 'pretest', ...args: string[]): ChildProcess {
@@ -76,29 +76,29 @@ class Clone {
     });
   }
 
-  async run(script?: string, ...args: string[]): Promise<{ code: number; said: string }> {
+  async run(script?: string, ...args: string[]): Promise<{ code: number; output: string }> {
     const child = this.begin(script, ...args);
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
     const [code] = await once(child, 'close');
-    return { code, said };
+    return { code, output };
   }
 }
 
-describe('the console, before npm start and npm test', () => {
-  it('is built where there is none, for production and by nothing but its sources, and then left alone', async () => {
+describe('scripts/console.mjs before npm start and npm test', () => {
+  it('builds a missing console in production mode once', async () => {
     const clone = new Clone();
     const first = await clone.run();
     expect(first.code).toBe(0);
-    expect(first.said).toMatch(/^Building the console …\nBuilt in \d+\.\d s\.\n$/);
+    expect(first.output).toMatch(/^Building the console …\nBuilt in \d+\.\d s\.\n$/);
     expect(clone.read('ran')).toBe('false production\n');
     expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
     expect(clone.left()).toEqual(['dist']);
-    expect(await clone.run()).toEqual({ code: 0, said: '' });
+    expect(await clone.run()).toEqual({ code: 0, output: '' });
     expect(clone.built()).toBe(1);
   });
 
-  it('has its texts compressed beside them, where that is shorter', async () => {
+  it('writes compressed copies of text files if they are shorter', async () => {
     const clone = new Clone();
     await clone.run();
     const names = readdirSync(clone.file('console/dist/assets')).sort();
@@ -110,55 +110,58 @@ describe('the console, before npm start and npm test', () => {
   });
 
   it.each([
-    ['a source is changed', (clone: Clone) => clone.write('console/main.tsx', `${SCRIPT} `)],
-    ['a source comes', (clone: Clone) => clone.write('console/pages/new.tsx', '')],
-    ['a source goes', (clone: Clone) => clone.remove('console/gen/client.ts')],
-    ['the generated client is changed', (clone: Clone) => clone.write('console/gen/client.ts', '2')],
-    ['a source has another name', rename],
-    ['packages have other versions', (clone: Clone) => clone.write('package-lock.json', '{"packages":{}}')],
-    ['it is built in another way', (clone: Clone) => clone.write('scripts/console/more.mjs', '')],
-    ['its stamp is gone', (clone: Clone) => clone.remove('console/dist/.made-from')],
-    ['it is gone', (clone: Clone) => clone.remove('console/dist')],
-  ])('is built again when %s', async (_, change) => {
+    ['a source file changes', (clone: Clone) => clone.write('console/main.tsx', `${SCRIPT} `)],
+    ['a source file is added', (clone: Clone) => clone.write('console/pages/new.tsx', '')],
+    ['a source file is removed', (clone: Clone) => clone.remove('console/gen/client.ts')],
+    ['the generated client changes', (clone: Clone) => clone.write('console/gen/client.ts', '2')],
+    ['a source file is renamed', rename],
+    ['package versions change', (clone: Clone) => clone.write('package-lock.json', '{"packages":{}}')],
+    ['the build scripts change', (clone: Clone) => clone.write('scripts/console/more.mjs', '')],
+    ['the digest file is missing', (clone: Clone) => clone.remove('console/dist/.made-from')],
+    ['the build is missing', (clone: Clone) => clone.remove('console/dist')],
+  ])('builds again when %s', async (_, change) => {
     const clone = new Clone();
     await clone.run();
     change(clone);
     expect((await clone.run()).code).toBe(0);
     expect(clone.built()).toBe(2);
-    expect(await clone.run()).toEqual({ code: 0, said: '' });
+    expect(await clone.run()).toEqual({ code: 0, output: '' });
   });
 
   it.each([
-    ['a source was only touched', (clone: Clone) => utimesSync(clone.file('console/main.tsx'), 9e9, 9e9)],
+    [
+      'only the time of a source file changes',
+      (clone: Clone) => utimesSync(clone.file('console/main.tsx'), 9e9, 9e9),
+    ],
     ['an editor has a file open', (clone: Clone) => clone.write('console/.main.tsx.swp', '')],
-    ['a build before it was killed', (clone: Clone) => clone.write('console/.dist-new/index.html', '')],
-    ['something else was changed', (clone: Clone) => clone.write('edge/app.ts', '')],
-  ])('is not built again when %s', async (_, change) => {
+    ['an earlier build was killed', (clone: Clone) => clone.write('console/.dist-new/index.html', '')],
+    ['another folder changes', (clone: Clone) => clone.write('edge/app.ts', '')],
+  ])('does not build again when %s', async (_, change) => {
     const clone = new Clone();
     await clone.run();
     change(clone);
-    expect(await clone.run()).toEqual({ code: 0, said: '' });
+    expect(await clone.run()).toEqual({ code: 0, output: '' });
     expect(clone.built()).toBe(1);
   });
 
-  it('is built once when several begin at the same time', async () => {
+  it('builds once when several processes start at the same time', async () => {
     const clone = new Clone();
     clone.write('slow', '');
     const all = [clone.run(), clone.run(), clone.run()];
-    await until('it is being built', () => clone.built() === 1);
+    await until('the build runs', () => clone.built() === 1);
     clone.remove('slow');
     expect((await Promise.all(all)).map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(clone.built()).toBe(1);
     expect(clone.has('.console.lock')).toBe(false);
   });
 
-  it('is served as it was until the next one is whole', async () => {
+  it('keeps the previous build until the next one is complete', async () => {
     const clone = new Clone();
     await clone.run();
     clone.write('console/main.tsx', 'new');
     clone.write('slow', '');
     const next = clone.run();
-    await until('it is being built', () => clone.has('console/.dist-new/assets/logo-1.png'));
+    await until('the build runs', () => clone.has('console/.dist-new/assets/logo-1.png'));
     expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
     clone.remove('slow');
     await next;
@@ -166,11 +169,11 @@ describe('the console, before npm start and npm test', () => {
     expect(clone.has('console/dist/assets/main-1.js.br')).toBe(false);
   });
 
-  it('is built by the next one when a build was stopped in the middle', async () => {
+  it('builds again after an interrupted build', async () => {
     const clone = new Clone();
     clone.write('slow', '');
     const stopped = clone.begin();
-    await until('it is being built', () => clone.has('console/.dist-new/assets/logo-1.png'));
+    await until('the build runs', () => clone.has('console/.dist-new/assets/logo-1.png'));
     stopped.kill('SIGTERM');
     await once(stopped, 'close');
     expect(clone.has('console/dist')).toBe(false);
@@ -179,47 +182,47 @@ describe('the console, before npm start and npm test', () => {
     expect(clone.left()).toEqual(['dist']);
   });
 
-  it('stops tests when it cannot be built, and tells what to do', async () => {
+  it('stops tests when the build fails and explains how to see the reason', async () => {
     const clone = new Clone();
     clone.write('broken', '');
-    const { code, said } = await clone.run();
+    const { code, output } = await clone.run();
     expect(code).toBe(1);
-    expect(said).toContain('The console could not be built. To see why: npm run console\n');
-    expect(said).not.toContain('bracket');
+    expect(output).toContain('The console could not be built. To see why: npm run console\n');
+    expect(output).not.toContain('bracket');
     expect(clone.left()).toEqual([]);
     const shown = await clone.run('console', '--show');
     expect(shown.code).toBe(1);
-    expect(shown.said).toContain('a bracket is missing');
+    expect(shown.output).toContain('a bracket is missing');
   });
 
-  it('does not stop a start: what was built before is served, or nothing', async () => {
+  it('does not stop a start when the build fails', async () => {
     const clone = new Clone();
     clone.write('broken', '');
     const without = await clone.run('prestart');
     expect(without.code).toBe(0);
-    expect(without.said).toContain('The console could not be built. To see why: npm run console\n');
-    expect(without.said).toContain('The service does without');
+    expect(without.output).toContain('The console could not be built. To see why: npm run console\n');
+    expect(without.output).toContain('The service starts without a console');
     clone.remove('broken');
     await clone.run();
     clone.write('console/main.tsx', 'new');
     clone.write('broken', '');
     const before = await clone.run('prestart');
     expect(before.code).toBe(0);
-    expect(before.said).toContain('The one that was built before is served.');
+    expect(before.output).toContain('The previous build is served.');
     expect(clone.read('console/dist/assets/main-1.js')).toBe(SCRIPT);
   });
 
-  it('is taken as it is in an image, where there are no sources or no tools', async () => {
+  it('uses the existing build without sources or build tools', async () => {
     const clone = new Clone();
     await clone.run();
     clone.remove('node_modules');
-    expect(await clone.run('prestart')).toEqual({ code: 0, said: '' });
+    expect(await clone.run('prestart')).toEqual({ code: 0, output: '' });
     clone.write('console/main.tsx', 'new');
     const stale = await clone.run('prestart');
     expect(stale.code).toBe(0);
-    expect(stale.said).toContain('npm ci --include=dev');
+    expect(stale.output).toContain('npm ci --include=dev');
     for (const name of ['main.tsx', 'gen', 'index.html']) clone.remove(`console/${name}`);
-    expect(await clone.run('prestart')).toEqual({ code: 0, said: '' });
+    expect(await clone.run('prestart')).toEqual({ code: 0, output: '' });
     expect(clone.built()).toBe(1);
   });
 });

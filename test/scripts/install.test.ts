@@ -11,7 +11,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 
-/** Stands in for npm: installs what the lock file says, takes a moment, and notes that it ran. */
+/** Replaces npm: installs the packages of the lock file after a delay, and records that it ran. */
 const NPM = `
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 appendFileSync('ran', process.argv.slice(2).join(' ') + '\\n');
@@ -49,7 +49,7 @@ class Clone {
   file = (name: string) => join(this.path, name);
   write = (name: string, text: string) => writeFileSync(this.file(name), text);
   lock = (packages: object) => this.write('package-lock.json', JSON.stringify({ packages }));
-  /** What npm was called with, and when it was done. */
+  /** The arguments of each npm call and a line when it is done. */
   ran = () => (existsSync(this.file('ran')) ? readFileSync(this.file('ran'), 'utf8').trim().split('\n') : []);
 
   begin(script = 'pretest'): ChildProcess {
@@ -61,27 +61,27 @@ class Clone {
     return spawn(process.execPath, [this.file('scripts/install.mjs')], { env, stdio: 'pipe' });
   }
 
-  async install(script?: string): Promise<{ code: number; said: string }> {
+  async install(script?: string): Promise<{ code: number; output: string }> {
     const child = this.begin(script);
-    let said = '';
+    let output = '';
     child.stderr?.on('data', (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     const [code] = await once(child, 'close');
-    return { code, said };
+    return { code, output };
   }
 }
 
-describe('npm start and npm test, before they run', () => {
-  it('install what is missing, without any package’s own scripts, and then nothing', async () => {
+describe('scripts/install.mjs before npm start and npm test', () => {
+  it('installs missing packages once, without running package scripts', async () => {
     const clone = new Clone();
     expect((await clone.install()).code).toBe(0);
     expect(clone.ran()).toEqual([expect.stringMatching(/^ci --ignore-scripts .*--include=dev/), 'done']);
-    expect(await clone.install()).toEqual({ code: 0, said: '' });
+    expect(await clone.install()).toEqual({ code: 0, output: '' });
     expect(clone.ran()).toHaveLength(2);
   });
 
-  it('install again when the lock file has changed', async () => {
+  it('installs again when the lock file has changed', async () => {
     const clone = new Clone();
     await clone.install();
     clone.lock({ ...LOCK, 'node_modules/two': { version: '1.0.0', integrity: 'sha512-two' } });
@@ -89,15 +89,15 @@ describe('npm start and npm test, before they run', () => {
     expect(existsSync(clone.file('node_modules/two'))).toBe(true);
   });
 
-  it('take over what the user installed with npm', async () => {
+  it('accepts packages that the user installed with npm', async () => {
     const clone = new Clone();
     await clone.install();
     rmSync(clone.file('node_modules/.installed'));
-    expect(await clone.install()).toEqual({ code: 0, said: '' });
+    expect(await clone.install()).toEqual({ code: 0, output: '' });
     expect(clone.ran()).toHaveLength(2);
   });
 
-  it('want the tools of developers for tests, but not for a start', async () => {
+  it('requires development packages for tests but not for a start', async () => {
     const clone = new Clone();
     await clone.install();
     rmSync(clone.file('node_modules/.installed'));
@@ -109,7 +109,7 @@ describe('npm start and npm test, before they run', () => {
     expect(clone.ran()).toHaveLength(4);
   });
 
-  it('install again after an installation that broke off', async () => {
+  it('installs again after an interrupted installation', async () => {
     const clone = new Clone();
     await clone.install();
     rmSync(clone.file('node_modules/.installed'));
@@ -118,16 +118,16 @@ describe('npm start and npm test, before they run', () => {
     expect(existsSync(clone.file('node_modules/one'))).toBe(true);
   });
 
-  it('say so and stop when npm fails', async () => {
+  it('reports a failure of npm and stops', async () => {
     const clone = new Clone();
     clone.write('broken', '');
-    const { code, said } = await clone.install();
+    const { code, output } = await clone.install();
     expect(code).toBe(1);
-    expect(said).toContain('npm ci failed (exit code 7)');
+    expect(output).toContain('npm ci failed (exit code 7)');
     expect(existsSync(clone.file('.install.lock'))).toBe(false);
   });
 
-  it('install once when both begin at the same time', async () => {
+  it('installs once when several processes start at the same time', async () => {
     const clone = new Clone();
     clone.write('slow', '');
     const all = [clone.install(), clone.install(), clone.install()];
@@ -137,12 +137,14 @@ describe('npm start and npm test, before they run', () => {
     expect(clone.ran()).toHaveLength(2);
   });
 
-  it('wait for the npm of an installation that was killed', async () => {
+  it('waits for the npm process of a killed installation', async () => {
     const clone = new Clone();
     clone.write('slow', '');
     const killed = clone.begin();
     await until('npm runs', () => clone.ran().length === 1);
-    await until('the lock names both', () => readFileSync(clone.file('.install.lock'), 'utf8').match(/},{/));
+    await until('the lock names both processes', () =>
+      readFileSync(clone.file('.install.lock'), 'utf8').match(/},{/),
+    );
     killed.kill('SIGKILL');
     await once(killed, 'exit');
     const next = clone.install();
@@ -151,7 +153,7 @@ describe('npm start and npm test, before they run', () => {
     expect(clone.ran()).toHaveLength(2);
   });
 
-  it('stop npm when they are stopped', async () => {
+  it('stops npm when it is stopped', async () => {
     const clone = new Clone();
     clone.write('slow', '');
     const stopped = clone.begin();

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** The envelope of every answer. */
+/** The response envelope. */
 export interface Envelope<Data = AnyData> {
   code: string;
   message: string;
@@ -16,27 +16,27 @@ export interface Envelope<Data = AnyData> {
   };
 }
 
-/** The tests read members of whatever came back. */
+/** Tests read members of any response. */
 type AnyData = Record<string, unknown> & unknown[];
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   body: Envelope;
 }
 
-/** Speaks to a running system as a client would. */
-export function createApi(origin: string) {
+/** A client of a running system. Every request has `credentials` among its headers. */
+export function createApi(origin: string, credentials: Record<string, string> = {}) {
   async function send(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const json = body === undefined ? {} : { 'Content-Type': 'application/json' };
     const response = await fetch(`${origin}/api/v1${path}`, {
       method,
-      headers: { ...json, ...headers },
+      headers: { ...json, ...credentials, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, headers: response.headers, body: (await response.json()) as Envelope };
@@ -44,12 +44,13 @@ export function createApi(origin: string) {
 
   return {
     origin,
+    credentials,
     send,
     get: (path: string) => send('GET', path),
     post: (path: string, body: unknown = {}, headers?: Record<string, string>) =>
       send('POST', path, body, headers),
     async createAgent(members: object = {}): Promise<string> {
-      const agent = created(
+      const agent = dataOfCreated(
         await send('POST', '/agents', { name: 'Echo', model: 'rehearsal/echo', ...members }),
       );
       return String(agent.agent_id);
@@ -59,7 +60,7 @@ export function createApi(origin: string) {
         deployment_id: id,
         trigger_url: url,
         shared_secret: secret,
-      } = created(
+      } = dataOfCreated(
         await send('POST', `/admin/agents/${agentId}/deployments`, { type: 'webhook', ...members }),
       );
       return { id: String(id), url: String(url), secret: String(secret) };
@@ -68,9 +69,9 @@ export function createApi(origin: string) {
   };
 }
 
-/** What a test stands on has to be there: a refusal ends it here, and not where something of it is missing. */
-function created({ status, body }: Answer): AnyData {
-  if (status !== 201) throw new Error(`nothing was created: ${status} ${JSON.stringify(body)}`);
+/** Fails with the response when a resource was not created, so that a test reports the cause. */
+function dataOfCreated({ status, body }: ApiResponse): AnyData {
+  if (status !== 201) throw new Error(`the resource was not created: ${status} ${JSON.stringify(body)}`);
   return body.data;
 }
 
@@ -82,7 +83,7 @@ export interface Webhook {
   secret: string;
 }
 
-/** The headers with which a sender proves that a body is its own. */
+/** Returns the signature headers of a webhook request. `timestamp` is in Unix seconds. */
 export function signed(
   secret: string,
   body: Uint8Array | string,
@@ -93,11 +94,16 @@ export function signed(
   return { 'X-WEBHOOK-TIMESTAMP': timestamp, 'X-WEBHOOK-SIGNATURE': signature };
 }
 
-async function trigger(
+/** Sends a webhook request, signed unless `headers` are given. */
+export function sendTrigger(
   { url, secret }: Webhook,
   body: Uint8Array<ArrayBuffer> | string,
   headers: Record<string, string> = signed(secret, body),
-): Promise<Answer> {
-  const response = await fetch(url, { method: 'POST', body, headers });
+): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers });
+}
+
+async function trigger(...request: Parameters<typeof sendTrigger>): Promise<ApiResponse> {
+  const response = await sendTrigger(...request);
   return { status: response.status, headers: response.headers, body: (await response.json()) as Envelope };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 
-/** Settings for a system that keeps the bytes of its files in a bucket of its own. */
+/** Settings for a system that stores the bytes of files in a new bucket of the shared object store. */
 export function bucketSettings(): Record<string, string> {
   const { endpoint, accessKey, secretKey } = inject('objectStore');
   return {

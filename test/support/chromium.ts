@@ -10,7 +10,7 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** The Chromium of the host. It asks nobody for anything by itself. */
+/** Starts the Chromium of the host without background network requests. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: QUIET });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** A clock that stands still until it is told to move. Its timers run when it passes them. */
+/** A manual clock. `advance` runs the timers that become due, in order. */
 export interface FakeClock extends Clock {
   advance(ms: number): void;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** A span as a collector receives it, with the resource that sent it. */
-export interface SeenSpan {
+export interface ReceivedSpan {
   traceId: string;
   spanId: string;
   /** Empty for the root of a trace. */
@@ -22,12 +22,12 @@ export interface SeenSpan {
 
 export interface Collector extends AsyncDisposable {
   url: string;
-  /** Everything so far, in the order of arrival. */
-  spans: SeenSpan[];
-  /** What stood in the headers of the last request. */
+  /** All received spans in the order of arrival. */
+  spans: ReceivedSpan[];
+  /** The headers of the last request. */
   headers: Record<string, unknown>;
-  of(traceId: string): SeenSpan[];
-  /** From here on it takes what it is sent and does not answer, until it is told to. */
+  of(traceId: string): ReceivedSpan[];
+  /** Accepts requests without answering until `answer` is called. */
   hang(): void;
   answer(): void;
 }
@@ -35,9 +35,9 @@ export interface Collector extends AsyncDisposable {
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 const ERROR = 2;
 
-/** Receives traces over OTLP, written as JSON, as a collector would. */
+/** Starts a collector that receives traces over OTLP/HTTP with JSON. */
 export async function startCollector(): Promise<Collector> {
-  const spans: SeenSpan[] = [];
+  const spans: ReceivedSpan[] = [];
   const answering = Promise.withResolvers<void>();
   let isHanging = false;
   const server = createServer(async (request, response) => {
@@ -100,14 +100,14 @@ interface Message {
   resourceSpans: { resource: { attributes: Pair[] }; scopeSpans: { spans: RawSpan[] }[] }[];
 }
 
-function spansIn({ resourceSpans }: Message): SeenSpan[] {
+function spansIn({ resourceSpans }: Message): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource: { attributes }, scopeSpans }) => {
     const resource = recordOf(attributes);
-    return scopeSpans.flatMap((scope) => scope.spans.map((span) => seen(span, resource)));
+    return scopeSpans.flatMap((scope) => scope.spans.map((span) => receivedSpan(span, resource)));
   });
 }
 
-function seen(span: RawSpan, resource: Record<string, unknown>): SeenSpan {
+function receivedSpan(span: RawSpan, resource: Record<string, unknown>): ReceivedSpan {
   const { traceId, spanId, parentSpanId = '', name, links = [] } = span;
   return {
     traceId,

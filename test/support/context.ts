@@ -1,10 +1,12 @@
 import { createLocalBus } from '../../lib/bus/local.ts';
-import { createLocalCounters } from '../../lib/bus/local-counters.ts';
+import { createLocalRateLimiter } from '../../lib/bus/local-rate-limiter.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { Instance } from '../../lib/grpc/calls/instance.ts';
+import { openChannel } from '../../lib/grpc/channel.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { localTransport } from '../../lib/grpc/local.ts';
-import { openChannel, serveGrpc } from '../../lib/grpc/network.ts';
+import { serveGrpc } from '../../lib/grpc/server.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import { createIds } from '../../lib/ids.ts';
 import { createLog } from '../../lib/log.ts';
@@ -14,7 +16,7 @@ import { silentTracer } from '../../lib/telemetry/tracer.ts';
 
 const SECRET = 'the shared secret of all services under test';
 
-/** What a service under test is opened with. Failures nobody expected are printed. */
+/** The context of a service under test. Internal errors are printed. */
 export function createContext(databaseUrl: string, overrides: Partial<ServiceContext> = {}): ServiceContext {
   const clock = overrides.clock ?? systemClock;
   return {
@@ -22,7 +24,7 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
     ids: createIds(clock),
     log: createLog({ level: 'warn', pretty: false }),
     bus: createLocalBus(),
-    counters: createLocalCounters(clock),
+    rateLimiter: createLocalRateLimiter(clock),
     databaseUrl,
     serviceSecret: SECRET,
     observe: ({ code, service, method, cause }) => {
@@ -34,10 +36,12 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
   };
 }
 
-export type TransportName = 'in process' | 'gRPC';
-export const TRANSPORTS: TransportName[] = ['in process', 'gRPC'];
+export type TransportName = 'in process' | 'call streams' | 'gRPC';
+/** Lane 2 runs the contract suites over plain gRPC, like a client that does not know call streams. */
+export const TRANSPORTS: TransportName[] =
+  process.env.SERVICE_TEST_TRANSPORT === 'gRPC' ? ['gRPC'] : ['in process', 'call streams'];
 
-/** Makes clients of an endpoint over the transport under test; `as('edge')` calls as the edge would. */
+/** Connects clients to an endpoint over the transport under test. `as('edge')` returns a client that calls as the edge. */
 export async function connect<C extends Contract>(
   contract: C,
   endpoint: Endpoint,
@@ -53,13 +57,25 @@ export async function connect<C extends Contract>(
     };
   }
   const server = await serveGrpc('127.0.0.1:0', [endpoint]);
-  const channel = openChannel(`127.0.0.1:${server.port}`);
+  const address = `127.0.0.1:${server.port}`;
+  const { connected, close } =
+    transport === 'gRPC' ? openNative(address, contract, context) : openStreams(address, contract, context);
   return {
-    as: (self, secret = SECRET) =>
-      createClient({ ...shared, self, secret, transport: channel.transport(contract) }),
+    as: (self, secret = SECRET) => createClient({ ...shared, self, secret, transport: connected }),
     async [Symbol.asyncDispose]() {
-      channel.close();
+      close();
       await server.stop(1_000);
     },
   };
+}
+
+function openStreams(address: string, contract: Contract, { clock }: ServiceContext) {
+  const channel = openChannel(address, { clock });
+  return { connected: channel.transport(contract), close: () => channel.close() };
+}
+
+/** Calls like a client that does not know call streams. */
+function openNative(address: string, contract: Contract, { clock }: ServiceContext) {
+  const instance = new Instance(address, clock);
+  return { connected: instance.native(contract), close: () => instance.close() };
 }

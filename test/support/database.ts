@@ -6,7 +6,7 @@ export interface TestDatabase extends AsyncDisposable {
   url: string;
 }
 
-/** An empty database of its own, gone when disposed of. */
+/** Creates an empty database, which disposal drops. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -6,7 +6,7 @@ import { localTransport } from '../../lib/grpc/local.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 
-/** A neighbour of the service that is tested, which knows only these methods; `self` is who calls it. */
+/** Returns a client of a fake service with only the given methods. `self` is the calling service. */
 export function fakeService<C extends Contract>(
   contract: C,
   known: Partial<Handlers<C>>,
@@ -18,7 +18,7 @@ export function fakeService<C extends Contract>(
   return createClient({ contract, transport, self, secret, clock });
 }
 
-/** The same, for whoever reaches it in another way. */
+/** The endpoint of such a fake service, for other transports. */
 export function fakeEndpoint<C extends Contract>(
   contract: C,
   known: Partial<Handlers<C>>,
@@ -27,7 +27,7 @@ export function fakeEndpoint<C extends Contract>(
 ): Endpoint {
   const names: MethodName<C>[] = Object.keys(contract.methods);
   const absent = async () => {
-    throw refuse('INTERNAL', 'nobody has told the neighbour how to answer this');
+    throw refuse('INTERNAL', 'the fake service does not implement this method');
   };
   const handlers = { ...Object.fromEntries(names.map((name) => [name, absent])), ...known } as Handlers<C>;
   const peers = {} as { [M in MethodName<C>]: readonly string[] };

@@ -1,66 +1,74 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '../../lib/db/embedded/port.ts';
 import { type Api, createApi } from './api.ts';
 import { bucketSettings } from './bucket.ts';
 import { createDatabase } from './database.ts';
 import { realLane } from './lane.ts';
+import { freePort } from './port.ts';
+import { startTestPostgres } from './postgres-server.ts';
 import { type Program, runProgram } from './program.ts';
 import { startRedis } from './redis.ts';
 import { scratch } from './scratch.ts';
-import { startServer } from './server.ts';
 import { shape } from './shape.ts';
 import { planTargets, TARGETS, type TargetName } from './targets.ts';
 import { until } from './wait.ts';
 
 const START_MS = 60_000;
 
-/** The system as programs that an operator runs, in the shape that the run of the tests asks for. */
+/** The system as separate programs, in the process shape of the test run. */
 export interface Fleet extends AsyncDisposable {
   api: Api;
   databaseUrl: string;
   /** The programs that make up the shape: `all`, or every target. */
   names: readonly string[];
-  /** Makes known another program, under a name of its own, that is told something else than the target's first one. */
+  /** Defines another program of a target, with changed settings, under a new name. */
   add(name: string, target: TargetName, settings: Record<string, string>): void;
-  /** Starts a program, for the first time or again, without waiting until it is ready; so `redis` and `postgres`. */
+  /** Starts or restarts a program, `redis` or `postgres`, without waiting until it is ready. */
   run(name: string): Promise<void>;
   /**
-   * Ends a program and returns its exit code; null when the signal ended it. Ends `redis` without warning, and
-   * `postgres` when it is the fleet's own.
+   * Ends a program and returns its exit code, or null when the signal ended it. `redis` is always killed.
+   * `postgres` ends only if the fleet owns it.
    */
   end(name: string, signal: NodeJS.Signals): Promise<number | null>;
-  /** Whether the edge says that everything it needs is there. */
+  /** The process id of a running program. */
+  pidOf(name: string): number;
+  /** Whether the edge reports ready, and not degraded. */
   isReady(): Promise<boolean>;
-  /** Resolves when it is. Fails when a program has ended by itself. */
+  /** Waits until the edge is ready. Fails when a program has exited by itself. */
   ready(): Promise<void>;
 }
 
-interface Plan {
+interface PlannedProgram {
+  args: string[];
+  env: Record<string, string>;
+}
+
+interface FleetPlan {
   origin: string;
-  programs: Map<string, { args: string[]; env: Record<string, string> }>;
+  programs: Map<string, PlannedProgram>;
 }
 
 /**
- * Starts all programs of the shape, on a database of their own, and waits until they are ready. With
- * `ownPostgres` its server is theirs alone as well.
+ * Starts all programs of the shape on a new database and waits until they are ready. With `ownPostgres` they also
+ * have a PostgreSQL server of their own. With `hasSecondInstances`, each service also runs as `<target> 2`.
  */
 export async function startFleet(
   settings: Record<string, string> = {},
-  { ownPostgres = false } = {},
+  { ownPostgres = false, hasSecondInstances = false } = {},
 ): Promise<Fleet> {
   await using opened = new AsyncDisposableStack();
-  const postgres = ownPostgres ? opened.use(await startServer()) : undefined;
+  const postgres = ownPostgres ? opened.use(await startTestPostgres()) : undefined;
   const database = postgres ?? opened.use(await createDatabase());
   const redis = realLane ? opened.use(await startRedis()) : undefined;
   const directory = await mkdtemp(join(scratch(), 'ahs-fleet-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
-  const plan = await planOf({
+  const shared = {
     SERVICE_DATABASE_URL: database.url,
     ...(redis ? { SERVICE_REDIS_URL: redis.url, ...bucketSettings() } : {}),
     SERVICE_DATA_DIR: directory,
     ...settings,
-  });
+  };
+  const plan = await fleetPlanOf(shared, hasSecondInstances);
   const running = new Map<string, Program & { ended?: true }>();
   const api = createApi(plan.origin);
 
@@ -74,7 +82,7 @@ export async function startFleet(
       return signal === 'SIGKILL' ? null : 0;
     }
     const program = running.get(name);
-    if (!program) throw new Error(`${name} does not run`);
+    if (!program) throw new Error(`${name} is not running`);
     running.delete(name);
     program.kill(signal);
     return program.exited;
@@ -84,7 +92,11 @@ export async function startFleet(
     await Promise.all([...running.keys()].map((name) => end(name, 'SIGKILL')));
   });
 
-  const isReady = async () => (await fetch(`${api.origin}/readyz`).catch(() => undefined))?.ok ?? false;
+  const isReady = async () => {
+    const response = await fetch(`${api.origin}/readyz`).catch(() => undefined);
+    // A degraded edge answers 200, too, for example while `files` starts.
+    return response?.ok === true && (await response.text()).includes('"status":"ready"');
+  };
   const fleet = {
     api,
     databaseUrl: database.url,
@@ -97,42 +109,53 @@ export async function startFleet(
     async run(name: string) {
       if (name === 'redis' && redis) return redis.restart();
       if (name === 'postgres' && postgres) return postgres.run();
-      const known = plan.programs.get(name);
-      if (!known || running.has(name)) throw new Error(`${name} is unknown, or runs`);
-      const program: Program & { ended?: true } = runProgram(known.env, known.args);
+      const planned = plan.programs.get(name);
+      if (!planned || running.has(name)) throw new Error(`${name} is unknown or already running`);
+      const program: Program & { ended?: true } = runProgram(planned.env, planned.args);
       running.set(name, program);
       void program.exited.then(() => {
         program.ended = true;
       });
     },
     end,
+    pidOf(name: string) {
+      const program = running.get(name);
+      if (!program) throw new Error(`${name} is not running`);
+      return program.pid;
+    },
     isReady,
     async ready() {
       await until(
-        'everything is ready',
+        'the fleet is ready',
         () => {
           for (const [name, { ended, output }] of running)
-            if (ended) throw new Error(`${name} has ended by itself: ${output()}`);
+            if (ended) throw new Error(`${name} has exited by itself: ${output()}`);
           return isReady();
         },
         START_MS,
       );
     },
   };
-  // All at once: they migrate at the same time, and whoever needs another one waits for it.
+  // All programs start together, so they migrate at the same time, and each waits for the services it needs.
   await Promise.all(fleet.names.map((name) => fleet.run(name)));
   await fleet.ready();
   const stack = opened.move();
   return { ...fleet, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-async function planOf(shared: Record<string, string>): Promise<Plan> {
+async function fleetPlanOf(shared: Record<string, string>, hasSecondInstances: boolean): Promise<FleetPlan> {
   if (shape === 'one process') {
     const port = String(await freePort());
     const env = { SERVICE_PORT: port, SERVICE_LOG_LEVEL: 'warn', ...shared };
     return { origin: `http://127.0.0.1:${port}`, programs: new Map([['all', { args: [], env }]]) };
   }
-  const { origin, settings } = await planTargets(shared);
-  const programOf = (target: TargetName) => ({ args: [`--target=${target}`], env: settings[target] });
-  return { origin, programs: new Map(TARGETS.map((target) => [target, programOf(target)])) };
+  const { origin, settings, secondInstances } = await planTargets(shared, { hasSecondInstances });
+  const programs = new Map<string, PlannedProgram>();
+  for (const target of TARGETS) {
+    const program = { args: [`--target=${target}`], env: settings[target] };
+    programs.set(target, program);
+    const changed = secondInstances.get(target);
+    if (changed) programs.set(`${target} 2`, { ...program, env: { ...program.env, ...changed } });
+  }
+  return { origin, programs };
 }

@@ -1,18 +1,18 @@
 import { type Frame, readStream } from './stream.ts';
 
 export interface Follower {
-  /** Events of the journal that have come so far. */
+  /** Received journal events. */
   events: Frame[];
-  /** How often it has joined. */
+  /** Number of connections so far. */
   joins: number;
 }
 
 const PAUSE_MS = 50;
 
 /**
- * Follows a session as a browser does: whenever the stream ends or cannot be had, it joins again after the
- * last event that it has seen; it does so, too, behind an event at which it `drops`. Ends with the event that
- * `isLast` says is the last one, or with the signal.
+ * Follows a session as a browser does: when the stream ends or cannot be opened, it reconnects after the last received
+ * event. It also disconnects and reconnects after an event for which `drops` returns true. Ends after the event for which
+ * `isLast` returns true, or when the signal aborts.
  */
 export function follow(
   url: string,
@@ -38,7 +38,7 @@ export function follow(
         ended = isLast(frame);
         return ended || drops();
       };
-      // Whatever ends a stream, the answer to it is the same.
+      // Every failure of a stream is handled by reconnecting.
       await readStream(url, take, last === undefined ? {} : { 'Last-Event-ID': last }).catch(() => {});
     }
   }

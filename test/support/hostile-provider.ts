@@ -4,10 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { exportJWK, SignJWT, UnsecuredJWT } from 'jose';
 
-export type Fault = 'error' | 'redirect' | 'huge' | 'slow' | 'garbage' | 'page';
-export type Place = 'discovery' | 'keys' | 'token' | 'introspection';
+export type Fault =
+  | 'error'
+  | 'redirect'
+  | 'huge'
+  | 'slow'
+  | 'garbage'
+  | 'page'
+  | 'unsupported token'
+  | 'invalid client';
+type ProviderEndpoint = 'discovery' | 'keys' | 'token' | 'introspection';
 
-const PLACES: Record<string, Place> = {
+const ENDPOINTS: Record<string, ProviderEndpoint> = {
   '/.well-known/openid-configuration': 'discovery',
   '/keys': 'keys',
   '/token': 'token',
@@ -15,33 +23,38 @@ const PLACES: Record<string, Place> = {
 };
 const KID = 'the-key';
 const MIB = 1024 * 1024;
-/** Made once, as that takes a while. */
+/** Generated once, because generation is slow. */
 const PUBLISHED = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const OTHER = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 export interface SigningOptions {
-  /** Default: RS256, with the key that is published. HS256 signs with its public half. */
+  /** Default: RS256 with the published key. HS256 uses the public key as the secret. */
   alg?: 'RS256' | 'HS256' | 'none';
-  /** Of the header. Default: that of the published key. */
+  /** `kid` of the header. Default: that of the published key. */
   kid?: string;
   typ?: string;
-  /** With another key, under the name of the published one. */
+  /** Sign with another key, with the `kid` of the published key. */
   otherKey?: boolean;
 }
 
-/** A provider of identities that says whatever it is told to, signed or not. */
+/** An identity provider with configurable responses, tokens and faults. */
 export class HostileProvider implements AsyncDisposable {
-  readonly #server = createServer((request, response) => this.#answer(request, response));
-  /** What goes wrong, and where. */
-  readonly faults = new Map<Place, Fault>();
-  /** What it says of itself, over what it would say otherwise. */
+  readonly #server = createServer((request, response) => this.#handle(request, response));
+  /** Faults by endpoint. */
+  readonly faults = new Map<ProviderEndpoint, Fault>();
+  /** Overrides members of the discovery document. */
   metadata: Record<string, unknown> = {};
-  /** The ID token it gives next, and what it answers about tokens. */
+  /** The next ID token, and the introspection response. */
   idToken = '';
   introspection: Record<string, unknown> = { active: false };
-  /** How often each place was asked. */
-  readonly asked: Record<Place, number> = { discovery: 0, keys: 0, token: 0, introspection: 0 };
-  /** All tokens it has ever made. */
+  /** Number of requests by endpoint. */
+  readonly requestCounts: Record<ProviderEndpoint, number> = {
+    discovery: 0,
+    keys: 0,
+    token: 0,
+    introspection: 0,
+  };
+  /** All tokens that it has issued. */
   readonly tokens: string[] = [];
 
   static async open(): Promise<HostileProvider> {
@@ -57,12 +70,12 @@ export class HostileProvider implements AsyncDisposable {
 
   /** A JWT. Times are in seconds since the epoch. */
   async sign(claims: Record<string, unknown>, options: SigningOptions = {}): Promise<string> {
-    const token = await this.#signed(claims, options);
+    const token = await this.#createToken(claims, options);
     this.tokens.push(token);
     return token;
   }
 
-  async #signed(claims: Record<string, unknown>, options: SigningOptions): Promise<string> {
+  async #createToken(claims: Record<string, unknown>, options: SigningOptions): Promise<string> {
     const { alg = 'RS256', kid = KID, typ, otherKey = false } = options;
     if (alg === 'none') return new UnsecuredJWT(claims).encode();
     const { privateKey } = otherKey ? OTHER : PUBLISHED;
@@ -77,25 +90,25 @@ export class HostileProvider implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #handle(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
-    const place = PLACES[new URL(request.url ?? '/', this.issuer).pathname];
-    const fault = place && this.faults.get(place);
-    if (place) this.asked[place]++;
-    if (!place) response.writeHead(404).end();
+    const endpoint = ENDPOINTS[new URL(request.url ?? '/', this.issuer).pathname];
+    const fault = endpoint && this.faults.get(endpoint);
+    if (endpoint) this.requestCounts[endpoint]++;
+    if (!endpoint) response.writeHead(404).end();
     else if (fault) misbehave(fault, response);
-    else this.#speak(place, response);
+    else this.#respond(endpoint, response);
   }
 
-  #speak(place: Place, response: ServerResponse): void {
-    this.#say(place).then(
+  #respond(endpoint: ProviderEndpoint, response: ServerResponse): void {
+    this.#bodyOf(endpoint).then(
       (body) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   }
 
-  async #say(place: Place): Promise<object> {
-    switch (place) {
+  async #bodyOf(endpoint: ProviderEndpoint): Promise<object> {
+    switch (endpoint) {
       case 'discovery':
         return {
           issuer: this.issuer,
@@ -136,6 +149,14 @@ function misbehave(fault: Fault, response: ServerResponse): void {
       break;
     case 'garbage':
       response.writeHead(200, { 'content-type': 'application/json' }).end('[{"keys": null');
+      break;
+    case 'unsupported token':
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end('{"error":"unsupported_token_type"}');
+      break;
+    case 'invalid client':
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}');
       break;
     case 'page':
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Welcome</title>');

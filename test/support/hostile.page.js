@@ -1,7 +1,7 @@
-/** Runs in a browser, in a page of somebody else: what such a page can try against a service on this machine. */
+/** Runs in a page of another origin. Contains the attacks that such a page can try against a service on this machine. */
 globalThis.attack = { read, change, submit, popUp, follow };
 
-/** Every way in which a page can load something, and what it got to see: 'nothing', one hopes. */
+/** Tries every way in which a page can load a URL. Returns the readable content of each; 'nothing' if there is none. */
 async function read({ origin, agent, session, deployment }) {
   const api = `${origin}/api/v1`;
   const urls = [
@@ -45,7 +45,7 @@ function openOrNot(source) {
   });
 }
 
-/** Whether an element that shows what it loads has loaded it. */
+/** Returns 'loaded' when an element has loaded the URL, otherwise 'nothing'. */
 function load(tag, url) {
   const element = document.createElement(tag);
   if (tag === 'link') Object.assign(element, { rel: 'stylesheet', href: url });
@@ -58,22 +58,22 @@ function load(tag, url) {
   }).finally(() => element.remove());
 }
 
-/** What can be read in a frame. It says that it has loaded also when it shows the browser's page of errors. */
+/** Returns the readable text of a frame. A frame also fires `load` when it shows the browser's error page. */
 async function frame(tag, url) {
   const element = document.createElement(tag);
   element[tag === 'object' ? 'data' : 'src'] = url;
-  const settled = new Promise((resolve) => {
+  const done = new Promise((resolve) => {
     element.onload = resolve;
     element.onerror = resolve;
   });
   document.body.append(element);
-  await settled;
+  await done;
   const inside = element.contentDocument ?? element.getSVGDocument?.();
   element.remove();
   return inside?.body?.textContent || 'nothing';
 }
 
-/** Every change a page can ask for by itself. */
+/** Sends every change that a page can request by itself. */
 async function change({ origin, agent, session, deployment }) {
   const changes = [
     ['POST', '/agents', { name: 'Evil', model: 'rehearsal/echo' }],

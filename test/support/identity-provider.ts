@@ -15,13 +15,13 @@ export interface Account {
 }
 
 export interface IdentityProviderOptions {
-  /** By subject. May be changed at any time. */
+  /** By subject. Tests can change them at any time. */
   accounts?: Record<string, Account>;
-  /** Of the service, as browsers reach it; where it is known only later, see `returnTo`. */
+  /** Origin of the service for browsers. `setOrigin` sets it later. */
   origin?: string;
   /** Undefined: a public client. */
   clientSecret?: string;
-  /** ID tokens hold no more than the subject: the rest has to be asked for. */
+  /** ID tokens contain only the subject. Other claims are in the user info. */
   thinIdTokens?: boolean;
 }
 
@@ -38,22 +38,22 @@ export interface AccessTokenOptions {
 
 export const CLIENT_ID = 'agent-hosting-service';
 export const AUDIENCE = 'https://agents.example.com/api';
-const SCOPES = 'agents:read agents:write agents:admin agents:mcp other:read';
+const SCOPES = 'agents:read agents:write agents:admin other:read';
 
-/** A real provider of identities (oidc-provider) on a port of its own. */
+/** A real identity provider (oidc-provider) on a free port. */
 export class IdentityProvider implements AsyncDisposable {
   readonly accounts: Record<string, Account>;
   readonly #options: IdentityProviderOptions;
-  readonly #server = createServer((request, response) => this.#answer(request, response));
+  readonly #server = createServer((request, response) => this.#handle(request, response));
   readonly #store = createIdentityStore();
   #origin: string;
   #key: JWK | undefined;
   #provider: Provider | undefined;
   #listener: RequestListener = () => {};
-  #away = false;
-  /** Paths that were asked for, in order. */
+  #isUnavailable = false;
+  /** Requested paths, in order. */
   readonly requests: string[] = [];
-  /** What was said at each exchange of a code for tokens: secrets, all of it. */
+  /** The secrets of every exchange of a code for tokens. */
   readonly exchanges: Exchange[] = [];
 
   static async open(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
@@ -74,26 +74,26 @@ export class IdentityProvider implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** From now on it signs with a key that nobody has seen before, and knows no other. */
+  /** Replaces the signing key with a new key. */
   async rotateKeys(): Promise<void> {
     const { privateKey } = await generateKeyPair('RS256', { extractable: true });
     this.#key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
-    this.#begin();
+    this.#restart();
   }
 
-  /** From now on browsers come back to this origin. */
-  returnTo(origin: string): void {
+  /** Sets the origin to which browsers return. */
+  setOrigin(origin: string): void {
     this.#origin = origin;
-    this.#begin();
+    this.#restart();
   }
 
-  /** Whether it does not answer at all. */
-  set away(away: boolean) {
-    this.#away = away;
-    if (away) this.#server.closeAllConnections();
+  /** Whether it closes all connections without a response. */
+  set isUnavailable(isUnavailable: boolean) {
+    this.#isUnavailable = isUnavailable;
+    if (isUnavailable) this.#server.closeAllConnections();
   }
 
-  /** Walks through a login as a browser would. Returns the query with which the browser is sent back. */
+  /** Follows the redirects of a login like a browser. Returns the query of the callback. */
   async login(authorizationUrl: string, subject: string, jar = new CookieJar()): Promise<string> {
     let url = new URL(authorizationUrl);
     for (let steps = 0; steps < 10; steps++) {
@@ -108,10 +108,10 @@ export class IdentityProvider implements AsyncDisposable {
       url = new URL(location, url);
       if (url.origin === this.#origin) return url.search.slice(1);
     }
-    throw new Error('the login goes round in circles');
+    throw new Error('the login redirects in a loop');
   }
 
-  /** A token with which the subject may call the service. */
+  /** Issues an access token of the subject for the service. */
   async accessToken(subject: string, options: AccessTokenOptions = {}): Promise<string> {
     const { audience = AUDIENCE, scope = 'agents:read agents:write' } = options;
     const { lifetimeSeconds = 600, format = 'jwt' } = options;
@@ -142,7 +142,7 @@ export class IdentityProvider implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  #begin(): void {
+  #restart(): void {
     this.#provider = new Provider(this.issuer, this.#configuration());
     this.#provider.on('grant.success', ({ oidc, body }: ExchangeContext) => {
       this.exchanges.push({
@@ -180,7 +180,7 @@ export class IdentityProvider implements AsyncDisposable {
         return groups ? { groups } : undefined;
       },
       interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-      loadExistingGrant: (ctx: GrantContext) => granted(ctx),
+      loadExistingGrant: (ctx: GrantContext) => grantAll(ctx),
       ttl: {
         AccessToken: 600,
         AuthorizationCode: 60,
@@ -221,19 +221,19 @@ export class IdentityProvider implements AsyncDisposable {
     return { accountId: subject, claims: async () => ({ sub: subject, name, groups, ...address }) };
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #handle(request: IncomingMessage, response: ServerResponse): void {
     const { pathname } = new URL(request.url ?? '/', this.issuer);
     this.requests.push(pathname);
-    if (this.#away) request.socket.destroy();
+    if (this.#isUnavailable) request.socket.destroy();
     else if (!pathname.startsWith('/interaction/')) this.#listener(request, response);
     else
-      this.#ask(request, response).catch((error: unknown) => {
+      this.#askForAccount(request, response).catch((error: unknown) => {
         response.writeHead(500).end(String(error));
       });
   }
 
-  /** Who it is says a header of `login`, or a person in a browser. */
-  async #ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** The subject comes from a header of `login`, or from the form of a browser. */
+  async #askForAccount(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { 'x-account': header } = request.headers;
     const form = request.method === 'POST' ? new URLSearchParams(await text(request)) : undefined;
     const accountId = form?.get('account') ?? (typeof header === 'string' ? header : undefined);
@@ -273,8 +273,8 @@ interface GrantContext {
   };
 }
 
-/** Nobody is asked whether they agree. */
-async function granted({ oidc: { provider, client, session, params } }: GrantContext) {
+/** Grants all scopes without a consent page. */
+async function grantAll({ oidc: { provider, client, session, params } }: GrantContext) {
   const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
   grant.addOIDCScope('openid profile email groups');
   for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, SCOPES);

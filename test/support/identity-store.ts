@@ -1,6 +1,6 @@
 type Payload = Record<string, unknown> & { uid?: string; grantId?: string; consumed?: unknown };
 
-/** Where a provider of identities under test keeps everything, whatever keys it signs with. */
+/** Storage of an identity provider under test. It survives a change of the signing keys. */
 export function createIdentityStore() {
   const models = new Map<string, Map<string, Payload>>();
 

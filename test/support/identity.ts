@@ -1,10 +1,10 @@
 import type { User } from '../../proto/gen/ahs/auth/v1/auth.ts';
 
-/** What auth answers about somebody, an administrator with all rights unless told otherwise. */
+/** A response of the Identify RPC. Default: an administrator with all scopes. */
 export function identity(overrides: Partial<User> = {}) {
   const user: User = {
     userId: `usr_${'0'.repeat(26)}`,
-    displayName: 'Somebody',
+    displayName: 'Test User',
     roles: ['administrator'],
     enabled: true,
     email: '',
@@ -13,5 +13,5 @@ export function identity(overrides: Partial<User> = {}) {
     lastSeenAt: undefined,
     ...overrides,
   };
-  return { user, scopes: ['read', 'write', 'admin', 'mcp'], credential: 'local' };
+  return { user, scopes: ['read', 'write', 'admin'], credential: 'local' };
 }

@@ -1,11 +1,11 @@
-import { rowsOn } from './sql.ts';
+import { openConnection } from './sql.ts';
 
 /*
- * Whether every session is what its journal says. The journal is read as a stranger would read it, event by event,
- * and what follows from it is compared with the rows that the service keeps beside it.
+ * Checks that the rows of every session, turn and approval agree with its journal. The journal is replayed event by event
+ * from the documented meaning of events alone, and the resulting state is compared with the rows.
  */
 
-interface Told {
+interface JournalEvent {
   seq: number;
   type: string;
   turn_id?: string;
@@ -31,6 +31,8 @@ interface SessionRow {
   stop_reason: { type: string } | null;
   current_turn_id: string | null;
   queued_turns: number;
+  queue_held: boolean;
+  outcome: string | null;
   fence: number;
 }
 
@@ -56,8 +58,9 @@ interface ApprovalRow {
 
 const SESSIONS = `
   select s.session_id, s.deleted_at is not null as deleted, h.last_seq::integer, h.status, h.stop_reason,
-    h.current_turn_id, h.queued_turns, h.fence::integer
-  from sessions.sessions s join sessions.heads h using (session_id)`;
+    h.current_turn_id, h.queued_turns, h.queue_held, h.fence::integer, o.outcome
+  from sessions.sessions s join sessions.heads h using (session_id)
+    left join sessions.session_outcomes o using (session_id)`;
 const JOURNAL = `
   select session_id, first_seq::integer, last_seq::integer, events from sessions.journal
   order by session_id, last_seq`;
@@ -67,35 +70,43 @@ const TURNS = `
   from sessions.turns order by session_id, position`;
 const APPROVALS = 'select session_id, approval_id, turn_id, status from sessions.approvals';
 
-/** One line for each promise that a session breaks; none when all is well. The service should stand still meanwhile. */
+interface JournalRow {
+  session_id: string;
+  first_seq: number;
+  last_seq: number;
+  events: string;
+}
+
+/** Returns one line per violated invariant. Reads one snapshot, because the service may change sessions during the check. */
 export async function brokenInvariants(databaseUrl: string): Promise<string[]> {
-  const [sessions, journal, turns, approvals] = await Promise.all([
-    rowsOn<SessionRow>(databaseUrl, SESSIONS),
-    rowsOn<{ session_id: string; first_seq: number; last_seq: number; events: string }>(databaseUrl, JOURNAL),
-    rowsOn<TurnRow>(databaseUrl, TURNS),
-    rowsOn<ApprovalRow>(databaseUrl, APPROVALS),
-  ]);
-  const events = Map.groupBy(journal, (row) => row.session_id);
+  await using connection = await openConnection(databaseUrl);
+  await connection.query('begin isolation level repeatable read, read only');
+  const { rows: sessions } = await connection.query<SessionRow>(SESSIONS);
+  const { rows: journal } = await connection.query<JournalRow>(JOURNAL);
+  const { rows: turns } = await connection.query<TurnRow>(TURNS);
+  const { rows: approvals } = await connection.query<ApprovalRow>(APPROVALS);
+  const journals = Map.groupBy(journal, (row) => row.session_id);
   const turnsOf = Map.groupBy(turns, (row) => row.session_id);
   const approvalsOf = Map.groupBy(approvals, (row) => row.session_id);
   return sessions.flatMap((session) => {
     const id = session.session_id;
-    const told = (events.get(id) ?? []).flatMap((row) => JSON.parse(row.events) as Told[]);
+    const journaled = (journals.get(id) ?? []).flatMap((row) => JSON.parse(row.events) as JournalEvent[]);
     const found = [
-      ...numbering(session, told),
-      ...turnFaults(session, told, turnsOf.get(id) ?? []),
-      ...messageFaults(told),
-      ...toolFaults(told, turnsOf.get(id) ?? []),
-      ...approvalFaults(told, turnsOf.get(id) ?? [], approvalsOf.get(id) ?? []),
+      ...numbering(session, journaled),
+      ...turnFaults(session, journaled, turnsOf.get(id) ?? []),
+      ...messageFaults(journaled),
+      ...toolFaults(journaled, turnsOf.get(id) ?? []),
+      ...approvalFaults(journaled, turnsOf.get(id) ?? [], approvalsOf.get(id) ?? []),
     ];
     return found.map((fault) => `${id}: ${fault}`);
   });
 }
 
-function numbering(session: SessionRow, told: Told[]): string[] {
+function numbering(session: SessionRow, events: JournalEvent[]): string[] {
   const faults: string[] = [];
-  if (told.some(({ seq }, index) => seq !== index + 1)) faults.push('its events are not 1..n');
-  if (told.length !== session.last_seq) faults.push(`last_seq ${session.last_seq} of ${told.length} events`);
+  if (events.some(({ seq }, index) => seq !== index + 1)) faults.push('its events are not 1..n');
+  if (events.length !== session.last_seq)
+    faults.push(`last_seq ${session.last_seq} of ${events.length} events`);
   return faults;
 }
 
@@ -107,14 +118,24 @@ const ENDS: Record<string, string> = {
   'turn.cancelled': 'cancelled',
 };
 
-function turnFaults(session: SessionRow, told: Told[], rows: TurnRow[]): string[] {
+const OUTCOMES: Record<string, string> = {
+  end_turn: 'completed',
+  interrupted: 'stopped',
+  failed: 'failed',
+  retries_exhausted: 'failed',
+  refused: 'failed',
+  budget_reached: 'limit_reached',
+  max_steps_reached: 'limit_reached',
+};
+
+function turnFaults(session: SessionRow, events: JournalEvent[], rows: TurnRow[]): string[] {
   const faults: string[] = [];
   const state = new Map<string, { status: string; attempt: number; fence: number }>();
   let status = 'idle';
   let stopReason: string | undefined;
   let fence = 0;
   const questions = new Map<string, Set<string>>();
-  for (const event of told) {
+  for (const event of events) {
     const { seq, type, data } = event;
     const named = STATUS.exec(type)?.[1];
     if (named) status = named === 'rescheduled' ? 'rescheduling' : named;
@@ -123,7 +144,7 @@ function turnFaults(session: SessionRow, told: Told[], rows: TurnRow[]): string[
     const turn = state.get(id);
     if (type === 'turn.queued') state.set(id, { status: 'queued', attempt: 0, fence: 0 });
     if (type === 'turn.started') {
-      if (turn?.status !== 'queued') faults.push(`${seq}: a turn starts that is ${turn?.status}`);
+      if (turn?.status !== 'queued') faults.push(`${seq}: a turn with status ${turn?.status} starts`);
       if ((data.fence ?? 0) <= fence) faults.push(`${seq}: fence ${data.fence} after ${fence}`);
       if (data.attempt !== (turn?.attempt ?? 0) + 1) faults.push(`${seq}: attempt ${data.attempt}`);
       fence = data.fence ?? 0;
@@ -131,25 +152,27 @@ function turnFaults(session: SessionRow, told: Told[], rows: TurnRow[]): string[
     }
     if (type === 'session.status_rescheduled' && turn) turn.status = 'queued';
     if (type === 'turn.blocked' && turn) turn.status = 'blocked';
-    const asked = questions.get(event.turn_id ?? '') ?? new Set<string>();
-    if (type === 'approval.requested') questions.set(event.turn_id ?? '', asked.add(data.approval_id ?? ''));
-    // A turn that waited is in the queue again as soon as nothing is left to decide.
-    if (type === 'approval.decided' && asked.delete(data.approval_id ?? '') && asked.size === 0) {
+    const pending = questions.get(event.turn_id ?? '') ?? new Set<string>();
+    if (type === 'approval.requested')
+      questions.set(event.turn_id ?? '', pending.add(data.approval_id ?? ''));
+    // A blocked turn returns to the queue when its last approval is decided.
+    if (type === 'approval.decided' && pending.delete(data.approval_id ?? '') && pending.size === 0) {
       const waiting = state.get(event.turn_id ?? '');
       if (waiting?.status === 'blocked') waiting.status = 'queued';
     }
     const end = ENDS[type];
     if (!end) continue;
     if (!turn || Object.values(ENDS).includes(turn.status))
-      faults.push(`${seq}: ${type} of a turn that is ${turn?.status}`);
+      faults.push(`${seq}: ${type} of a turn with status ${turn?.status}`);
     state.set(id, { attempt: turn?.attempt ?? 0, fence: turn?.fence ?? 0, status: end });
   }
   for (const row of rows) {
-    const said = state.get(row.turn_id);
-    if (said?.status !== row.status) {
-      faults.push(`turn ${row.turn_id} is ${row.status}, its journal says ${said?.status}`);
+    const replayed = state.get(row.turn_id);
+    if (replayed?.status !== row.status) {
+      faults.push(`turn ${row.turn_id} is ${row.status}, expected by its journal: ${replayed?.status}`);
     }
-    if (said && said.attempt !== row.attempt) faults.push(`attempt ${row.attempt} of ${said.attempt}`);
+    if (replayed && replayed.attempt !== row.attempt)
+      faults.push(`attempt ${row.attempt} of ${replayed.attempt}`);
     if (row.ended !== Object.values(ENDS).includes(row.status))
       faults.push(`${row.turn_id}: an end without a time`);
     if (row.leased !== (row.status === 'in_progress'))
@@ -159,31 +182,37 @@ function turnFaults(session: SessionRow, told: Told[], rows: TurnRow[]): string[
   if (session.deleted) return faults;
   const current = rows.find((row) => row.status === 'in_progress' || row.status === 'blocked');
   const queued = rows.filter((row) => row.status === 'queued');
-  if (session.status !== status) faults.push(`status ${session.status}, its journal says ${status}`);
+  if (session.status !== status) faults.push(`status ${session.status}, expected by its journal: ${status}`);
   if ((current?.turn_id ?? null) !== session.current_turn_id)
     faults.push(`current turn ${session.current_turn_id}`);
   if (queued.length !== session.queued_turns)
     faults.push(`${session.queued_turns} queued turns of ${queued.length}`);
   if ((session.status === 'running') !== (current?.status === 'in_progress'))
     faults.push(`${session.status} with a turn ${current?.status}`);
-  if (session.status === 'idle' && queued.length > 0) faults.push('idle with a queue');
+  if (session.status === 'idle' && queued.length > 0 && !session.queue_held) faults.push('idle with a queue');
+  if (session.queue_held && (session.status !== 'idle' || current || queued.length === 0))
+    faults.push(`${session.status} with a held queue of ${queued.length} turns`);
+  if (session.queue_held && queued.some(({ ready }) => ready)) faults.push('a held turn is ready');
+  const outcome = OUTCOMES[session.stop_reason?.type ?? ''];
+  if (session.status === 'idle' && outcome && outcome !== session.outcome)
+    faults.push(`listed as ${session.outcome}, expected by its stop reason: ${outcome}`);
   if ((session.status === 'pending' || session.status === 'rescheduling') && queued.length === 0)
     faults.push(`${session.status} without a queue`);
   if (session.status === 'idle' && current && session.stop_reason?.type !== 'requires_action')
-    faults.push('waits without saying so');
+    faults.push('waits for an approval without stop reason requires_action');
   if (session.status === 'idle' && stopReason !== session.stop_reason?.type)
-    faults.push(`stopped by ${session.stop_reason?.type}, its journal says ${stopReason}`);
+    faults.push(`stopped by ${session.stop_reason?.type}, expected by its journal: ${stopReason}`);
   const [first] = queued;
-  if (first && !current && !first.ready && !first.asleep)
+  if (first && !current && !first.ready && !first.asleep && !session.queue_held)
     faults.push(`turn ${first.turn_id} is stuck in the queue`);
   return faults;
 }
 
-/** Deltas are a beginning of their message; of a message that has none, its end says that it is discarded. */
-function messageFaults(told: Told[]): string[] {
+/** Deltas are a prefix of their message. A message without an end is marked as discarded. */
+function messageFaults(events: JournalEvent[]): string[] {
   const faults: string[] = [];
   const open = new Map<string, { text: string; next: number; turn: string }>();
-  for (const { seq, type, turn_id: turn = '', data } of told) {
+  for (const { seq, type, turn_id: turn = '', data } of events) {
     const id = data.message_id ?? '';
     if (type === 'agent.message_delta') {
       const message = open.get(id) ?? { text: '', next: 0, turn };
@@ -194,7 +223,7 @@ function messageFaults(told: Told[]): string[] {
     if (type === 'agent.message') {
       const text = (data.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
       if (!text.startsWith(open.get(id)?.text ?? ''))
-        faults.push(`${seq}: a message that its deltas did not say`);
+        faults.push(`${seq}: a message that does not begin with its deltas`);
       open.delete(id);
     }
     if (type === 'agent.message_discarded') {
@@ -208,11 +237,11 @@ function messageFaults(told: Told[]): string[] {
   return faults;
 }
 
-/** Each use has one result, and nothing is sent to a tool that was not journalled first. */
-function toolFaults(told: Told[], rows: TurnRow[]): string[] {
+/** Each tool use has one result, and each dispatch follows its tool use. */
+function toolFaults(events: JournalEvent[], rows: TurnRow[]): string[] {
   const faults: string[] = [];
   const open = new Map<string, { dispatches: number; turn: string }>();
-  for (const { seq, type, turn_id: turn = '', data } of told) {
+  for (const { seq, type, turn_id: turn = '', data } of events) {
     const id = data.tool_use_id ?? '';
     const call = open.get(id);
     if (type === 'agent.tool_use') {
@@ -220,43 +249,44 @@ function toolFaults(told: Told[], rows: TurnRow[]): string[] {
       open.set(id, { dispatches: 0, turn });
     }
     if (type === 'agent.tool_dispatched') {
-      if (!call) faults.push(`${seq}: dispatched, but not used`);
+      if (!call) faults.push(`${seq}: dispatch without a tool use`);
       else if (data.attempt !== ++call.dispatches) faults.push(`${seq}: dispatch ${data.attempt}`);
     }
-    // A fork has the results of calls without the events that led to them.
-    if (type === 'agent.tool_result' && !open.delete(id) && told[1]?.type !== 'session.forked') {
-      faults.push(`${seq}: a result of nothing`);
+    // A fork contains tool results without the earlier events of their calls.
+    if (type === 'agent.tool_result' && !open.delete(id) && events[1]?.type !== 'session.forked') {
+      faults.push(`${seq}: a result without a tool use`);
     }
     if (type in ENDS)
       for (const [one, { turn: of }] of open) if (of === data.turn_id) faults.push(`${one} has no result`);
   }
   for (const row of rows) {
-    const kept = (row.calls ?? []).map(({ toolUseId, dispatches }) => `${toolUseId} ${dispatches}`).sort();
-    const said = [...open].filter(([, { turn }]) => turn === row.turn_id);
-    const expected = said.map(([id, { dispatches }]) => `${id} ${dispatches}`).sort();
-    if (kept.join() !== expected.join()) faults.push(`open calls ${kept}, its journal says ${expected}`);
+    const actual = (row.calls ?? []).map(({ toolUseId, dispatches }) => `${toolUseId} ${dispatches}`).sort();
+    const ofTurn = [...open].filter(([, { turn }]) => turn === row.turn_id);
+    const expected = ofTurn.map(([id, { dispatches }]) => `${id} ${dispatches}`).sort();
+    if (actual.join() !== expected.join())
+      faults.push(`open calls ${actual}, expected by its journal: ${expected}`);
   }
   return faults;
 }
 
-/** A question is open in all three places, or in none. */
-function approvalFaults(told: Told[], turns: TurnRow[], rows: ApprovalRow[]): string[] {
+/** An approval is pending in journal, turn row and approval row alike. */
+function approvalFaults(events: JournalEvent[], turns: TurnRow[], rows: ApprovalRow[]): string[] {
   const open = new Set<string>();
-  for (const { type, data } of told) {
+  for (const { type, data } of events) {
     if (type === 'approval.requested') open.add(data.approval_id ?? '');
     if (type === 'approval.decided') open.delete(data.approval_id ?? '');
   }
   const faults: string[] = [];
   for (const { approval_id: id, status, turn_id: turnId } of rows) {
     if ((status === 'pending') !== open.has(id))
-      faults.push(`approval ${id} is ${status}, its journal says otherwise`);
+      faults.push(`approval ${id} is ${status}, not as in its journal`);
     const turn = turns.find((one) => one.turn_id === turnId);
     if (status === 'pending' && turn?.status !== 'blocked')
       faults.push(`approval ${id} waits for a turn that is ${turn?.status}`);
   }
   for (const turn of turns.filter((one) => one.status === 'blocked')) {
     const waits = (turn.calls ?? []).some(({ approval }) => approval && approval.decision === null);
-    if (!waits) faults.push(`turn ${turn.turn_id} waits for nothing`);
+    if (!waits) faults.push(`turn ${turn.turn_id} is blocked without a pending approval`);
   }
   return faults;
 }

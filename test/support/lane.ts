@@ -1,2 +1,2 @@
-/** Whether this run has the backends that an operator brings along, and not only what npm installs. */
+/** Whether this run uses real backends (lane 2) instead of the embedded ones. */
 export const realLane = process.env.SERVICE_TEST_LANE === 'real';

@@ -1,4 +1,4 @@
-/** Settings of a runner that knows no model but the rehearsal ones. */
+/** Runner settings with rehearsal models only. */
 export const NO_KEYS = {
   anthropicApiKey: undefined,
   anthropicBaseUrl: undefined,

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startS3, type TestS3 } from './s3.ts';
+import { type CephServer, startCeph } from './ceph.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -7,16 +7,16 @@ declare module 'vitest' {
   }
 }
 
-/** Where the systems of a run keep the bytes of files, each in a bucket of its own. */
-export interface ObjectStore {
+/** The S3 server that the systems of a test run share. Each system uses its own bucket. */
+interface ObjectStore {
   endpoint: string;
   accessKey: string;
   secretKey: string;
 }
 
-/** It takes a while to start, so all projects of a run share one, though each of them loads this file. */
+/** Every project of a run loads this file. They share one server, because it takes long to start. */
 interface Shared {
-  server: Promise<TestS3>;
+  server: Promise<CephServer>;
   users: number;
 }
 
@@ -24,9 +24,9 @@ declare global {
   var sharedObjectStore: Shared | undefined;
 }
 
-/** One S3 server for the whole run. */
+/** Starts one S3 server for the whole run. Returns the function that stops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  globalThis.sharedObjectStore ??= { server: startS3(), users: 0 };
+  globalThis.sharedObjectStore ??= { server: startCeph(), users: 0 };
   const shared = globalThis.sharedObjectStore;
   shared.users++;
   const { endpoint, user } = await shared.server;

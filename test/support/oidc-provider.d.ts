@@ -1,4 +1,4 @@
-/** As much of the package as test/support/identity-provider.ts needs; it brings no types itself. */
+/** Types for the parts of oidc-provider that test/support/identity-provider.ts uses. The package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 

@@ -12,17 +12,17 @@ declare module 'vitest' {
 }
 
 /**
- * Nobody cuts its power and looks at what is left; tests that do so start one of their own. Thousands of times a run,
- * a service proves that it knows its password; no guesser has to be kept waiting.
+ * Durability is off: crash tests start a server of their own. One SCRAM iteration, because services log in thousands of times
+ * per run.
  */
 const SETTINGS = { max_connections: '400', fsync: 'off', full_page_writes: 'off', scram_iterations: '1' };
 
-/** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
+/** Starts one PostgreSQL for the whole run. Each test file creates its own databases in it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(scratch(), 'ahs-test-postgres-'));
   const server = await startPostgres({ directory, settings: SETTINGS, log: () => {} });
   const { username, password } = new URL(server.url);
-  // Thousands of times a run, somebody proves to know it; no guesser has to be kept waiting here.
+  // Store the administrator's password with one SCRAM iteration as well.
   await runOn(server.url, `set scram_iterations = 1; alter role ${username} password '${password}'`);
   project.provide('postgresUrl', server.url);
   return async () => {

@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 export interface ProcessEntry {
   pid: number;
   parent: number;
-  /** Z for one that has ended and that nobody has asked about yet. */
+  /** Process state; Z for a zombie that its parent has not reaped. */
   state: string;
   command: string;
 }
 
-/** All processes of this machine. Small systems have no ps, and others no /proc. */
+/** Returns all processes of this machine, from /proc where it exists, otherwise from ps. */
 export function processes(): ProcessEntry[] {
   if (!existsSync('/proc/self/stat')) {
     const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=']).toString().trim().split('\n');
@@ -31,7 +31,7 @@ export function processes(): ProcessEntry[] {
   });
 }
 
-/** Whether a process runs; one that has ended and that nobody has asked about yet does not. */
+/** Whether a process is running. A zombie is not. */
 export function isAlive(pid: number | undefined): boolean {
   return processes().some((entry) => entry.pid === pid && !entry.state.startsWith('Z'));
 }

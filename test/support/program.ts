@@ -8,27 +8,33 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'services/main.ts');
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The program as an operator runs it, in a process of its own. */
+/** The service as an operator runs it, in a process of its own. */
 export interface Program {
   pid: number;
-  /** Everything it has printed so far. */
+  /** Standard output and standard error so far. */
   output(): string;
   exited: Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
 }
 
-export function runProgram(env: Record<string, string>, args: string[] = []): Program {
-  return observe(process.execPath, [MAIN, ...args], { PATH, ...env });
+/** `prefix` is a command that runs the program as another user. */
+export function runProgram(
+  env: Record<string, string>,
+  args: string[] = [],
+  prefix: readonly string[] = [],
+): Program {
+  const [command = process.execPath, ...rest] = [...prefix, process.execPath, MAIN, ...args];
+  return observe(command, rest, { PATH, ...env });
 }
 
-/** An npm script, run by the npm of the host; the process is npm's. */
+/** Runs an npm script with the npm of the host. The process is that of npm. */
 export function runScript(name: string, env: Record<string, string>): Program {
   const path = process.env.PATH ?? PATH;
   return observe('npm', ['run', name, '--prefix', ROOT], { PATH: path, HOME: homedir(), ...env });
 }
 
 function observe(command: string, args: string[], env: Record<string, string>): Program {
-  // What Node has compiled for others is of use to it, too.
+  // All programs share one compile cache.
   const { NODE_COMPILE_CACHE } = process.env;
   const child: ChildProcess = spawn(command, args, {
     env: NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE, ...env } : env,

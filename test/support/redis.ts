@@ -4,22 +4,22 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../../lib/db/embedded/port.ts';
+import { freePort } from './port.ts';
 
 export interface TestRedis extends AsyncDisposable {
   url: string;
   port: number;
-  /** Ends it and removes what it kept. */
+  /** Stops the server and removes its directory. */
   stop(): Promise<void>;
-  /** Ends it without warning. */
+  /** Kills the server. */
   kill(): Promise<void>;
-  /** Starts it again on the same port, empty; kills it first when it runs. */
+  /** Kills a running server, then starts an empty one on the same port. */
   restart(): Promise<void>;
-  /** Holds it still, with its connections open, until the returned function is called. */
+  /** Suspends the server, with its connections open, until the returned function is called. */
   pause(): () => void;
 }
 
-/** A Redis server of the host (`redis-server`) on a free port, which keeps nothing and ends with this process. */
+/** Starts the host's `redis-server` on a free port without persistence. It ends with this process. */
 export async function startRedis(): Promise<TestRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'ahs-test-redis-'));
   const port = await freePort();
@@ -57,8 +57,8 @@ export async function startRedis(): Promise<TestRedis> {
 
 async function start(port: number, directory: string): Promise<ChildProcess> {
   const redis = ['redis-server', '--port', `${port}`, '--bind', '127.0.0.1', '--dir', directory];
-  const keepNothing = ['--save', '', '--appendonly', 'no'];
-  const server = spawn('setpriv', ['--pdeathsig', 'KILL', ...redis, ...keepNothing], {
+  const withoutPersistence = ['--save', '', '--appendonly', 'no'];
+  const server = spawn('setpriv', ['--pdeathsig', 'KILL', ...redis, ...withoutPersistence], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const failed = once(server, 'exit').then(() => false);

@@ -7,17 +7,16 @@ const MEMORY = '/dev/shm';
 const NEEDED_BYTES = 3 * 1024 ** 3;
 
 /**
- * Where tests lay out databases and stores of objects that nobody looks at as files: in memory, when this machine
- * has enough of it. What is about files and directories themselves belongs on a disk.
+ * The directory for databases and object stores of tests: in memory if the machine has enough of it. Tests about files and
+ * directories use a disk instead.
  */
 export function scratch(): string {
   return process.env.SERVICE_TEST_SCRATCH ?? tmpdir();
 }
 
-/** Chooses it for the whole run. */
-export default function setup(): (() => void) | undefined {
-  const directory = inMemory();
-  if (directory === undefined) return undefined;
+/** Creates the directory for the whole run. */
+export default function setup(): () => void {
+  const directory = inMemory() ?? mkdtempSync(join(tmpdir(), 'ahs-test-'));
   process.env.SERVICE_TEST_SCRATCH = directory;
   return () => rmSync(directory, { recursive: true, force: true });
 }
@@ -31,7 +30,7 @@ function inMemory(): string | undefined {
     return undefined;
   }
   const directory = mkdtempSync(join(MEMORY, 'ahs-test-'));
-  // Containers let nobody run programs from there, which PostgreSQL's libraries are as well.
+  // Some containers mount it without permission to execute, which PostgreSQL's libraries need.
   const program = join(directory, 'program');
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
   if (spawnSync(program).status === 0) return directory;

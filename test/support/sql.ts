@@ -1,9 +1,6 @@
 import pg from 'pg';
 
-/**
- * A connection costs a process of the server and a proof of the password, and tests ask again and again. A server
- * that goes, or a database that is dropped, takes the idle ones along.
- */
+/** Pools by URL: tests query often, and each connection costs a server process and a login. Idle connections close after 1 s. */
 const pools = new Map<string, pg.Pool>();
 
 function poolOf(url: string): pg.Pool {
@@ -16,12 +13,12 @@ function poolOf(url: string): pg.Pool {
   return pool;
 }
 
-/** Runs SQL on a server, as the user of the URL. */
+/** Runs SQL as the user of the URL. */
 export async function runOn(url: string, sql: string): Promise<void> {
   await rowsOn(url, sql);
 }
 
-/** The number that a query returns. */
+/** Returns the column `count` of the first row. */
 export async function countOn(url: string, sql: string): Promise<number> {
   const [row] = await rowsOn<{ count: string }>(url, sql);
   return Number(row?.count);
@@ -29,4 +26,11 @@ export async function countOn(url: string, sql: string): Promise<number> {
 
 export async function rowsOn<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   return (await poolOf(url).query<Row>(sql)).rows;
+}
+
+/** Opens a connection of its own, for a transaction that lasts over several statements. */
+export async function openConnection(url: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }

@@ -5,14 +5,14 @@ export interface Frame {
   data: string | undefined;
 }
 
-/** Reads an event stream until `enough` says so, asked after every frame, or it ends; comments are left out. */
+/** Reads an event stream until it ends or `enough` returns true, which is called after every frame. Comments are skipped. */
 export async function readStream(
   url: string,
   enough: (frames: Frame[]) => boolean,
   headers: Record<string, string> = {},
 ): Promise<Frame[]> {
-  const leave = new AbortController();
-  const response = await fetch(url, { headers, signal: leave.signal });
+  const disconnect = new AbortController();
+  const response = await fetch(url, { headers, signal: disconnect.signal });
   if (!response.ok || !response.body)
     throw new Error(`the stream answered ${response.status}: ${await response.text()}`);
   const frames: Frame[] = [];
@@ -24,7 +24,7 @@ export async function readStream(
       if (!frame) continue;
       frames.push(frame);
       if (!enough(frames)) continue;
-      leave.abort();
+      disconnect.abort();
       return frames;
     }
   }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import type { SettingProblem } from '../../lib/env.ts';
 import { createLog } from '../../lib/log.ts';
-import { House } from '../../lib/modules.ts';
-import { layGround } from '../../services/house/ground.ts';
-import { openModules } from '../../services/house/open.ts';
-import { readPlan } from '../../services/house/plan.ts';
+import { ModuleManager } from '../../lib/modules.ts';
+import { openInfrastructure } from '../../services/bootstrap/infrastructure.ts';
+import { openModules } from '../../services/bootstrap/open.ts';
+import { readProcessConfig } from '../../services/bootstrap/process-config.ts';
 import { bucketSettings } from './bucket.ts';
 import { createDatabase } from './database.ts';
 import { startFleet } from './fleet.ts';
@@ -16,7 +16,7 @@ import { scratch } from './scratch.ts';
 import { shape } from './shape.ts';
 
 export interface System extends AsyncDisposable {
-  /** Where the edge listens, without a slash at the end. */
+  /** The origin of the edge, without a trailing slash. */
   url: string;
   databaseUrl: string;
 }
@@ -27,17 +27,16 @@ const SECRETS = {
 };
 
 /**
- * The whole system in the shape that the run of the tests asks for, on a database of its own and free ports:
- * target all in this process, or every target in a process of its own. In the lane of real backends its hints
- * go through a Redis of its own.
+ * Starts the whole system in the shape of the test run, on a new database and free ports: target all in this process, or one
+ * process per target. In lane 2 it has a Redis server of its own.
  */
 export async function startSystem(settings: Record<string, string> = {}): Promise<System> {
-  if (shape === 'one process') return startInside(settings);
+  if (shape === 'one process') return startInProcess(settings);
   const fleet = await startFleet(settings);
   return { ...fleet, url: fleet.api.origin };
 }
 
-async function startInside(settings: Record<string, string>): Promise<System> {
+async function startInProcess(settings: Record<string, string>): Promise<System> {
   const stack = new AsyncDisposableStack();
   const database = stack.use(await createDatabase());
   const redis = realLane ? stack.use(await startRedis()) : undefined;
@@ -50,16 +49,16 @@ async function startInside(settings: Record<string, string>): Promise<System> {
     ...SECRETS,
     ...settings,
   };
-  const plan = readPlan('all', env, problems);
+  const config = readProcessConfig('all', env, problems);
   if (problems.length > 0)
     throw new Error(problems.map((one) => `${one.variable} ${one.problem}`).join('\n'));
-  const log = createLog({ level: plan.house.logLevel, pretty: false });
-  const house = new House(systemClock, (message, error) => log.warn({ err: error }, message));
+  const log = createLog({ level: config.common.logLevel, pretty: false });
+  const modules = new ModuleManager(systemClock, (message, error) => log.warn({ err: error }, message));
   const directory = await mkdtemp(join(scratch(), 'ahs-test-data-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  stack.defer(() => house.stop());
-  const ground = await layGround(plan, house, log, directory);
-  const url = await openModules(plan, house, ground);
+  stack.defer(() => modules.stop());
+  const infrastructure = await openInfrastructure(config, modules, log, directory);
+  const url = await openModules(config, modules, infrastructure);
   if (!url) throw new Error('the system has no edge');
   return { url, databaseUrl: database.url, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

@@ -1,25 +1,37 @@
-import { freePort } from '../../lib/db/embedded/port.ts';
+import { freePort } from './port.ts';
 
-/** The services that are called by others. */
+/** The services that other services call. */
 export const SERVICES = ['auth', 'agents', 'sessions', 'files', 'deployments'] as const;
-/** What can run as a process of its own. */
+/** Targets that run as processes of their own. */
 export const TARGETS = [...SERVICES, 'runner', 'edge'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
-export interface TargetPlan {
-  /** Where the edge will listen. */
+interface TargetPlan {
+  /** The origin of the edge. */
   origin: string;
-  /** What the process of each target is told: where it listens, and where it finds the others. */
+  /** The settings of each target, with its own address and those of the other targets. */
   settings: Readonly<Record<TargetName, Record<string, string>>>;
+  /** The settings that differ in a second instance of each service. Empty without second instances. */
+  secondInstances: ReadonlyMap<TargetName, Record<string, string>>;
 }
 
-/** Every target as a process of its own on this machine, each on a port that is free now. */
-export async function planTargets(shared: Record<string, string>): Promise<TargetPlan> {
+/** Plans one process per target on this machine, or two per service, each on a free port. */
+export async function planTargets(
+  shared: Record<string, string>,
+  { hasSecondInstances = false } = {},
+): Promise<TargetPlan> {
   const edgePort = String(await freePort());
   const origin = `http://127.0.0.1:${edgePort}`;
   const listens = new Map<TargetName, string>();
   for (const target of TARGETS) listens.set(target, `127.0.0.1:${await freePort()}`);
-  const addresses = SERVICES.map((name) => [`SERVICE_${name.toUpperCase()}_ADDRESS`, listens.get(name)]);
+  const secondInstances = new Map<TargetName, Record<string, string>>();
+  if (hasSecondInstances)
+    for (const name of SERVICES)
+      secondInstances.set(name, { SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}` });
+  const addresses = SERVICES.map((name) => {
+    const instances = [listens.get(name), secondInstances.get(name)?.SERVICE_GRPC_LISTEN];
+    return [`SERVICE_${name.toUpperCase()}_ADDRESS`, instances.filter(Boolean).join(',')];
+  });
   const settingsOf = (target: TargetName) => ({
     SERVICE_SECRET: 'one service secret for all processes',
     SERVICE_SEALING_KEY: 'a sealing key for the one that seals',
@@ -31,5 +43,5 @@ export async function planTargets(shared: Record<string, string>): Promise<Targe
     ...shared,
   });
   const settings = Object.fromEntries(TARGETS.map((target) => [target, settingsOf(target)]));
-  return { origin, settings: settings as TargetPlan['settings'] };
+  return { origin, settings: settings as TargetPlan['settings'], secondInstances };
 }

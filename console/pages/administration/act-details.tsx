@@ -5,12 +5,12 @@ import { jsonText } from '../../parts/text/json.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { useFilters } from './filters.ts';
+import { useAdministrationSearch } from './use-administration-search.ts';
 
-/** A line of the audit log, as it is. */
+/** Dialog with all fields of an audit log entry. */
 export function ActDetails({ act }: { act: Act }) {
   const [isOpen, setOpen] = useState(false);
-  const { set } = useFilters();
+  const { set } = useAdministrationSearch();
   const { actor_id: actor, target_id: target } = act;
   const filter = (changes: Parameters<typeof set>[0]) => {
     setOpen(false);
@@ -19,7 +19,7 @@ export function ActDetails({ act }: { act: Act }) {
   return (
     <>
       <IconButton
-        label={`Details of line ${act.seq}`}
+        label={`Details of entry ${act.seq}`}
         icon={<Info />}
         onClick={() => setOpen(true)}
         className="-mt-1.5"
@@ -28,13 +28,13 @@ export function ActDetails({ act }: { act: Act }) {
         open={isOpen}
         onClose={() => setOpen(false)}
         wide
-        title={`Line ${act.seq}`}
+        title={`Entry ${act.seq}`}
         initialFocus="title"
       >
-        <Code text={jsonText(act)} label="The whole line" />
+        <Code text={jsonText(act)} label="Audit log entry" />
         <div className="mt-3 flex flex-wrap gap-2">
-          {actor && <Button onClick={() => filter({ actor })}>Everything by this user</Button>}
-          {target && <Button onClick={() => filter({ target })}>Everything done to it</Button>}
+          {actor && <Button onClick={() => filter({ actor })}>All actions by this user</Button>}
+          {target && <Button onClick={() => filter({ target })}>All actions on this resource</Button>}
         </div>
       </Dialog>
     </>

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { AdministratorsOnly } from '../../parts/users/administrators-only.tsx';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AuditTab } from './audit.tsx';
@@ -19,16 +19,16 @@ const TABS: readonly { value: AdministrationTab; text: string; teams?: true }[] 
 ];
 
 export function AdministrationPage() {
-  const { tab: wanted } = route.useSearch();
+  const { tab: requested } = route.useSearch();
   const navigate = route.useNavigate();
   const { isTeam } = useViewer();
   const tabs = TABS.filter(({ teams }) => isTeam || !teams);
-  const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'sandboxes';
+  const tab = tabs.find(({ value }) => value === requested)?.value ?? 'sandboxes';
   return (
     <AdministratorsOnly title="Administration">
-      <Page title="Administration" lead="What runs, who is here, what was done, and how it is set up." wide>
+      <Page title="Administration" lead="Sandboxes, users, audit log and configuration of this service." wide>
         <Tabs
-          label="Parts of the administration"
+          label="Administration sections"
           value={tab}
           tabs={tabs}
           onChange={(chosen) => void navigate({ search: { tab: chosen } })}

@@ -1,12 +1,12 @@
 import { ListFilter } from 'lucide-react';
 import { useId, useState } from 'react';
-import { SearchField } from '../../parts/lists/search-field.tsx';
+import { SearchField } from '../../parts/resources/search-field.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { ACTIONS, filtersOf } from './acts.ts';
-import { useFilters } from './filters.ts';
+import { ACTIONS, auditFiltersOf } from './audit-actions.ts';
+import { useAdministrationSearch } from './use-administration-search.ts';
 
 const ANY = 'any';
 const OUTCOMES = [
@@ -14,7 +14,7 @@ const OUTCOMES = [
   { value: 'done', text: 'Done' },
   { value: 'refused', text: 'Refused' },
 ] as const;
-const NONE = {
+const NO_FILTERS = {
   action: undefined,
   outcome: undefined,
   actor: undefined,
@@ -23,21 +23,21 @@ const NONE = {
   until: undefined,
 };
 
-/** What is shown of the audit log. On a phone they would fill the screen: there they are folded away. */
+/** Filters of the audit log. On narrow screens they are collapsed. */
 export function AuditFilters() {
-  const { search, set } = useFilters();
+  const { search, set } = useAdministrationSearch();
   const [isOpen, setOpen] = useState(false);
   const id = useId();
-  const count = Object.keys(filtersOf(search)).length;
+  const count = Object.keys(auditFiltersOf(search)).length;
   return (
-    <search aria-label="The audit log" className="mb-3 block">
+    <search aria-label="Audit log" className="mb-3 block">
       <div className="flex flex-wrap gap-2 sm:hidden">
         <Button aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
           <ListFilter aria-hidden />
-          {count === 0 ? 'Filters' : `Filters: ${count} on`}
+          {count === 0 ? 'Filters' : `Filters: ${count} active`}
         </Button>
         {count > 0 && (
-          <Button look="quiet" onClick={() => set(NONE)}>
+          <Button look="quiet" onClick={() => set(NO_FILTERS)}>
             Show all
           </Button>
         )}
@@ -49,17 +49,17 @@ export function AuditFilters() {
           isOpen ? 'grid max-sm:mt-2' : 'hidden',
         )}
       >
-        <SearchField label="Who: usr_…" value={search.actor} onChange={(actor) => set({ actor })} />
+        <SearchField label="Actor: usr_…" value={search.actor} onChange={(actor) => set({ actor })} />
         <SearchField
-          label="What: the id of anything"
+          label="Target: any resource ID"
           value={search.target}
           onChange={(target) => set({ target })}
         />
         <div className="grid grid-cols-2 gap-2 sm:contents">
           <Select
-            label="Act"
+            label="Action"
             value={ACTIONS.find(({ value }) => value === search.action)?.value ?? ANY}
-            options={[{ value: ANY, text: 'Any act' }, ...ACTIONS]}
+            options={[{ value: ANY, text: 'Any action' }, ...ACTIONS]}
             onChange={(action) => set({ action: action === ANY ? undefined : action })}
           />
           <Select
@@ -69,21 +69,21 @@ export function AuditFilters() {
             onChange={(outcome) => set({ outcome: outcome === ANY ? undefined : outcome })}
           />
         </div>
-        <Moment label="From" value={search.from} onChange={(from) => set({ from })} />
-        <Moment label="Until" value={search.until} onChange={(until) => set({ until })} />
+        <TimeField label="From" value={search.from} onChange={(from) => set({ from })} />
+        <TimeField label="Until" value={search.until} onChange={(until) => set({ until })} />
       </div>
     </search>
   );
 }
 
-interface MomentProps {
+interface TimeFieldProps {
   label: string;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
-/** A moment in UTC, as everything in the log is. */
-function Moment({ label, value, onChange }: MomentProps) {
+/** Input for a time in UTC, the time zone of the log. */
+function TimeField({ label, value, onChange }: TimeFieldProps) {
   return (
     <Field label={`${label} (UTC)`}>
       <Input

@@ -2,40 +2,40 @@ import { Container, SearchX } from 'lucide-react';
 import { sandboxes } from '../../api/sandboxes.ts';
 import type { Sandbox } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { pathWith } from '../../parts/curl/curl.ts';
+import { pathWithQuery } from '../../parts/curl/curl.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import { Listing } from '../../parts/resources/listing.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useFilters } from './filters.ts';
 import { SandboxActions } from './sandbox-actions.tsx';
-import { Tenant } from './tenant.tsx';
+import { TenantLink } from './tenant-link.tsx';
+import { useAdministrationSearch } from './use-administration-search.ts';
 
-const WHICH = [
-  { value: 'there', text: 'There now' },
+const STATUS_FILTERS = [
+  { value: 'existing', text: 'Existing' },
   { value: 'ended', text: 'Ended' },
   { value: 'all', text: 'All' },
 ] as const;
 
-const STATES: Record<Sandbox['status'], { tone: Tone; text: string }> = {
-  provisioning: { tone: 'accent', text: 'Being made' },
+const STATUS_BADGES: Record<Sandbox['status'], { tone: Tone; text: string }> = {
+  provisioning: { tone: 'accent', text: 'Provisioning' },
   ready: { tone: 'good', text: 'Ready' },
   suspended: { tone: 'plain', text: 'Suspended' },
-  restoring: { tone: 'accent', text: 'Waking' },
+  restoring: { tone: 'accent', text: 'Restoring' },
   lost: { tone: 'bad', text: 'Lost' },
   released: { tone: 'plain', text: 'Released' },
 };
 
 const COLUMNS: readonly Column<Sandbox>[] = [
-  { name: 'Sandbox', cell: ({ sandbox_id: id }) => <Id text={id} /> },
+  { name: 'Sandbox', cell: ({ sandbox_id: id }) => <SandboxId text={id} /> },
   { name: 'Status', className: 'w-32', cell: (sandbox) => <SandboxStatus sandbox={sandbox} /> },
   { name: 'Provider', className: 'w-32', cell: ({ provider }) => provider },
-  { name: 'Whose', cell: (sandbox) => <Tenant sandbox={sandbox} /> },
+  { name: 'Used by', cell: (sandbox) => <TenantLink sandbox={sandbox} /> },
   { name: 'Created', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
   {
     name: 'Actions',
@@ -47,18 +47,18 @@ const COLUMNS: readonly Column<Sandbox>[] = [
 
 /** The sandboxes in which commands run. */
 export function SandboxesTab() {
-  const { search, set } = useFilters();
+  const { search, set } = useAdministrationSearch();
   const curlOf = useCurl();
   const list = useList(sandboxes.list(search.status));
-  const path = pathWith('/admin/sandboxes', { status: search.status });
+  const path = pathWithQuery('/admin/sandboxes', { status: search.status });
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <Select
-          label="Which sandboxes"
-          value={search.status ?? 'there'}
-          options={WHICH}
-          onChange={(status) => set({ status: status === 'there' ? undefined : status })}
+          label="Sandbox status"
+          value={search.status ?? 'existing'}
+          options={STATUS_FILTERS}
+          onChange={(status) => set({ status: status === 'existing' ? undefined : status })}
           className="w-36"
         />
         <CopyCurl path={path} />
@@ -71,13 +71,13 @@ export function SandboxesTab() {
         card={(sandbox) => (
           <div className="flex items-start gap-2">
             <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-              <Id text={sandbox.sandbox_id} />
+              <SandboxId text={sandbox.sandbox_id} />
               <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
                 <SandboxStatus sandbox={sandbox} />
                 {sandbox.provider}
                 <Time at={sandbox.created_at} />
               </div>
-              <Tenant sandbox={sandbox} />
+              <TenantLink sandbox={sandbox} />
             </div>
             <SandboxActions sandbox={sandbox} />
           </div>
@@ -85,20 +85,20 @@ export function SandboxesTab() {
         curl={{ path }}
         empty={
           search.status ? (
-            <Empty
+            <EmptyState
               icon={<SearchX />}
-              action={<Button onClick={() => set({ status: undefined })}>Show those that are there</Button>}
+              action={<Button onClick={() => set({ status: undefined })}>Show existing sandboxes</Button>}
             >
-              No sandbox is like that.
-            </Empty>
+              No matching sandboxes.
+            </EmptyState>
           ) : (
-            <Empty
+            <EmptyState
               icon={<Container />}
-              action={<Button onClick={() => set({ status: 'ended' })}>Show ended ones</Button>}
+              action={<Button onClick={() => set({ status: 'ended' })}>Show ended sandboxes</Button>}
               curl={curlOf({ path })}
             >
-              No sandbox is there: the next command of an agent makes one.
-            </Empty>
+              No sandboxes. The next command of an agent creates one.
+            </EmptyState>
           )
         }
       />
@@ -106,7 +106,7 @@ export function SandboxesTab() {
   );
 }
 
-function Id({ text }: { text: string }) {
+function SandboxId({ text }: { text: string }) {
   return (
     <code className="block truncate font-mono text-xs/5" title={text}>
       {text}
@@ -115,6 +115,6 @@ function Id({ text }: { text: string }) {
 }
 
 export function SandboxStatus({ sandbox: { status } }: { sandbox: Sandbox }) {
-  const { tone, text } = STATES[status];
+  const { tone, text } = STATUS_BADGES[status];
   return <Badge tone={tone}>{text}</Badge>;
 }

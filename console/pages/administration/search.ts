@@ -1,16 +1,16 @@
-import { choiceIn, flagIn, type RawSearch, wordIn } from '../../parts/search.ts';
+import { choiceParam, flagParam, type RawSearch, textParam } from '../../parts/navigation/search-params.ts';
 
 export const ADMINISTRATION_TABS = ['sandboxes', 'users', 'audit', 'configuration'] as const;
 export type AdministrationTab = (typeof ADMINISTRATION_TABS)[number];
 
-/** What an administrator looks at, and through which filters of that tab. */
+/** Query parameters of the administration page: the tab and its filters. */
 export interface AdministrationSearch {
   tab?: AdministrationTab | undefined;
-  /** Words, of users and of settings. */
+  /** Search text for users and settings. */
   q?: string | undefined;
-  /** Sandboxes that have ended, or all. */
+  /** Ended or all sandboxes; existing ones by default. */
   status?: 'ended' | 'all' | undefined;
-  /** Settings that somebody has set. */
+  /** Only settings that are set explicitly. */
   set?: true | undefined;
   action?: string | undefined;
   outcome?: 'done' | 'refused' | undefined;
@@ -22,14 +22,14 @@ export interface AdministrationSearch {
 }
 
 export const readAdministrationSearch = (search: RawSearch): AdministrationSearch => ({
-  tab: choiceIn(search, 'tab', ADMINISTRATION_TABS),
-  q: wordIn(search, 'q'),
-  status: choiceIn(search, 'status', ['ended', 'all']),
-  set: flagIn(search, 'set'),
-  action: wordIn(search, 'action'),
-  outcome: choiceIn(search, 'outcome', ['done', 'refused']),
-  actor: wordIn(search, 'actor'),
-  target: wordIn(search, 'target'),
-  from: wordIn(search, 'from'),
-  until: wordIn(search, 'until'),
+  tab: choiceParam(search, 'tab', ADMINISTRATION_TABS),
+  q: textParam(search, 'q'),
+  status: choiceParam(search, 'status', ['ended', 'all']),
+  set: flagParam(search, 'set'),
+  action: textParam(search, 'action'),
+  outcome: choiceParam(search, 'outcome', ['done', 'refused']),
+  actor: textParam(search, 'actor'),
+  target: textParam(search, 'target'),
+  from: textParam(search, 'from'),
+  until: textParam(search, 'until'),
 });

@@ -1,39 +1,48 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, AgentAccess } from '../../gen/index.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import type { ShownField } from '../../parts/diff/fields.ts';
+import type { DisplayedField } from '../../parts/diff/fields.ts';
 import { EditForm } from '../../parts/editor/edit-form.tsx';
-import { useEditing } from '../../parts/editor/editing.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
-import { problemAt } from '../../parts/editor/problems.ts';
-import { Failure } from '../../parts/faults/failure.tsx';
-import { useFailure } from '../../parts/faults/use-failure.ts';
-import { useViewer } from '../../parts/people/viewer.ts';
-import { Radios } from '../../ui/radios.tsx';
-import { Section } from '../../ui/section.tsx';
+import { type FieldProblems, problemAt } from '../../parts/editor/problems.ts';
+import { useEditor } from '../../parts/editor/use-editor.ts';
+import { ErrorState } from '../../parts/errors/error-state.tsx';
+import { useQueryFailure } from '../../parts/errors/use-query-failure.ts';
+import { PeopleField } from '../../parts/users/people-field.tsx';
+import { useUserNames } from '../../parts/users/users.ts';
+import { useViewer } from '../../parts/users/viewer.ts';
+import { FormSection } from '../../ui/form-section.tsx';
+import { RadioOptions } from '../../ui/radio-options.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { EntriesField } from './entries-field.tsx';
-import { VISIBILITIES } from './visibility.ts';
+import { VISIBILITY_LABELS } from './visibility.ts';
 
 const CHOICES = (['private', 'allowlist', 'public'] as const).map((value) => ({
   value,
-  ...VISIBILITIES[value],
+  ...VISIBILITY_LABELS[value],
 }));
 
-/** Who may begin conversations with the agent, and who may change it. */
+/** Access settings of an agent: conversations and managers. */
 export function AccessTab({ agent: { agent_id: agentId } }: { agent: Agent }) {
   const query = useQuery(agents.access(agentId));
-  const failure = useFailure(query);
+  const failure = useQueryFailure(query);
   const curlOf = useCurl();
   if (query.data) return <AccessForm agentId={agentId} access={query.data} />;
   if (!failure) return <Skeleton lines={6} />;
-  return <Failure {...failure} curl={curlOf({ path: `/agents/${agentId}/access` })} />;
+  return <ErrorState {...failure} curl={curlOf({ path: `/agents/${agentId}/access` })} />;
 }
 
 function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess }) {
   const { isTeam } = useViewer();
-  const editing = useEditing(access, draftOf);
+  const editing = useEditor(access, accessDraftOf);
+  const nameOf = useUserNames(peopleIn(access, editing.draft));
+  const [searches, setSearches] = useState({ users: '', managers: '' });
+  const searchOf = (member: keyof typeof searches) => ({
+    text: searches[member],
+    onText: (text: string) => setSearches((before) => ({ ...before, [member]: text })),
+  });
   return (
     <>
       <EditForm
@@ -41,10 +50,10 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
         label="Access to the agent"
         editing={editing}
         newest={access}
-        draftOf={draftOf}
-        read={(draft) => ({ body: draft, problems: {} })}
-        shown={accessShown}
-        save={(_, whole) => agents.share(agentId, editing.base.version, whole)}
+        draftOf={accessDraftOf}
+        read={(draft) => ({ body: draft, problems: searchProblems(draft, searches) })}
+        shown={(draft) => accessFields(draft, nameOf)}
+        save={(_, whole) => agents.setAccess(agentId, editing.base.version, whole)}
         isWhole
         path={`/agents/${agentId}/access`}
         version={editing.base.version}
@@ -54,31 +63,31 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
           <>
             {!isTeam && (
               <p className="mb-2 text-muted">
-                Nobody logs in here, so this holds once the service runs with logins.
+                This service runs without logins. The access settings apply when logins are enabled.
               </p>
             )}
-            <Section
+            <FormSection
               title="Conversations"
-              lead="It holds from the moment it is saved. Whoever is talking goes on."
+              lead="Takes effect immediately. Running sessions keep the version they started with."
             >
-              <Radios
-                label="Who begins conversations"
+              <RadioOptions
+                label="Who can start conversations"
                 value={editing.draft.visibility}
                 options={CHOICES}
                 onChange={(visibility) => editing.set({ visibility })}
               />
               {editing.draft.visibility === 'allowlist' && (
                 <>
-                  <EntriesField
+                  <PeopleField
                     label="Users"
-                    noun="user"
-                    people
+                    {...searchOf('users')}
                     value={editing.draft.users}
                     onChange={(users) => editing.set({ users })}
                     error={problemAt(problems, '/users')}
                   />
                   <EntriesField
                     label="Groups"
+                    hint="Group name as sent by the identity provider."
                     noun="group"
                     value={editing.draft.groups}
                     onChange={(groups) => editing.set({ groups })}
@@ -86,20 +95,19 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
                   />
                 </>
               )}
-            </Section>
-            <Section
+            </FormSection>
+            <FormSection
               title="Managers"
-              lead="They change the agent, share it, give it triggers and read its sessions. So does whoever has created it."
+              lead="Managers and the creator can change and share the agent, create triggers, and read and stop its sessions."
             >
-              <EntriesField
+              <PeopleField
                 label="Managers"
-                noun="manager"
-                people
+                {...searchOf('managers')}
                 value={editing.draft.managers}
                 onChange={(managers) => editing.set({ managers })}
                 error={problemAt(problems, '/managers')}
               />
-            </Section>
+            </FormSection>
           </>
         )}
       </EditForm>
@@ -108,20 +116,43 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
   );
 }
 
-type Draft = Omit<AgentAccess, 'version'>;
+type AccessDraft = Omit<AgentAccess, 'version'>;
 
-const draftOf = ({ visibility, managers, users, groups }: AgentAccess): Draft => ({
+const accessDraftOf = ({ visibility, managers, users, groups }: AgentAccess): AccessDraft => ({
   visibility,
   managers,
   users,
   groups,
 });
 
-function accessShown({ visibility, users, groups, managers }: Draft): ShownField[] {
+function peopleIn(...sources: Pick<AccessDraft, 'users' | 'managers'>[]): string[] {
+  return [...new Set(sources.flatMap(({ users, managers }) => [...users, ...managers]))];
+}
+
+/** A search that is still open would be lost by saving. */
+function searchProblems(
+  { visibility }: AccessDraft,
+  searches: { users: string; managers: string },
+): FieldProblems {
+  const isOpen = {
+    users: visibility === 'allowlist' && searches.users.trim() !== '',
+    managers: searches.managers.trim() !== '',
+  };
+  const problem = 'Choose a user from the list, or clear the text.';
+  return {
+    ...(isOpen.users ? { '/users': problem } : {}),
+    ...(isOpen.managers ? { '/managers': problem } : {}),
+  };
+}
+
+function accessFields(
+  { visibility, users, groups, managers }: AccessDraft,
+  nameOf: (userId: string) => string,
+): DisplayedField[] {
   return [
-    { label: 'Conversations', text: VISIBILITIES[visibility].text },
-    { label: 'Users', text: users.join('\n') },
+    { label: 'Conversations', text: VISIBILITY_LABELS[visibility].text },
+    { label: 'Users', text: users.map(nameOf).join('\n') },
     { label: 'Groups', text: groups.join('\n') },
-    { label: 'Managers', text: managers.join('\n') },
+    { label: 'Managers', text: managers.map(nameOf).join('\n') },
   ];
 }

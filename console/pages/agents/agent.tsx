@@ -2,11 +2,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { draftOf } from '../../parts/editor/draft.ts';
-import { useEditing } from '../../parts/editor/editing.ts';
+import { agentDraftOf } from '../../parts/editor/agent-draft.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { One } from '../../parts/one.tsx';
+import { useEditor } from '../../parts/editor/use-editor.ts';
+import { TextLink } from '../../parts/navigation/links.tsx';
+import { ResourcePage } from '../../parts/resources/resource-page.tsx';
 import { StartConversation } from '../../parts/sessions/start-conversation.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/code.tsx';
@@ -14,10 +14,10 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccessTab } from './access.tsx';
 import { DeleteAgent } from './delete.tsx';
-import { SessionsTab, TriggersTab } from './elsewhere.tsx';
+import { AgentSessionsTab, AgentTriggersTab } from './related-tabs.tsx';
 import type { AgentTab } from './search.ts';
 import { SettingsTab } from './settings.tsx';
-import { VersionsTab } from './versions.tsx';
+import { AgentVersionsTab } from './versions.tsx';
 
 const route = getRouteApi('/agents/$agentId');
 
@@ -31,22 +31,22 @@ const TABS: readonly { value: AgentTab; text: string; managers?: true }[] = [
 
 export function AgentPage() {
   const { agentId } = route.useParams();
-  // Another agent is another form.
+  // The key resets the form when the agent changes.
   return (
-    <One key={agentId} options={agents.one(agentId)} title="Agent" path={`/agents/${agentId}`}>
-      {(agent) => <AgentShown agent={agent} />}
-    </One>
+    <ResourcePage key={agentId} options={agents.detail(agentId)} title="Agent" path={`/agents/${agentId}`}>
+      {(agent) => <AgentContent agent={agent} />}
+    </ResourcePage>
   );
 }
 
-function AgentShown({ agent }: { agent: Agent }) {
+function AgentContent({ agent }: { agent: Agent }) {
   const { agent_id: agentId } = agent;
-  const { tab: wanted } = route.useSearch();
+  const { tab: requested } = route.useSearch();
   const navigate = route.useNavigate();
-  const editing = useEditing(agent, draftOf);
+  const editing = useEditor(agent, agentDraftOf);
   const isManager = agent.access === 'manage';
   const tabs = TABS.filter(({ managers }) => isManager || !managers);
-  const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'settings';
+  const tab = tabs.find(({ value }) => value === requested)?.value ?? 'settings';
   return (
     <Page
       title={agent.name}
@@ -61,7 +61,7 @@ function AgentShown({ agent }: { agent: Agent }) {
           <div className="mt-1 flex flex-wrap items-center gap-2">
             {agent.enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
             <span>Version {agent.version}</span>
-            <Copyable text={agentId} label="Copy the id of the agent" />
+            <Copyable text={agentId} label="Copy agent ID" />
           </div>
         </>
       }
@@ -72,24 +72,24 @@ function AgentShown({ agent }: { agent: Agent }) {
           <StartConversation
             name={agent.name}
             path={`/agents/${agentId}/conversations`}
-            run={(message, key) => agents.converse(agentId, message, key)}
+            run={(message, key) => agents.startConversation(agentId, message, key)}
             disabled={!agent.enabled}
           />
         </>
       }
     >
       <Tabs
-        label="Parts of the agent"
+        label="Agent sections"
         value={tab}
         tabs={tabs}
         onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
       >
         <div className="pt-4">
           {tab === 'settings' && <SettingsTab agent={agent} editing={editing} />}
-          {tab === 'versions' && <VersionsTab agent={agent} />}
+          {tab === 'versions' && <AgentVersionsTab agent={agent} />}
           {tab === 'access' && <AccessTab agent={agent} />}
-          {tab === 'sessions' && <SessionsTab agent={agent} />}
-          {tab === 'triggers' && <TriggersTab agent={agent} />}
+          {tab === 'sessions' && <AgentSessionsTab agent={agent} />}
+          {tab === 'triggers' && <AgentTriggersTab agent={agent} />}
         </div>
       </Tabs>
       <LeaveGuard isDirty={editing.isDirty} />

@@ -3,25 +3,25 @@ import { Bot, Plus } from 'lucide-react';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { Catalogue } from '../../parts/lists/catalogue.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
-import { useShortcut } from '../../parts/shortcuts.ts';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { useShortcut } from '../../parts/navigation/shortcuts.ts';
+import { Catalogue } from '../../parts/resources/catalogue.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Cut } from '../../ui/cut.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { VISIBILITIES } from './visibility.ts';
+import { TruncatedText } from '../../ui/truncated-text.tsx';
+import { VISIBILITY_LABELS } from './visibility.ts';
 
 const route = getRouteApi('/agents');
 
 const COLUMNS: readonly Column<Agent>[] = [
-  { name: 'Name', className: 'w-[38%]', cell: (agent) => <Name agent={agent} /> },
-  { name: 'Model', cell: ({ model }) => <Cut text={model} mono /> },
-  { name: 'State', className: 'w-28', cell: (agent) => <State agent={agent} /> },
-  { name: 'Shared with', className: 'w-28', cell: ({ visibility }) => VISIBILITIES[visibility].text },
-  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+  { name: 'Name', className: 'w-[38%]', cell: (agent) => <AgentCell agent={agent} /> },
+  { name: 'Model', cell: ({ model }) => <TruncatedText text={model} mono /> },
+  { name: 'State', className: 'w-28', cell: (agent) => <AgentState agent={agent} /> },
+  { name: 'Shared with', className: 'w-28', cell: ({ visibility }) => VISIBILITY_LABELS[visibility].text },
+  { name: 'Updated', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
 export function AgentsPage() {
@@ -32,7 +32,7 @@ export function AgentsPage() {
   return (
     <Catalogue
       title="Agents"
-      lead="A model, what it is told, and what it may do. Conversations and triggers begin with one."
+      lead="A model with instructions and permissions. Conversations and triggers use an agent."
       noun="agents"
       q={q}
       onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
@@ -52,39 +52,39 @@ export function AgentsPage() {
           Show all
         </ButtonLink>
       }
-      none={<None />}
+      none={<NoAgents />}
     />
   );
 }
 
-function Name({ agent: { agent_id: agentId, name, description } }: { agent: Agent }) {
+function AgentCell({ agent: { agent_id: agentId, name, description } }: { agent: Agent }) {
   return (
     <TextLink to="/agents/$agentId" params={{ agentId }} className="block">
-      <Cut text={name} />
-      {description && <Cut text={description} className="text-xs font-normal text-muted" />}
+      <TruncatedText text={name} />
+      {description && <TruncatedText text={description} className="text-xs font-normal text-muted" />}
     </TextLink>
   );
 }
 
-function State({ agent: { enabled } }: { agent: Agent }) {
+function AgentState({ agent: { enabled } }: { agent: Agent }) {
   return enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>;
 }
 
 function AgentCard({ agent }: { agent: Agent }) {
   return (
     <div className="flex flex-col gap-1.5">
-      <Name agent={agent} />
-      <Cut text={agent.model} mono className="text-muted" />
+      <AgentCell agent={agent} />
+      <TruncatedText text={agent.model} mono className="text-muted" />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
-        <State agent={agent} />
-        {VISIBILITIES[agent.visibility].text}
+        <AgentState agent={agent} />
+        {VISIBILITY_LABELS[agent.visibility].text}
         <Time at={agent.updated_at} />
       </div>
     </div>
   );
 }
 
-function None() {
+function NoAgents() {
   const curlOf = useCurl();
   const create = (
     <ButtonLink to="/agents/new" look="primary">
@@ -93,8 +93,8 @@ function None() {
   );
   const body = { name: 'Echo', model: 'rehearsal/echo' };
   return (
-    <Empty icon={<Bot />} action={create} curl={curlOf({ method: 'POST', path: '/agents', body })}>
-      There is no agent yet. The model rehearsal/echo needs no key.
-    </Empty>
+    <EmptyState icon={<Bot />} action={create} curl={curlOf({ method: 'POST', path: '/agents', body })}>
+      No agents yet. The model rehearsal/echo needs no API key.
+    </EmptyState>
   );
 }

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { DeleteThing } from '../../parts/editor/delete-thing.tsx';
+import { DeleteResource } from '../../parts/editor/delete-resource.tsx';
 
 export function DeleteAgent({ agent: { agent_id: id, name } }: { agent: Agent }) {
   const queries = useQueryClient();
   return (
-    <DeleteThing
+    <DeleteResource
       noun="agent"
       id={id}
       name={name}
@@ -15,9 +15,9 @@ export function DeleteAgent({ agent: { agent_id: id, name } }: { agent: Agent })
       onDone={() => void queries.invalidateQueries({ queryKey: ['triggers'] })}
     >
       <p>
-        Nobody begins a conversation with it any more, and its triggers refuse every call. Sessions it has had
-        stay readable. There is no way back; to stop it for a while, disable it instead.
+        No new conversations can start, and its triggers reject every request. Existing sessions stay
+        readable. This cannot be undone. To pause the agent, disable it instead.
       </p>
-    </DeleteThing>
+    </DeleteResource>
   );
 }

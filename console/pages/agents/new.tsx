@@ -1,20 +1,20 @@
 import { linkOptions } from '@tanstack/react-router';
 import { agents } from '../../api/agents.ts';
-import { EMPTY, readDraft } from '../../parts/editor/draft.ts';
-import { NewPage } from '../../parts/editor/new-page.tsx';
+import { EMPTY_AGENT_DRAFT, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { CreatePage } from '../../parts/editor/create-page.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 
 export function NewAgentPage() {
   return (
-    <NewPage
+    <CreatePage
       noun="agent"
-      empty={EMPTY}
-      read={readDraft}
+      empty={EMPTY_AGENT_DRAFT}
+      read={readAgentDraft}
       create={agents.create}
       path="/agents"
       pageOf={({ agent_id: agentId }) => linkOptions({ to: '/agents/$agentId', params: { agentId } })}
     >
       {(form) => <RuntimeFields noun="agent" {...form} />}
-    </NewPage>
+    </CreatePage>
   );
 }

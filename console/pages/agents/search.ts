@@ -1,9 +1,9 @@
-import { choiceIn, countIn, type RawSearch } from '../../parts/search.ts';
+import { choiceParam, positiveIntegerParam, type RawSearch } from '../../parts/navigation/search-params.ts';
 
 export const AGENT_TABS = ['settings', 'versions', 'access', 'sessions', 'triggers'] as const;
 export type AgentTab = (typeof AGENT_TABS)[number];
 
-/** What is looked at of an agent; of its versions, which two are compared. */
+/** Query parameters of the agent page; `from` and `to` are the compared versions. */
 export interface AgentSearch {
   tab?: AgentTab | undefined;
   from?: number | undefined;
@@ -11,7 +11,7 @@ export interface AgentSearch {
 }
 
 export const readAgentSearch = (search: RawSearch): AgentSearch => ({
-  tab: choiceIn(search, 'tab', AGENT_TABS),
-  from: countIn(search, 'from'),
-  to: countIn(search, 'to'),
+  tab: choiceParam(search, 'tab', AGENT_TABS),
+  from: positiveIntegerParam(search, 'from'),
+  to: positiveIntegerParam(search, 'to'),
 });

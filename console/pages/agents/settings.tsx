@@ -1,20 +1,20 @@
 import { agents } from '../../api/agents.ts';
 import type { Agent } from '../../gen/index.ts';
-import { type Draft, draftOf, readDraft } from '../../parts/editor/draft.ts';
+import { type AgentDraft, agentDraftOf, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { settingsFields } from '../../parts/editor/displayed-fields.ts';
 import { EditForm } from '../../parts/editor/edit-form.tsx';
-import type { Editing } from '../../parts/editor/editing.ts';
-import { FieldsShown } from '../../parts/editor/fields-shown.tsx';
+import { FieldList } from '../../parts/editor/field-list.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
-import { editableShown } from '../../parts/editor/runtime-shown.ts';
+import type { EditorState } from '../../parts/editor/use-editor.ts';
 
-/** What the agent is. Who does not manage it can read it. */
-export function SettingsTab({ agent, editing }: { agent: Agent; editing: Editing<Agent, Draft> }) {
+/** Settings of an agent, read-only for users who do not manage it. */
+export function SettingsTab({ agent, editing }: { agent: Agent; editing: EditorState<Agent, AgentDraft> }) {
   const { agent_id: agentId } = agent;
   if (agent.access !== 'manage') {
     return (
       <>
-        <p className="mb-3 text-muted">You can use this agent. Who manages it can change it.</p>
-        <FieldsShown fields={editableShown(agent)} />
+        <p className="mb-3 text-muted">You can use this agent. Only its managers can change it.</p>
+        <FieldList fields={settingsFields(agent)} />
       </>
     );
   }
@@ -23,13 +23,13 @@ export function SettingsTab({ agent, editing }: { agent: Agent; editing: Editing
       noun="agent"
       editing={editing}
       newest={agent}
-      draftOf={draftOf}
-      read={readDraft}
-      shown={editableShown}
+      draftOf={agentDraftOf}
+      read={readAgentDraft}
+      shown={settingsFields}
       save={(changes) => agents.update(agentId, editing.base.version, changes)}
       path={`/agents/${agentId}`}
       version={editing.base.version}
-      queryKey={agents.one(agentId).queryKey}
+      queryKey={agents.detail(agentId).queryKey}
     >
       {(problems) => (
         <RuntimeFields noun="agent" draft={editing.draft} onChange={editing.set} problems={problems} />

@@ -2,9 +2,12 @@ import type { Agent } from '../../gen/index.ts';
 
 type Visibility = Agent['visibility'];
 
-/** How an agent is shared, in a word and in a sentence. */
-export const VISIBILITIES: Record<Visibility, { text: string; about: string }> = {
-  private: { text: 'Private', about: 'Only who manages it begins conversations with it.' },
-  allowlist: { text: 'Listed', about: 'Also the users and groups below begin conversations with it.' },
-  public: { text: 'Everybody', about: 'Everybody who can log in begins conversations with it.' },
+/** Labels and descriptions of the visibility of an agent. */
+export const VISIBILITY_LABELS: Record<Visibility, { text: string; about: string }> = {
+  private: { text: 'Private', about: 'Only managers can start conversations.' },
+  allowlist: {
+    text: 'Restricted',
+    about: 'Managers and the listed users and groups can start conversations.',
+  },
+  public: { text: 'All users', about: 'All users who can log in can start conversations.' },
 };

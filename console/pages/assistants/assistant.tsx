@@ -2,24 +2,24 @@ import { getRouteApi } from '@tanstack/react-router';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { draftOf, readDraft } from '../../parts/editor/draft.ts';
+import { agentDraftOf, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { settingsFields } from '../../parts/editor/displayed-fields.ts';
 import { EditForm } from '../../parts/editor/edit-form.tsx';
-import { useEditing } from '../../parts/editor/editing.ts';
-import { FieldsShown } from '../../parts/editor/fields-shown.tsx';
+import { FieldList } from '../../parts/editor/field-list.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
-import { editableShown } from '../../parts/editor/runtime-shown.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { One } from '../../parts/one.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { useEditor } from '../../parts/editor/use-editor.ts';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { ResourcePage } from '../../parts/resources/resource-page.tsx';
 import { StartConversation } from '../../parts/sessions/start-conversation.tsx';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteAssistant } from './delete.tsx';
 import { ASSISTANT_TABS } from './search.ts';
-import { Workspace } from './workspace.tsx';
+import { WorkspaceFiles } from './workspace.tsx';
 
 const route = getRouteApi('/assistants/$assistantId');
 
@@ -29,25 +29,25 @@ const TABS = ASSISTANT_TABS.map((value) => ({ value, text: TEXTS[value] }));
 export function AssistantPage() {
   const { assistantId } = route.useParams();
   return (
-    <One
+    <ResourcePage
       key={assistantId}
-      options={assistants.one(assistantId)}
+      options={assistants.detail(assistantId)}
       title="Assistant"
       path={`/assistants/${assistantId}`}
     >
-      {(assistant) => <AssistantShown assistant={assistant} />}
-    </One>
+      {(assistant) => <AssistantContent assistant={assistant} />}
+    </ResourcePage>
   );
 }
 
-function AssistantShown({ assistant }: { assistant: Assistant }) {
+function AssistantContent({ assistant }: { assistant: Assistant }) {
   const { assistant_id: assistantId, name, description, enabled } = assistant;
   const { tab = 'settings', path: file } = route.useSearch();
   const navigate = route.useNavigate();
   const { user } = useViewer();
-  // Administrators can look at those of others.
+  // Administrators can view the assistants of other users.
   const isMine = assistant.created_by === user?.user_id;
-  const editing = useEditing(assistant, draftOf);
+  const editing = useEditor(assistant, agentDraftOf);
   const path = `/assistants/${assistantId}`;
   return (
     <Page
@@ -62,7 +62,7 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
           )}
           <div className="mt-1 flex flex-wrap items-center gap-2">
             {enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
-            <Copyable text={assistantId} label="Copy the id of the assistant" />
+            <Copyable text={assistantId} label="Copy assistant ID" />
           </div>
         </>
       }
@@ -70,7 +70,7 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
         <>
           <CopyCurl path={path} />
           <ButtonLink to="/sessions" search={{ assistant: assistantId }}>
-            Its sessions
+            Sessions
           </ButtonLink>
           {isMine && (
             <>
@@ -78,7 +78,7 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
               <StartConversation
                 name={name}
                 path={`${path}/conversations`}
-                run={(message, key) => assistants.converse(assistantId, message, key)}
+                run={(message, key) => assistants.startConversation(assistantId, message, key)}
                 disabled={!enabled}
               />
             </>
@@ -87,14 +87,14 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
       }
     >
       <Tabs
-        label="Parts of the assistant"
+        label="Assistant sections"
         value={tab}
         tabs={TABS}
         onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
       >
         <div className="pt-4">
           {tab === 'files' ? (
-            <Workspace
+            <WorkspaceFiles
               assistantId={assistantId}
               readOnly={!isMine}
               path={file}
@@ -105,12 +105,12 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
               noun="assistant"
               editing={editing}
               newest={assistant}
-              draftOf={draftOf}
-              read={readDraft}
-              shown={editableShown}
+              draftOf={agentDraftOf}
+              read={readAgentDraft}
+              shown={settingsFields}
               save={(changes) => assistants.update(assistantId, changes)}
               path={path}
-              queryKey={assistants.one(assistantId).queryKey}
+              queryKey={assistants.detail(assistantId).queryKey}
             >
               {(problems) => (
                 <RuntimeFields
@@ -123,8 +123,10 @@ function AssistantShown({ assistant }: { assistant: Assistant }) {
             </EditForm>
           ) : (
             <>
-              <p className="mb-3 text-muted">Only its owner can change it, or speak to it.</p>
-              <FieldsShown fields={editableShown(assistant)} />
+              <p className="mb-3 text-muted">
+                Only the owner can change this assistant or start conversations with it.
+              </p>
+              <FieldList fields={settingsFields(assistant)} />
             </>
           )}
         </div>

@@ -3,23 +3,23 @@ import { Plus, UserRound } from 'lucide-react';
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { Catalogue } from '../../parts/lists/catalogue.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
-import { useShortcut } from '../../parts/shortcuts.ts';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { useShortcut } from '../../parts/navigation/shortcuts.ts';
+import { Catalogue } from '../../parts/resources/catalogue.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Cut } from '../../ui/cut.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Time } from '../../ui/time.tsx';
+import { TruncatedText } from '../../ui/truncated-text.tsx';
 
 const route = getRouteApi('/assistants');
 
 const COLUMNS: readonly Column<Assistant>[] = [
-  { name: 'Name', className: 'w-[42%]', cell: (assistant) => <Name assistant={assistant} /> },
-  { name: 'Model', cell: ({ model }) => <Cut text={model} mono /> },
-  { name: 'State', className: 'w-28', cell: (assistant) => <State assistant={assistant} /> },
-  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+  { name: 'Name', className: 'w-[42%]', cell: (assistant) => <AssistantCell assistant={assistant} /> },
+  { name: 'Model', cell: ({ model }) => <TruncatedText text={model} mono /> },
+  { name: 'State', className: 'w-28', cell: (assistant) => <AssistantState assistant={assistant} /> },
+  { name: 'Updated', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
 export function AssistantsPage() {
@@ -30,7 +30,7 @@ export function AssistantsPage() {
   return (
     <Catalogue
       title="Assistants"
-      lead="Like agents, but yours alone, with one workspace that all of their sessions share."
+      lead="Personal agents. All sessions of an assistant share one workspace."
       noun="assistants"
       q={q}
       onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
@@ -50,7 +50,7 @@ export function AssistantsPage() {
           Show all
         </ButtonLink>
       }
-      none={<None />}
+      none={<NoAssistants />}
     />
   );
 }
@@ -59,33 +59,33 @@ interface AssistantProps {
   assistant: Assistant;
 }
 
-function Name({ assistant: { assistant_id: assistantId, name, description } }: AssistantProps) {
+function AssistantCell({ assistant: { assistant_id: assistantId, name, description } }: AssistantProps) {
   return (
     <TextLink to="/assistants/$assistantId" params={{ assistantId }} className="block">
-      <Cut text={name} />
-      {description && <Cut text={description} className="text-xs font-normal text-muted" />}
+      <TruncatedText text={name} />
+      {description && <TruncatedText text={description} className="text-xs font-normal text-muted" />}
     </TextLink>
   );
 }
 
-function State({ assistant: { enabled } }: AssistantProps) {
+function AssistantState({ assistant: { enabled } }: AssistantProps) {
   return enabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>;
 }
 
 function AssistantCard({ assistant }: AssistantProps) {
   return (
     <div className="flex flex-col gap-1.5">
-      <Name assistant={assistant} />
-      <Cut text={assistant.model} mono className="text-muted" />
+      <AssistantCell assistant={assistant} />
+      <TruncatedText text={assistant.model} mono className="text-muted" />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
-        <State assistant={assistant} />
+        <AssistantState assistant={assistant} />
         <Time at={assistant.updated_at} />
       </div>
     </div>
   );
 }
 
-function None() {
+function NoAssistants() {
   const curlOf = useCurl();
   const create = (
     <ButtonLink to="/assistants/new" look="primary">
@@ -94,8 +94,12 @@ function None() {
   );
   const body = { name: 'Desk', model: 'rehearsal/shell' };
   return (
-    <Empty icon={<UserRound />} action={create} curl={curlOf({ method: 'POST', path: '/assistants', body })}>
-      There is no assistant yet: create one to keep files from one conversation to the next.
-    </Empty>
+    <EmptyState
+      icon={<UserRound />}
+      action={create}
+      curl={curlOf({ method: 'POST', path: '/assistants', body })}
+    >
+      No assistants yet. An assistant keeps its files between conversations.
+    </EmptyState>
   );
 }

@@ -1,10 +1,10 @@
 import { assistants } from '../../api/assistants.ts';
 import type { Assistant } from '../../gen/index.ts';
-import { DeleteThing } from '../../parts/editor/delete-thing.tsx';
+import { DeleteResource } from '../../parts/editor/delete-resource.tsx';
 
 export function DeleteAssistant({ assistant: { assistant_id: id, name } }: { assistant: Assistant }) {
   return (
-    <DeleteThing
+    <DeleteResource
       noun="assistant"
       id={id}
       name={name}
@@ -12,9 +12,9 @@ export function DeleteAssistant({ assistant: { assistant_id: id, name } }: { ass
       run={() => assistants.remove(id)}
     >
       <p>
-        Its workspace goes with all the files in it, and it starts nothing any more. What was said in its
-        sessions stays readable. There is no way back; to stop it for a while, disable it instead.
+        Deletes the workspace with all its files. No new conversations can start; existing sessions stay
+        readable. This cannot be undone. To pause the assistant, disable it instead.
       </p>
-    </DeleteThing>
+    </DeleteResource>
   );
 }

@@ -1,15 +1,15 @@
 import { linkOptions } from '@tanstack/react-router';
 import { assistants } from '../../api/assistants.ts';
-import { EMPTY, readDraft } from '../../parts/editor/draft.ts';
-import { NewPage } from '../../parts/editor/new-page.tsx';
+import { EMPTY_AGENT_DRAFT, readAgentDraft } from '../../parts/editor/agent-draft.ts';
+import { CreatePage } from '../../parts/editor/create-page.tsx';
 import { RuntimeFields } from '../../parts/editor/runtime-fields.tsx';
 
 export function NewAssistantPage() {
   return (
-    <NewPage
+    <CreatePage
       noun="assistant"
-      empty={EMPTY}
-      read={readDraft}
+      empty={EMPTY_AGENT_DRAFT}
+      read={readAgentDraft}
       create={assistants.create}
       path="/assistants"
       pageOf={({ assistant_id: assistantId }) =>
@@ -17,6 +17,6 @@ export function NewAssistantPage() {
       }
     >
       {(form) => <RuntimeFields noun="assistant" {...form} />}
-    </NewPage>
+    </CreatePage>
   );
 }

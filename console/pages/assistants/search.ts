@@ -1,15 +1,15 @@
-import { choiceIn, type RawSearch, wordIn } from '../../parts/search.ts';
+import { choiceParam, type RawSearch, textParam } from '../../parts/navigation/search-params.ts';
 
 export const ASSISTANT_TABS = ['settings', 'files'] as const;
 
-/** What is looked at of an assistant. */
+/** Query parameters of the assistant page. */
 export interface AssistantSearch {
   tab?: (typeof ASSISTANT_TABS)[number] | undefined;
-  /** A file, or a folder. */
+  /** Path of a file or folder. */
   path?: string | undefined;
 }
 
 export const readAssistantSearch = (search: RawSearch): AssistantSearch => ({
-  tab: choiceIn(search, 'tab', ASSISTANT_TABS),
-  path: wordIn(search, 'path'),
+  tab: choiceParam(search, 'tab', ASSISTANT_TABS),
+  path: textParam(search, 'path'),
 });

@@ -2,19 +2,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Power, PowerOff } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { ActButton } from '../../parts/acts/act-button.tsx';
-import { DeleteThing } from '../../parts/editor/delete-thing.tsx';
+import { ActionButton } from '../../parts/actions/action-button.tsx';
+import { DeleteResource } from '../../parts/editor/delete-resource.tsx';
 import { Button } from '../../ui/button.tsx';
 
 interface EnvironmentProps {
   environment: Environment;
 }
 
-const MEANS = {
+const CONSEQUENCES = {
   disable:
-    'No session begins in it until it is enabled again: conversations and triggers of its agents are refused. ' +
-    'Sessions that have begun go on.',
-  enable: 'Sessions begin in it again.',
+    'No new sessions can start in this environment: conversations and triggers of its agents are rejected. ' +
+    'Existing sessions continue.',
+  enable: 'New sessions can start in this environment again.',
 };
 
 export function ToggleEnvironment({ environment }: EnvironmentProps) {
@@ -24,7 +24,7 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
   const word = enabled ? 'Disable' : 'Enable';
   const change = { enabled: !enabled };
   return (
-    <ActButton
+    <ActionButton
       button={
         <Button>
           {enabled ? <PowerOff aria-hidden /> : <Power aria-hidden />}
@@ -36,28 +36,28 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
       isMild={!enabled}
       run={() => environments.update(id, version, change)}
       curl={{ method: 'PATCH', path: `/admin/environments/${id}`, version, body: change }}
-      done={`The environment is ${verb}d.`}
+      done={`The environment was ${verb}d.`}
       onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
     >
-      <p>{MEANS[verb]}</p>
-    </ActButton>
+      <p>{CONSEQUENCES[verb]}</p>
+    </ActionButton>
   );
 }
 
-/** The default environment stays: agents that name none run in it. */
+/** The default environment cannot be deleted, because agents without an environment run in it. */
 export function DeleteEnvironment({
   environment: { environment_id: id, name, is_default },
 }: EnvironmentProps) {
   if (is_default) return null;
   return (
-    <DeleteThing
+    <DeleteResource
       noun="environment"
       id={id}
       name={name}
       path={`/admin/environments/${id}`}
       run={() => environments.remove(id)}
     >
-      <p>There is no way back. It is refused as long as an agent or an assistant names it.</p>
-    </DeleteThing>
+      <p>This cannot be undone. An environment that an agent or assistant uses cannot be deleted.</p>
+    </DeleteResource>
   );
 }

@@ -1,17 +1,17 @@
 import type { Environment } from '../../gen/types.gen.ts';
 import { readTexts, writeObject } from '../../parts/editor/json.ts';
-import { type Problems, wholeNumber } from '../../parts/editor/problems.ts';
+import { type FieldProblems, wholeNumber } from '../../parts/editor/problems.ts';
 
 type Sandbox = Environment['sandbox'];
 type Network = Environment['network'];
 
-/** What can be said of an environment here. */
+/** The editable fields of an environment. */
 export type EnvironmentBody = Pick<
   Environment,
   'name' | 'sandbox' | 'network' | 'tenancy' | 'idle' | 'variables'
 >;
 
-/** The same as it stands in the fields of the editor. */
+/** EnvironmentBody as the values of the form fields. */
 export interface EnvironmentDraft {
   name: string;
   provider: Sandbox['provider'];
@@ -20,9 +20,10 @@ export interface EnvironmentDraft {
   memoryMib: string;
   pids: string;
   diskMib: string;
+  workspaceMib: string;
   commandTimeout: string;
   networkMode: Network['mode'];
-  /** One on each line. */
+  /** One host per line. */
   allowedHosts: string;
   tenancy: Environment['tenancy'];
   idleTimeout: string;
@@ -30,8 +31,8 @@ export interface EnvironmentDraft {
   variables: string;
 }
 
-/** As the default environment is in the beginning. */
-export const EMPTY: EnvironmentDraft = {
+/** Initial values, equal to those of the default environment. */
+export const EMPTY_ENVIRONMENT_DRAFT: EnvironmentDraft = {
   name: '',
   provider: 'auto',
   image: '',
@@ -39,6 +40,7 @@ export const EMPTY: EnvironmentDraft = {
   memoryMib: '',
   pids: '',
   diskMib: '',
+  workspaceMib: '',
   commandTimeout: '120',
   networkMode: 'none',
   allowedHosts: '',
@@ -48,7 +50,14 @@ export const EMPTY: EnvironmentDraft = {
   variables: '',
 };
 
-export function draftOf({ name, sandbox, network, tenancy, idle, variables }: Environment): EnvironmentDraft {
+export function environmentDraftOf({
+  name,
+  sandbox,
+  network,
+  tenancy,
+  idle,
+  variables,
+}: Environment): EnvironmentDraft {
   return {
     name,
     provider: sandbox.provider,
@@ -57,6 +66,7 @@ export function draftOf({ name, sandbox, network, tenancy, idle, variables }: En
     memoryMib: sandbox.memory_mib?.toString() ?? '',
     pids: sandbox.pids?.toString() ?? '',
     diskMib: sandbox.disk_mib?.toString() ?? '',
+    workspaceMib: sandbox.workspace_mib?.toString() ?? '',
     commandTimeout: String(sandbox.command_timeout_seconds),
     networkMode: network.mode,
     allowedHosts: network.allowed_hosts.join('\n'),
@@ -67,9 +77,12 @@ export function draftOf({ name, sandbox, network, tenancy, idle, variables }: En
   };
 }
 
-/** What a draft says, or what is wrong with it by the pointer of the member. */
-export function readDraft(draft: EnvironmentDraft): { body: EnvironmentBody; problems: Problems } {
-  const problems: Problems = {};
+/** Parses a draft. `problems` maps JSON Pointers to validation errors. */
+export function readEnvironmentDraft(draft: EnvironmentDraft): {
+  body: EnvironmentBody;
+  problems: FieldProblems;
+} {
+  const problems: FieldProblems = {};
   const note = (pointer: string, problem: string | undefined) => {
     if (problem !== undefined) problems[pointer] = problem;
   };
@@ -80,7 +93,7 @@ export function readDraft(draft: EnvironmentDraft): { body: EnvironmentBody; pro
   };
   const limit = (pointer: string, text: string, min: number, max: number) =>
     number(`/sandbox/${pointer}`, text, min, max, true) ?? null;
-  if (!/^[a-z0-9-]{1,64}$/.test(draft.name)) note('/name', 'This is 1–64 of the characters a–z, 0–9 and -.');
+  if (!/^[a-z0-9-]{1,64}$/.test(draft.name)) note('/name', 'Enter 1–64 characters: a–z, 0–9 and -.');
   const variables = readTexts(draft.variables);
   note('/variables', variables.problem);
   const body: EnvironmentBody = {
@@ -92,6 +105,7 @@ export function readDraft(draft: EnvironmentDraft): { body: EnvironmentBody; pro
       memory_mib: limit('memory_mib', draft.memoryMib, 16, 4_194_304),
       pids: limit('pids', draft.pids, 2, 1_000_000),
       disk_mib: limit('disk_mib', draft.diskMib, 1, 4_194_304),
+      workspace_mib: limit('workspace_mib', draft.workspaceMib, 1, 4_194_304),
       command_timeout_seconds:
         number('/sandbox/command_timeout_seconds', draft.commandTimeout, 1, 86_400) ?? 1,
     },

@@ -3,20 +3,20 @@ import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { EditForm } from '../../parts/editor/edit-form.tsx';
-import { useEditing } from '../../parts/editor/editing.ts';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
-import { TextLink } from '../../parts/links.tsx';
-import { One } from '../../parts/one.tsx';
-import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
+import { useEditor } from '../../parts/editor/use-editor.ts';
+import { TextLink } from '../../parts/navigation/links.tsx';
+import { ResourcePage } from '../../parts/resources/resource-page.tsx';
+import { AdministratorsOnly } from '../../parts/users/administrators-only.tsx';
 import { Copyable } from '../../ui/code.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { DeleteEnvironment, ToggleEnvironment } from './actions.tsx';
-import { draftOf, readDraft } from './draft.ts';
+import { environmentDraftOf, readEnvironmentDraft } from './draft.ts';
+import { EnvironmentState } from './environment-state.tsx';
 import { EnvironmentFields } from './fields.tsx';
-import { EnvironmentState } from './state.tsx';
-import { VersionsTab } from './versions.tsx';
-import { environmentShown } from './words.ts';
+import { environmentFields } from './labels.ts';
+import { EnvironmentVersionsTab } from './versions.tsx';
 
 const route = getRouteApi('/environments/$environmentId');
 
@@ -29,23 +29,23 @@ export function EnvironmentPage() {
   const { environmentId } = route.useParams();
   return (
     <AdministratorsOnly title="Environment">
-      <One
+      <ResourcePage
         key={environmentId}
-        options={environments.one(environmentId)}
+        options={environments.detail(environmentId)}
         title="Environment"
         path={`/admin/environments/${environmentId}`}
       >
-        {(environment) => <EnvironmentShown environment={environment} />}
-      </One>
+        {(environment) => <EnvironmentContent environment={environment} />}
+      </ResourcePage>
     </AdministratorsOnly>
   );
 }
 
-function EnvironmentShown({ environment }: { environment: Environment }) {
+function EnvironmentContent({ environment }: { environment: Environment }) {
   const { environment_id: environmentId, name, version } = environment;
   const { tab = 'settings' } = route.useSearch();
   const navigate = route.useNavigate();
-  const editing = useEditing(environment, draftOf);
+  const editing = useEditor(environment, environmentDraftOf);
   const path = `/admin/environments/${environmentId}`;
   return (
     <Page
@@ -55,7 +55,7 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
         <div className="mt-1 flex flex-wrap items-center gap-2">
           <EnvironmentState environment={environment} />
           <span>Version {version}</span>
-          <Copyable text={environmentId} label="Copy the id of the environment" />
+          <Copyable text={environmentId} label="Copy environment ID" />
         </div>
       }
       actions={
@@ -67,31 +67,31 @@ function EnvironmentShown({ environment }: { environment: Environment }) {
       }
     >
       <Tabs
-        label="Parts of the environment"
+        label="Environment sections"
         value={tab}
         tabs={TABS}
         onChange={(chosen) => void navigate({ search: chosen === 'settings' ? {} : { tab: chosen } })}
       >
         <div className="pt-4">
           {tab === 'versions' ? (
-            <VersionsTab environment={environment} />
+            <EnvironmentVersionsTab environment={environment} />
           ) : (
             <EditForm
               noun="environment"
               editing={editing}
               newest={environment}
-              draftOf={draftOf}
-              read={readDraft}
-              shown={environmentShown}
+              draftOf={environmentDraftOf}
+              read={readEnvironmentDraft}
+              shown={environmentFields}
               save={(changes) => environments.update(environmentId, editing.base.version, changes)}
               path={path}
               version={editing.base.version}
-              queryKey={environments.one(environmentId).queryKey}
+              queryKey={environments.detail(environmentId).queryKey}
             >
               {(problems) => (
                 <EnvironmentFields
                   draft={editing.draft}
-                  kept={draftOf(editing.base)}
+                  saved={environmentDraftOf(editing.base)}
                   onChange={editing.set}
                   problems={problems}
                 />

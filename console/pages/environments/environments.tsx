@@ -2,37 +2,41 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Boxes, Plus } from 'lucide-react';
 import { environments } from '../../api/environments.ts';
 import type { Environment } from '../../gen/index.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { Catalogue } from '../../parts/lists/catalogue.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
-import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
-import { useShortcut } from '../../parts/shortcuts.ts';
-import { Cut } from '../../ui/cut.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { useShortcut } from '../../parts/navigation/shortcuts.ts';
+import { Catalogue } from '../../parts/resources/catalogue.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
+import { AdministratorsOnly } from '../../parts/users/administrators-only.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { EnvironmentState } from './state.tsx';
-import { NETWORKS, PROVIDERS, textOf } from './words.ts';
+import { TruncatedText } from '../../ui/truncated-text.tsx';
+import { EnvironmentState } from './environment-state.tsx';
+import { labelOf, NETWORK_LABELS, PROVIDER_LABELS } from './labels.ts';
 
 const route = getRouteApi('/environments');
 
 const COLUMNS: readonly Column<Environment>[] = [
-  { name: 'Name', className: 'w-[34%]', cell: (environment) => <Name environment={environment} /> },
-  { name: 'Provider', cell: ({ sandbox }) => textOf(PROVIDERS, sandbox.provider) },
-  { name: 'Network', cell: ({ network }) => textOf(NETWORKS, network.mode) },
+  {
+    name: 'Name',
+    className: 'w-[34%]',
+    cell: (environment) => <EnvironmentCell environment={environment} />,
+  },
+  { name: 'Provider', cell: ({ sandbox }) => labelOf(PROVIDER_LABELS, sandbox.provider) },
+  { name: 'Network', cell: ({ network }) => labelOf(NETWORK_LABELS, network.mode) },
   { name: 'State', className: 'w-44', cell: (environment) => <EnvironmentState environment={environment} /> },
-  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
+  { name: 'Updated', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
 export function EnvironmentsPage() {
   return (
     <AdministratorsOnly title="Environments">
-      <AllEnvironments />
+      <EnvironmentCatalogue />
     </AdministratorsOnly>
   );
 }
 
-function AllEnvironments() {
+function EnvironmentCatalogue() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useList(environments.list(q));
@@ -40,7 +44,7 @@ function AllEnvironments() {
   return (
     <Catalogue
       title="Environments"
-      lead="Where the commands of agents run: the sandbox, its limits, and what it can reach."
+      lead="Sandbox, resource limits and network access for the commands of agents."
       noun="environments"
       q={q}
       onSearch={(words) => void navigate({ search: { q: words }, replace: true })}
@@ -60,7 +64,7 @@ function AllEnvironments() {
           Show all
         </ButtonLink>
       }
-      none={<Empty icon={<Boxes />}>There is no environment.</Empty>}
+      none={<EmptyState icon={<Boxes />}>No environments.</EmptyState>}
     />
   );
 }
@@ -69,10 +73,10 @@ interface EnvironmentProps {
   environment: Environment;
 }
 
-function Name({ environment: { environment_id: environmentId, name } }: EnvironmentProps) {
+function EnvironmentCell({ environment: { environment_id: environmentId, name } }: EnvironmentProps) {
   return (
     <TextLink to="/environments/$environmentId" params={{ environmentId }} className="block">
-      <Cut text={name} />
+      <TruncatedText text={name} />
     </TextLink>
   );
 }
@@ -80,10 +84,10 @@ function Name({ environment: { environment_id: environmentId, name } }: Environm
 function EnvironmentCard({ environment }: EnvironmentProps) {
   return (
     <div className="flex flex-col gap-1.5">
-      <Name environment={environment} />
+      <EnvironmentCell environment={environment} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
         <EnvironmentState environment={environment} />
-        {textOf(PROVIDERS, environment.sandbox.provider)}
+        {labelOf(PROVIDER_LABELS, environment.sandbox.provider)}
         <Time at={environment.updated_at} />
       </div>
     </div>

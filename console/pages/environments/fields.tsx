@@ -1,36 +1,36 @@
 import { readTexts } from '../../parts/editor/json.ts';
 import { JsonField } from '../../parts/editor/json-field.tsx';
-import { type Problems, problemAt } from '../../parts/editor/problems.ts';
+import { type FieldProblems, problemAt } from '../../parts/editor/problems.ts';
 import { Field, Input } from '../../ui/field.tsx';
-import { Radios } from '../../ui/radios.tsx';
-import { Section } from '../../ui/section.tsx';
-import { EMPTY, type EnvironmentDraft } from './draft.ts';
+import { FormSection } from '../../ui/form-section.tsx';
+import { RadioOptions } from '../../ui/radio-options.tsx';
+import { EMPTY_ENVIRONMENT_DRAFT, type EnvironmentDraft } from './draft.ts';
 import { IdleFields } from './idle-fields.tsx';
+import { TENANCY_LABELS } from './labels.ts';
 import { NetworkFields } from './network-fields.tsx';
 import { SandboxFields } from './sandbox-fields.tsx';
-import { TENANCIES } from './words.ts';
 
 export interface EnvironmentFieldsProps {
   draft: EnvironmentDraft;
   onChange: (changes: Partial<EnvironmentDraft>) => void;
-  problems: Problems;
-  /** As it is kept so far. A new one is given its name, once. */
-  kept?: EnvironmentDraft;
+  problems: FieldProblems;
+  /** The saved environment; absent for a new one, whose name can still be set. */
+  saved?: EnvironmentDraft;
 }
 
-/** All that can be said of an environment. */
-export function EnvironmentFields({ draft, onChange, problems, kept }: EnvironmentFieldsProps) {
-  const part = {
+/** Form fields of all settings of an environment. */
+export function EnvironmentFields({ draft, onChange, problems, saved }: EnvironmentFieldsProps) {
+  const group = {
     draft,
-    kept: kept ?? EMPTY,
+    saved: saved ?? EMPTY_ENVIRONMENT_DRAFT,
     onChange,
-    at: (pointer: string) => problemAt(problems, pointer),
+    errorAt: (pointer: string) => problemAt(problems, pointer),
   };
   return (
     <>
-      {!kept && (
-        <Section title="Identity" lead="The name is unique, and never changes.">
-          <Field label="Name" hint="a–z, 0–9 and -" error={part.at('/name')}>
+      {!saved && (
+        <FormSection title="Identity" lead="The name is unique and cannot be changed later.">
+          <Field label="Name" hint="a–z, 0–9 and -" error={group.errorAt('/name')}>
             <Input
               value={draft.name}
               spellCheck={false}
@@ -39,39 +39,45 @@ export function EnvironmentFields({ draft, onChange, problems, kept }: Environme
               onChange={(event) => onChange({ name: event.target.value })}
             />
           </Field>
-        </Section>
+        </FormSection>
       )}
-      <Section
+      <FormSection
         title="Sandbox"
-        lead="What runs the commands, and how much it may take. What a provider cannot keep is refused."
+        lead="Provider and resource limits. Settings that the provider does not support are rejected."
       >
-        <SandboxFields {...part} />
-      </Section>
-      <Section title="Network" lead="What commands can reach.">
-        <NetworkFields {...part} />
-      </Section>
-      <Section title="Sharing" lead="Files of a session stay its own in either case.">
-        <Radios
-          label="A sandbox for"
+        <SandboxFields {...group} />
+      </FormSection>
+      <FormSection title="Network" lead="Network access of commands.">
+        <NetworkFields {...group} />
+      </FormSection>
+      <FormSection title="Sharing" lead="Files are never shared between sessions.">
+        <RadioOptions
+          label="Sandbox scope"
           value={draft.tenancy}
-          options={TENANCIES}
+          options={TENANCY_LABELS}
           onChange={(tenancy) => onChange({ tenancy })}
         />
-      </Section>
-      <Section title="When idle" lead="What happens to a sandbox in which nothing runs. Its workspace stays.">
-        <IdleFields {...part} />
-      </Section>
-      <Section title="Variables" lead="Environment variables of every command. They are no secrets.">
+      </FormSection>
+      <FormSection
+        title="When idle"
+        lead="What happens to a sandbox without a running command. Its workspace is kept."
+      >
+        <IdleFields {...group} />
+      </FormSection>
+      <FormSection
+        title="Variables"
+        lead="Environment variables of every command. Do not store secrets here."
+      >
         <JsonField
           label="Variables"
-          hint="A JSON object whose members are texts."
+          hint="A JSON object with string values."
           placeholder='{"LANG": "C.UTF-8"}'
           value={draft.variables}
           onChange={(variables) => onChange({ variables })}
           check={(text) => readTexts(text).problem}
-          error={part.at('/variables')}
+          error={group.errorAt('/variables')}
         />
-      </Section>
+      </FormSection>
     </>
   );
 }

@@ -1,25 +1,25 @@
 import { NumberField } from '../../parts/editor/number-field.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './part.ts';
-import { IDLE_ACTIONS } from './words.ts';
+import type { FieldGroupProps } from './field-group.ts';
+import { IDLE_ACTION_LABELS } from './labels.ts';
 
-export function IdleFields({ draft, onChange, at }: PartProps) {
-  const about = IDLE_ACTIONS.find(({ value }) => value === draft.idleAction)?.about;
+export function IdleFields({ draft, onChange, errorAt }: FieldGroupProps) {
+  const about = IDLE_ACTION_LABELS.find(({ value }) => value === draft.idleAction)?.about;
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <NumberField
-        label="Idle after"
-        hint="Seconds without a command."
+        label="Idle timeout"
+        hint="Seconds without a running command."
         value={draft.idleTimeout}
         onChange={(idleTimeout) => onChange({ idleTimeout })}
-        error={at('/idle/timeout_seconds')}
+        error={errorAt('/idle/timeout_seconds')}
       />
-      <Field label="Then" hint={about} error={at('/idle/action')}>
+      <Field label="Idle action" hint={about} error={errorAt('/idle/action')}>
         <Select
-          label="Then"
+          label="Idle action"
           value={draft.idleAction}
-          options={IDLE_ACTIONS}
+          options={IDLE_ACTION_LABELS}
           onChange={(idleAction) => onChange({ idleAction })}
         />
       </Field>

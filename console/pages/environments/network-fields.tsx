@@ -1,26 +1,26 @@
 import { Field, TextArea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './part.ts';
-import { choicesOf, NETWORKS, OFFERED } from './words.ts';
+import type { FieldGroupProps } from './field-group.ts';
+import { NETWORK_LABELS, SUPPORTED, selectableValues } from './labels.ts';
 
-export function NetworkFields({ draft, kept, onChange, at }: PartProps) {
-  const about = NETWORKS.find(({ value }) => value === draft.networkMode)?.about;
-  const hosts = at('/network/allowed_hosts');
+export function NetworkFields({ draft, saved, onChange, errorAt }: FieldGroupProps) {
+  const about = NETWORK_LABELS.find(({ value }) => value === draft.networkMode)?.about;
+  const hosts = errorAt('/network/allowed_hosts');
   const isLimited = draft.networkMode === 'limited';
   return (
     <>
-      <Field label="Network" hint={about} error={at('/network/mode') ?? (isLimited ? undefined : hosts)}>
+      <Field label="Network" hint={about} error={errorAt('/network/mode') ?? (isLimited ? undefined : hosts)}>
         <Select
           label="Network"
           value={draft.networkMode}
-          options={choicesOf(NETWORKS, OFFERED.networks, kept.networkMode)}
+          options={selectableValues(NETWORK_LABELS, SUPPORTED.networks, saved.networkMode)}
           onChange={(networkMode) => onChange({ networkMode })}
         />
       </Field>
       {isLimited && (
         <Field
           label="Allowed hosts"
-          hint="One on each line: a name, or *. and a domain; :port for other ports than 80 and 443."
+          hint="One per line: a host name, or *. and a domain. Append :port for ports other than 80 and 443."
           error={hosts}
         >
           <TextArea

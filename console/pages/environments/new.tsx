@@ -1,17 +1,17 @@
 import { linkOptions } from '@tanstack/react-router';
 import { environments } from '../../api/environments.ts';
-import { NewPage } from '../../parts/editor/new-page.tsx';
-import { AdministratorsOnly } from '../../parts/people/administrators-only.tsx';
-import { EMPTY, readDraft } from './draft.ts';
+import { CreatePage } from '../../parts/editor/create-page.tsx';
+import { AdministratorsOnly } from '../../parts/users/administrators-only.tsx';
+import { EMPTY_ENVIRONMENT_DRAFT, readEnvironmentDraft } from './draft.ts';
 import { EnvironmentFields } from './fields.tsx';
 
 export function NewEnvironmentPage() {
   return (
     <AdministratorsOnly title="New environment">
-      <NewPage
+      <CreatePage
         noun="environment"
-        empty={EMPTY}
-        read={readDraft}
+        empty={EMPTY_ENVIRONMENT_DRAFT}
+        read={readEnvironmentDraft}
         create={environments.create}
         path="/admin/environments"
         pageOf={({ environment_id: environmentId }) =>
@@ -19,7 +19,7 @@ export function NewEnvironmentPage() {
         }
       >
         {(form) => <EnvironmentFields {...form} />}
-      </NewPage>
+      </CreatePage>
     </AdministratorsOnly>
   );
 }

@@ -1,27 +1,27 @@
 import { NumberField } from '../../parts/editor/number-field.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { PartProps } from './part.ts';
-import { choicesOf, OFFERED, PROVIDERS } from './words.ts';
+import type { FieldGroupProps } from './field-group.ts';
+import { PROVIDER_LABELS, SUPPORTED, selectableValues } from './labels.ts';
 
-export function SandboxFields({ draft, kept, onChange, at }: PartProps) {
-  const about = PROVIDERS.find(({ value }) => value === draft.provider)?.about;
+export function SandboxFields({ draft, saved, onChange, errorAt }: FieldGroupProps) {
+  const about = PROVIDER_LABELS.find(({ value }) => value === draft.provider)?.about;
   return (
     <>
-      <Field label="Provider" hint={about} error={at('/sandbox/provider')}>
+      <Field label="Provider" hint={about} error={errorAt('/sandbox/provider')}>
         <Select
           label="Provider"
           value={draft.provider}
-          options={choicesOf(PROVIDERS, OFFERED.providers, kept.provider)}
+          options={selectableValues(PROVIDER_LABELS, SUPPORTED.providers, saved.provider)}
           onChange={(provider) => onChange({ provider })}
         />
       </Field>
-      {(OFFERED.images || kept.image !== '') && (
+      {(SUPPORTED.images || saved.image !== '') && (
         <Field
           label="Image"
           optional
-          hint="The container image it starts from, for providers that have images."
-          error={at('/sandbox/image')}
+          hint="Container image, for providers that support images."
+          error={errorAt('/sandbox/image')}
         >
           <Input
             value={draft.image}
@@ -33,47 +33,56 @@ export function SandboxFields({ draft, kept, onChange, at }: PartProps) {
       )}
       <div className="grid gap-4 sm:grid-cols-2">
         <NumberField
-          label="Processor"
-          hint="Thousandths of one."
+          label="CPU"
+          hint="In thousandths of a CPU."
           optional
-          placeholder="The provider's"
+          placeholder="Provider default"
           value={draft.cpuMillis}
           onChange={(cpuMillis) => onChange({ cpuMillis })}
-          error={at('/sandbox/cpu_millis')}
+          error={errorAt('/sandbox/cpu_millis')}
         />
         <NumberField
           label="Memory"
-          hint="MiB"
+          hint="In MiB."
           optional
-          placeholder="The provider's"
+          placeholder="Provider default"
           value={draft.memoryMib}
           onChange={(memoryMib) => onChange({ memoryMib })}
-          error={at('/sandbox/memory_mib')}
+          error={errorAt('/sandbox/memory_mib')}
         />
         <NumberField
           label="Processes"
-          hint="At the same time."
+          hint="Maximum number of concurrent processes."
           optional
-          placeholder="The provider's"
+          placeholder="Provider default"
           value={draft.pids}
           onChange={(pids) => onChange({ pids })}
-          error={at('/sandbox/pids')}
+          error={errorAt('/sandbox/pids')}
         />
         <NumberField
           label="Temporary files"
-          hint="MiB"
+          hint="In MiB."
           optional
-          placeholder="The provider's"
+          placeholder="Provider default"
           value={draft.diskMib}
           onChange={(diskMib) => onChange({ diskMib })}
-          error={at('/sandbox/disk_mib')}
+          error={errorAt('/sandbox/disk_mib')}
         />
         <NumberField
-          label="Longest command"
-          hint="Seconds, at most a day."
+          label="Workspace copy"
+          hint="In MiB."
+          optional
+          placeholder="Workspace limit"
+          value={draft.workspaceMib}
+          onChange={(workspaceMib) => onChange({ workspaceMib })}
+          error={errorAt('/sandbox/workspace_mib')}
+        />
+        <NumberField
+          label="Command timeout"
+          hint="Seconds, at most 86,400."
           value={draft.commandTimeout}
           onChange={(commandTimeout) => onChange({ commandTimeout })}
-          error={at('/sandbox/command_timeout_seconds')}
+          error={errorAt('/sandbox/command_timeout_seconds')}
         />
       </div>
     </>

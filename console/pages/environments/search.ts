@@ -1,8 +1,8 @@
-import { choiceIn, countIn, type RawSearch } from '../../parts/search.ts';
+import { choiceParam, positiveIntegerParam, type RawSearch } from '../../parts/navigation/search-params.ts';
 
 export const ENVIRONMENT_TABS = ['settings', 'versions'] as const;
 
-/** What is looked at of an environment; of its versions, which two are compared. */
+/** Query parameters of the environment page; `from` and `to` are the compared versions. */
 export interface EnvironmentSearch {
   tab?: (typeof ENVIRONMENT_TABS)[number] | undefined;
   from?: number | undefined;
@@ -10,7 +10,7 @@ export interface EnvironmentSearch {
 }
 
 export const readEnvironmentSearch = (search: RawSearch): EnvironmentSearch => ({
-  tab: choiceIn(search, 'tab', ENVIRONMENT_TABS),
-  from: countIn(search, 'from'),
-  to: countIn(search, 'to'),
+  tab: choiceParam(search, 'tab', ENVIRONMENT_TABS),
+  from: positiveIntegerParam(search, 'from'),
+  to: positiveIntegerParam(search, 'to'),
 });

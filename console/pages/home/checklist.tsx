@@ -1,67 +1,67 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { Circle, CircleCheckBig, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { agents } from '../../api/agents.ts';
 import type { Agent, Session } from '../../gen/index.ts';
 import { useJournal } from '../../journal/use-journal.ts';
-import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
+import { useIdempotencyKeys } from '../../parts/actions/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { Problem } from '../../parts/faults/failure.tsx';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { ErrorAlert } from '../../parts/errors/error-state.tsx';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/page.tsx';
+import { DEMO_AGENT } from './demo-agent.ts';
 import { useDismissed } from './dismissed.ts';
 
-/** An agent that needs no key. */
-const FIRST_AGENT = { name: 'Echo', model: 'rehearsal/echo' } as const;
 const FIRST_MESSAGE = 'Hello! What can you do?';
 
 export interface ChecklistProps {
   sessions: readonly Session[];
-  /** One that can be talked to, if there is any. */
+  /** The agent for the first message; undefined when none exists. */
   agent: Agent | undefined;
 }
 
-/** From nothing to a session that has finished. Each step is done when the service says so, and not before. */
+/** Getting-started checklist. Each step is done when the service reports its result. */
 export function Checklist({ sessions, agent }: ChecklistProps) {
   const [isDismissed, dismiss] = useDismissed();
-  const finished = sessions.find(({ stop_reason: reason }) => reason?.type === 'end_turn');
+  const finished = sessions.find(({ state }) => state === 'completed');
   const session = finished ?? sessions[0];
   if (isDismissed) return null;
   return (
     <Card className="p-4 sm:p-5">
       <div className="flex items-start justify-between gap-2">
         <h2 className="font-semibold">
-          {finished ? 'You have seen a session finish' : 'From nothing to a finished session'}
+          {finished ? 'Your first session has finished' : 'Get started: run your first session'}
         </h2>
-        <IconButton label="Hide the checklist" icon={<X />} onClick={dismiss} />
+        <IconButton label="Hide checklist" icon={<X />} onClick={dismiss} />
       </div>
       <ol className="mt-2 flex flex-col gap-3">
-        <Step isDone={agent !== undefined} isNext={!agent} title="Create an agent">
+        <ChecklistStep isDone={agent !== undefined} isNext={!agent} title="Create an agent">
           <CreateAgent />
-        </Step>
-        <Step
+        </ChecklistStep>
+        <ChecklistStep
           isDone={session !== undefined}
           isNext={agent !== undefined && !session}
-          title="Say something to it"
+          title="Send it a message"
         >
-          {agent && <Talk agent={agent} />}
-        </Step>
-        <Step
+          {agent && <SendMessage agent={agent} />}
+        </ChecklistStep>
+        <ChecklistStep
           isDone={finished !== undefined}
           isNext={session !== undefined && !finished}
-          title="See it finish"
+          title="Watch it finish"
         >
-          {session && <Watch session={session} />}
-        </Step>
+          {session && <SessionProgress session={session} />}
+        </ChecklistStep>
       </ol>
       {finished && (
         <div className="mt-4 flex flex-wrap items-center gap-2">
           <ButtonLink small to="/sessions/$sessionId" params={{ sessionId: finished.session_id }}>
-            Open that session
+            Open the finished session
           </ButtonLink>
           <ButtonLink small to="/triggers/new" search={{ agent: agent?.agent_id }}>
-            Let another system start it
+            Start it from another system
           </ButtonLink>
         </div>
       )}
@@ -69,25 +69,25 @@ export function Checklist({ sessions, agent }: ChecklistProps) {
   );
 }
 
-interface StepProps {
+interface ChecklistStepProps {
   isDone: boolean;
-  /** It is what to do now. */
+  /** The step is the next one to do. */
   isNext: boolean;
   title: string;
   children: ReactNode;
 }
 
-function Step({ isDone, isNext, title, children }: StepProps) {
-  const place = useRef<HTMLLIElement>(null);
+function ChecklistStep({ isDone, isNext, title, children }: ChecklistStepProps) {
+  const item = useRef<HTMLLIElement>(null);
   const wasNext = useRef(isNext);
   useEffect(() => {
-    // Whoever has done the step before goes on here: what they pressed has gone with it.
-    if (isNext && !wasNext.current && document.activeElement === document.body) place.current?.focus();
+    // The button of the previous step is gone, so the focus moves to this step.
+    if (isNext && !wasNext.current && document.activeElement === document.body) item.current?.focus();
     wasNext.current = isNext;
   }, [isNext]);
   return (
     <li
-      ref={place}
+      ref={item}
       tabIndex={-1}
       className="flex gap-3 outline-none"
       aria-current={isNext ? 'step' : undefined}
@@ -112,32 +112,37 @@ function CreateAgent() {
   const queries = useQueryClient();
   const { keyFor } = useIdempotencyKeys();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => agents.create(FIRST_AGENT, keyFor(FIRST_AGENT)),
+    mutationFn: () => agents.create(DEMO_AGENT, keyFor(DEMO_AGENT)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['agents'] }),
   });
   return (
     <>
       <div className="flex flex-wrap gap-2">
         <Button small look="primary" busy={isPending} onClick={() => mutate()}>
-          Create one that says what it hears
+          Create the demo agent
         </Button>
         <ButtonLink small to="/agents/new">
-          Create one of your own
+          Create a custom agent
         </ButtonLink>
-        <CopyCurl method="POST" path="/agents" body={FIRST_AGENT} about="the agent" />
+        <CopyCurl method="POST" path="/agents" body={DEMO_AGENT} about="the agent" />
       </div>
-      <Problem error={error} />
+      <ErrorAlert error={error} />
     </>
   );
 }
 
-function Talk({ agent }: { agent: Agent }) {
+/** Sends the first message and opens its session, which shows the answer while it is written. */
+function SendMessage({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
+  const navigate = useNavigate();
   const [message, setMessage] = useState(FIRST_MESSAGE);
   const { keyFor } = useIdempotencyKeys();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => agents.converse(agent.agent_id, message, keyFor(message)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions', 'list'] }),
+    mutationFn: () => agents.startConversation(agent.agent_id, message, keyFor(message)),
+    onSuccess: ({ session_id: sessionId }) => {
+      void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+      return navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+    },
   });
   return (
     <form
@@ -165,29 +170,34 @@ function Talk({ agent }: { agent: Agent }) {
           about="the message"
         />
       </div>
-      <Problem error={error} />
+      <ErrorAlert error={error} />
     </form>
   );
 }
 
-const ENDS: Record<string, string> = {
-  'turn.queued': 'It waits for a runner.',
-  'turn.started': 'A runner has it.',
-  'agent.message': 'It has answered.',
-  'turn.blocked': 'It waits for a decision of yours.',
-  'turn.completed': 'It has finished.',
-  'turn.failed': 'It has failed.',
+const PROGRESS_TEXTS: Record<string, string> = {
+  'turn.queued': 'Waiting for a runner.',
+  'turn.started': 'Running.',
+  'agent.message': 'The agent has replied.',
+  'turn.blocked': 'Waiting for your approval.',
+  'turn.completed': 'The turn has completed.',
+  'turn.failed': 'The turn has failed.',
 };
 
-/** The events of the session as they come, in words. */
-function Watch({ session }: { session: Session }) {
+/** Progress of the session, updated with its events. */
+function SessionProgress({ session }: { session: Session }) {
+  const queries = useQueryClient();
   const { view } = useJournal(session.session_id);
-  const newest = view?.events.findLast(({ type }) => type in ENDS);
+  const newest = view?.events.findLast(({ type }) => type in PROGRESS_TEXTS);
+  const isCompleted = newest?.type === 'turn.completed';
+  useEffect(() => {
+    if (isCompleted) void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
+  }, [queries, isCompleted]);
   return (
     <p className="text-muted">
-      <span role="status">{newest ? ENDS[newest.type] : 'It is on its way.'}</span>{' '}
+      <span role="status">{newest ? PROGRESS_TEXTS[newest.type] : 'Starting…'}</span>{' '}
       <TextLink to="/sessions/$sessionId" params={{ sessionId: session.session_id }}>
-        Look at it
+        Open session
       </TextLink>
     </p>
   );

@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 const NAME = 'home.checklist';
 
-/** Whether whoever looks has put the checklist away, in this browser. */
+/** Whether the user has hidden the checklist in this browser. */
 export function useDismissed(): [isDismissed: boolean, dismiss: () => void] {
   const [isDismissed, setDismissed] = useState(() => read() === 'hidden');
   return [
@@ -12,7 +12,7 @@ export function useDismissed(): [isDismissed: boolean, dismiss: () => void] {
       try {
         localStorage.setItem(NAME, 'hidden');
       } catch {
-        // Where storage is forbidden, it is back with the next visit.
+        // Without access to storage, the checklist is shown again on the next visit.
       }
     },
   ];

@@ -1,33 +1,36 @@
 import { useQuery } from '@tanstack/react-query';
 import { agents } from '../../api/agents.ts';
+import type { SessionState } from '../../api/session-state.ts';
 import { sessions } from '../../api/sessions.ts';
 import { readiness } from '../../api/system.ts';
 import type { Session } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { Failure } from '../../parts/faults/failure.tsx';
-import { useFailure } from '../../parts/faults/use-failure.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { ErrorState } from '../../parts/errors/error-state.tsx';
+import { useQueryFailure } from '../../parts/errors/use-query-failure.ts';
+import { ButtonLink, TextLink } from '../../parts/navigation/links.tsx';
+import { useList } from '../../parts/resources/list.tsx';
 import { SessionRows } from '../../parts/sessions/rows.tsx';
+import { stateLabel } from '../../parts/sessions/state.ts';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Checklist } from './checklist.tsx';
 
-const SHOWN = 6;
+const MAX_SESSIONS = 6;
+const NEEDS_APPROVAL: SessionState = 'needs_approval';
 
-/** What wants attention, and for whoever is new how to begin. */
+/** Home page: sessions that need an approval, recent sessions and the getting-started checklist. */
 export function HomePage() {
   const { isAdministrator } = useViewer();
   const curlOf = useCurl();
   const recent = useQuery(sessions.newest());
-  const asking = useQuery(sessions.newest({ needs_action: true }));
-  const known = useList(agents.list());
+  const waiting = useQuery(sessions.newest({ state: [NEEDS_APPROVAL] }));
+  const agentList = useList(agents.list());
   const system = useQuery({ ...readiness, enabled: isAdministrator });
-  const failure = useFailure(recent);
-  // What stands above others does not come after them.
-  const isOpening = !failure && [recent, asking, known.query].some(({ isPending }) => isPending);
+  const failure = useQueryFailure(recent);
+  // The sections render together, so that late sections do not shift the page.
+  const isOpening = !failure && [recent, waiting, agentList.query].some(({ isPending }) => isPending);
   const actions = (
     <>
       <CopyCurl path="/sessions" />
@@ -38,19 +41,25 @@ export function HomePage() {
     </>
   );
   return (
-    <Page title="Home" lead="Agents that work for you, and what they are doing." actions={actions}>
+    <Page title="Home" lead="Recent sessions and pending approvals." actions={actions}>
       <div className="flex flex-col gap-5">
         {isOpening ? (
           <Skeleton lines={8} />
         ) : (
           <>
-            {recent.data && known.query.data && <Checklist sessions={recent.data} agent={known.items[0]} />}
-            {asking.data && (
-              <Some title="Waiting for you" sessions={asking.data} more={{ needsAction: true }} />
+            {recent.data && agentList.query.data && (
+              <Checklist sessions={recent.data} agent={agentList.items[0]} />
             )}
-            {recent.data && <Some title="Recent sessions" sessions={recent.data} more={{}} />}
-            {failure && <Failure {...failure} curl={curlOf({ path: '/sessions' })} />}
-            {system.data?.in_force && <System parts={system.data.in_force} />}
+            {waiting.data && (
+              <SessionSection
+                title={stateLabel(NEEDS_APPROVAL)}
+                sessions={waiting.data}
+                more={{ state: NEEDS_APPROVAL }}
+              />
+            )}
+            {recent.data && <SessionSection title="Recent sessions" sessions={recent.data} more={{}} />}
+            {failure && <ErrorState {...failure} curl={curlOf({ path: '/sessions' })} />}
+            {system.data?.in_force && <SystemSection parts={system.data.in_force} />}
           </>
         )}
       </div>
@@ -58,14 +67,14 @@ export function HomePage() {
   );
 }
 
-interface SomeProps {
+interface SessionSectionProps {
   title: string;
   sessions: Session[];
-  /** Where all of them are. */
-  more: { needsAction?: true };
+  /** Filter of the complete list. */
+  more: { state?: SessionState };
 }
 
-function Some({ title, sessions: found, more }: SomeProps) {
+function SessionSection({ title, sessions: found, more }: SessionSectionProps) {
   if (found.length === 0) return null;
   return (
     <section aria-label={title}>
@@ -75,22 +84,24 @@ function Some({ title, sessions: found, more }: SomeProps) {
           Show all<span className="sr-only">: {title}</span>
         </TextLink>
       </div>
-      <SessionRows sessions={found.slice(0, SHOWN)} />
+      <SessionRows sessions={found.slice(0, MAX_SESSIONS)} />
     </section>
   );
 }
 
 const ROLES: Record<string, string> = {
   database: 'Database',
-  hints: 'Hints between processes',
+  hints: 'Event hints',
   models: 'Models',
   identity: 'Identity',
   files: 'Files',
   sandbox: 'Sandboxes',
+  'copy limits': 'Copy limits',
+  'copy space': 'Copy space',
 };
 
-/** Which part fills which role here, and whether all are well. */
-function System({ parts }: { parts: readonly { role: string; in_force: string }[] }) {
+/** The implementation in use for each role of the system. */
+function SystemSection({ parts }: { parts: readonly { role: string; in_force: string }[] }) {
   return (
     <section aria-label="This system">
       <h2 className="mb-2 font-semibold">This system</h2>

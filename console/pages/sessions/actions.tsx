@@ -1,28 +1,43 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Archive, Ellipsis, Pencil, Terminal, Trash2 } from 'lucide-react';
+import { Archive, Ellipsis, OctagonX, Pencil, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { isStoppable } from '../../api/session-state.ts';
 import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
-import { ConfirmAct } from '../../parts/acts/confirm-act.tsx';
+import { ConfirmAction } from '../../parts/actions/confirm-action.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { Problem } from '../../parts/faults/failure.tsx';
+import { ErrorAlert } from '../../parts/errors/error-state.tsx';
+import { useStop } from '../../parts/sessions/use-stop.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { copyText, toast } from '../../ui/toast.tsx';
 
-/** What can be done with a session as a whole. */
-export function SessionActions({ session, isMine }: { session: Session; isMine: boolean }) {
+export interface SessionActionsProps {
+  session: Session;
+  /** The viewer is the owner. */
+  isMine: boolean;
+  isDeleted: boolean;
+}
+
+/** Menu with the actions of a session, and their dialogs. */
+export function SessionActions({ session, isMine, isDeleted }: SessionActionsProps) {
   const [open, setOpen] = useState<'rename' | 'archive' | 'delete'>();
+  const { stop, isStopping } = useStop();
   const curlOf = useCurl();
   const path = `/sessions/${session.session_id}`;
   const close = () => setOpen(undefined);
   return (
     <>
-      <Menu trigger={<IconButton label="More about this session" icon={<Ellipsis />} />}>
+      <Menu trigger={<IconButton label="Session actions" icon={<Ellipsis />} />}>
+        {!isDeleted && isStoppable(session) && (
+          <MenuItem icon={<OctagonX />} disabled={isStopping} onSelect={() => stop(session.session_id)}>
+            Stop
+          </MenuItem>
+        )}
         <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf({ path }))}>
           Copy as curl
         </MenuItem>
@@ -30,9 +45,9 @@ export function SessionActions({ session, isMine }: { session: Session; isMine: 
           icon={<Terminal />}
           onSelect={() => void copyText(curlOf({ path: `${path}/events/stream` }))}
         >
-          Copy as curl: follow its events
+          Copy as curl: stream events
         </MenuItem>
-        {isMine && (
+        {isMine && !isDeleted && (
           <>
             <MenuItem icon={<Pencil />} onSelect={() => setOpen('rename')}>
               Rename
@@ -48,20 +63,23 @@ export function SessionActions({ session, isMine }: { session: Session; isMine: 
           </>
         )}
       </Menu>
-      {open === 'rename' && <Rename session={session} onClose={close} />}
+      {open === 'rename' && <RenameSession session={session} onClose={close} />}
       <ArchiveSession session={session} isOpen={open === 'archive'} onClose={close} />
       <DeleteSession session={session} isOpen={open === 'delete'} onClose={close} />
     </>
   );
 }
 
-interface ActProps {
+interface SessionDialogProps {
   session: Session;
   isOpen: boolean;
   onClose: () => void;
 }
 
-function Rename({ session: { session_id: id, title: before }, onClose }: Omit<ActProps, 'isOpen'>) {
+function RenameSession({
+  session: { session_id: id, title: before },
+  onClose,
+}: Omit<SessionDialogProps, 'isOpen'>) {
   const [title, setTitle] = useState(before ?? '');
   const queries = useQueryClient();
   const { mutate, isPending, error } = useMutation({
@@ -69,11 +87,11 @@ function Rename({ session: { session_id: id, title: before }, onClose }: Omit<Ac
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sessions'] });
       onClose();
-      toast.done('The session is renamed.');
+      toast.done('The session was renamed.');
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Rename the session">
+    <Dialog open onClose={onClose} title="Rename session">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -86,7 +104,7 @@ function Rename({ session: { session_id: id, title: before }, onClose }: Omit<Ac
         <div className="mt-3">
           <CopyCurl method="PATCH" path={`/sessions/${id}`} body={{ title: title || null }} />
         </div>
-        <Problem error={error} />
+        <ErrorAlert error={error} />
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={isPending}>
@@ -98,46 +116,47 @@ function Rename({ session: { session_id: id, title: before }, onClose }: Omit<Ac
   );
 }
 
-function ArchiveSession({ session: { session_id: id }, isOpen, onClose }: ActProps) {
+function ArchiveSession({ session: { session_id: id }, isOpen, onClose }: SessionDialogProps) {
   const queries = useQueryClient();
   return (
-    <ConfirmAct
+    <ConfirmAction
       open={isOpen}
       onClose={onClose}
-      title="Archive the session?"
+      title="Archive session?"
       action="Archive"
       run={() => sessions.archive(id)}
       curl={{ method: 'POST', path: `/sessions/${id}/archive` }}
-      done="The session is archived."
+      done="The session was archived."
       onDone={() => queries.invalidateQueries({ queryKey: ['sessions'] })}
     >
       <p>
-        It becomes read-only and leaves the list. Everything in it stays; nothing can be sent to it any more.
+        An archived session is read-only and hidden from the default list. Its messages, events and files are
+        kept.
       </p>
-    </ConfirmAct>
+    </ConfirmAction>
   );
 }
 
-function DeleteSession({ session: { session_id: id }, isOpen, onClose }: ActProps) {
+function DeleteSession({ session: { session_id: id }, isOpen, onClose }: SessionDialogProps) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   return (
-    <ConfirmAct
+    <ConfirmAction
       open={isOpen}
       onClose={onClose}
-      title="Delete the session?"
+      title="Delete session?"
       action="Delete"
       run={() => sessions.remove(id)}
       curl={{ method: 'DELETE', path: `/sessions/${id}` }}
-      done="The session is deleted."
+      done="The session was deleted."
       onDone={async () => {
-        // What is not there any more is not asked for again.
+        // Leaves the page first, so that its queries are not requested again.
         await navigate({ to: '/sessions' });
         queries.removeQueries({ queryKey: ['sessions', id] });
         void queries.invalidateQueries({ queryKey: ['sessions', 'list'] });
       }}
     >
-      <p>Its messages, events and files are gone for good. What runs in it ends at once.</p>
-    </ConfirmAct>
+      <p>Deletes its messages, events and files permanently. A running turn ends immediately.</p>
+    </ConfirmAction>
   );
 }

@@ -1,12 +1,12 @@
-import { useAgentName } from '../../parts/agent-name.tsx';
-import { AgentPicker } from '../../parts/agent-picker.tsx';
+import { useAgentName } from '../../parts/agents/agent-name.tsx';
+import { AgentPicker } from '../../parts/agents/agent-picker.tsx';
 
 export interface AgentFilterProps {
   agentId: string | undefined;
   onChange: (agentId: string | undefined) => void;
 }
 
-/** Which agent works in the sessions that are shown; one that is gone is an id. */
+/** Filters sessions by agent. A deleted agent is shown by its id. */
 export function AgentFilter({ agentId, onChange }: AgentFilterProps) {
   const name = useAgentName(agentId);
   return (

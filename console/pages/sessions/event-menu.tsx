@@ -3,9 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Braces, Ellipsis, GitFork, Link, Terminal, TextQuote } from 'lucide-react';
 import { sessions } from '../../api/sessions.ts';
 import type { Session } from '../../gen/index.ts';
-import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
+import { useIdempotencyKeys } from '../../parts/actions/idempotency-key.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { messageOf } from '../../parts/faults/failure.tsx';
+import { messageOf } from '../../parts/errors/error-state.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { copyText, toast } from '../../ui/toast.tsx';
@@ -13,13 +13,13 @@ import { copyText, toast } from '../../ui/toast.tsx';
 export interface EventMenuProps {
   session: Session;
   seq: number;
-  /** What can be copied. */
+  /** Text for the Copy text item. */
   text?: string;
   mayFork: boolean;
   onRaw?: (event: number) => void;
 }
 
-/** What can be done with a place in the journal. */
+/** Menu with the actions of an event. */
 export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps) {
   const fork = useFork(session);
   const curlOf = useCurl();
@@ -29,18 +29,18 @@ export function EventMenu({ session, seq, text, mayFork, onRaw }: EventMenuProps
     return url.href;
   };
   return (
-    <Menu trigger={<IconButton label={`More about event ${seq}`} icon={<Ellipsis />} className="size-6!" />}>
+    <Menu trigger={<IconButton label={`Actions for event ${seq}`} icon={<Ellipsis />} className="size-6!" />}>
       {text && (
         <MenuItem icon={<TextQuote />} onSelect={() => void copyText(text)}>
-          Copy the text
+          Copy text
         </MenuItem>
       )}
       <MenuItem icon={<Link />} onSelect={() => void copyText(link())}>
-        Copy a link to here
+        Copy link
       </MenuItem>
       {onRaw && (
         <MenuItem icon={<Braces />} onSelect={() => onRaw(seq)}>
-          Show the event
+          Show event
         </MenuItem>
       )}
       {mayFork && (
@@ -66,7 +66,7 @@ const forkRequest = ({ session_id: sessionId }: Session, seq: number) => ({
   body: { after_seq: seq },
 });
 
-/** A new session with everything up to a place, which is then shown. */
+/** Forks the session after an event and opens the fork. */
 function useFork(session: Session): (seq: number) => void {
   const navigate = useNavigate();
   const { keyFor, renew } = useIdempotencyKeys();
@@ -74,10 +74,10 @@ function useFork(session: Session): (seq: number) => void {
     mutationFn: (afterSeq: number) => sessions.fork(session.session_id, afterSeq, keyFor(afterSeq)),
     onSuccess: ({ session_id: sessionId }) => {
       renew();
-      toast.done('This is the fork. The session it comes from is as it was.');
+      toast.done('Session forked. The original session is unchanged.');
       void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
     },
-    onError: (error) => toast.failed('There is no fork.', messageOf(error)),
+    onError: (error) => toast.failed('The session could not be forked.', messageOf(error)),
   });
   return mutate;
 }

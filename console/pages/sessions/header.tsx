@@ -1,32 +1,42 @@
 import { useQuery } from '@tanstack/react-query';
+import { OctagonX } from 'lucide-react';
 import { useState } from 'react';
 import { agents } from '../../api/agents.ts';
+import { isStoppable } from '../../api/session-state.ts';
 import type { Session } from '../../gen/index.ts';
 import type { JournalView } from '../../journal/view.ts';
-import { TextLink } from '../../parts/links.tsx';
-import { SessionStatus } from '../../parts/sessions/status.tsx';
+import { TextLink } from '../../parts/navigation/links.tsx';
+import { SessionStateBadge } from '../../parts/sessions/state-badge.tsx';
+import { useStop } from '../../parts/sessions/use-stop.ts';
+import { UserName } from '../../parts/users/user-name.tsx';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Tooltip } from '../../ui/tooltip.tsx';
 import { SessionActions } from './actions.tsx';
+import { OwnerBanner } from './owner-banner.tsx';
 
-const LINKS: Record<JournalView['link'], { tone: Tone; text: string; live?: boolean; about: string }> = {
-  opening: { tone: 'plain', text: 'Opening', about: 'The newest events are on their way.' },
-  catching_up: { tone: 'accent', text: 'Catching up', about: 'What was missed is on its way.', live: true },
-  live: { tone: 'good', text: 'Live', about: 'Everything shows here as it happens.' },
+const STREAM_STATUSES: Record<
+  JournalView['streamStatus'],
+  { tone: Tone; text: string; live?: boolean; about: string }
+> = {
+  opening: { tone: 'plain', text: 'Opening', about: 'Loading the newest events.' },
+  catching_up: { tone: 'accent', text: 'Catching up', about: 'Loading missed events.', live: true },
+  live: { tone: 'good', text: 'Live', about: 'Events appear as they happen.' },
   reconnecting: {
     tone: 'warn',
     text: 'Reconnecting',
-    about: 'The line is down. Nothing is lost: it goes on where it stopped.',
+    about: 'Connection lost. No events are lost: the stream resumes where it stopped.',
     live: true,
   },
-  ended: { tone: 'plain', text: 'Ended', about: 'Nothing comes any more.' },
+  ended: { tone: 'plain', text: 'Ended', about: 'The event stream has ended.' },
 };
 
 const ENVIRONMENTS: Record<string, { tone: Tone; text: string }> = {
   provisioning: { tone: 'accent', text: 'Sandbox starting' },
   ready: { tone: 'good', text: 'Sandbox ready' },
   suspended: { tone: 'plain', text: 'Sandbox suspended' },
-  restoring: { tone: 'accent', text: 'Sandbox waking up' },
+  restoring: { tone: 'accent', text: 'Sandbox restoring' },
   lost: { tone: 'bad', text: 'Sandbox lost' },
   released: { tone: 'plain', text: 'Sandbox released' },
 };
@@ -34,59 +44,84 @@ const ENVIRONMENTS: Record<string, { tone: Tone; text: string }> = {
 export interface SessionHeaderProps {
   session: Session;
   view: JournalView;
-  isMine: boolean;
+  /** The session is deleted, or the viewer has lost access to it. */
+  isDeleted: boolean;
 }
 
-export function SessionHeader({ session, view, isMine }: SessionHeaderProps) {
+export function SessionHeader({ session, view, isDeleted }: SessionHeaderProps) {
+  const { user } = useViewer();
+  const isMine = session.created_by === user?.user_id;
   const title = session.title || 'Untitled';
   return (
-    <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-2 sm:px-8">
-      <title>{`${title} · Agent Hosting Service`}</title>
-      <div className="min-w-0 flex-1 basis-44">
-        <h1
-          tabIndex={-1}
-          dir="auto"
-          title={title}
-          className="truncate text-lg font-semibold tracking-tight outline-none"
-        >
-          {title}
-        </h1>
-        <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px] text-muted">
-          <SessionStatus session={session} />
-          <Sandbox session={session} />
-          <Maker session={session} />
+    <>
+      <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-4 pb-2 sm:px-8">
+        <title>{`${title} · Agent Hosting Service`}</title>
+        <div className="min-w-0 flex-1 basis-44">
+          <h1
+            tabIndex={-1}
+            dir="auto"
+            title={title}
+            className="truncate text-lg font-semibold tracking-tight outline-none"
+          >
+            {title}
+          </h1>
+          <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px] text-muted">
+            <SessionStateBadge session={session} />
+            {session.queue_held && <Badge tone="warn">Queue on hold</Badge>}
+            <SandboxBadge session={session} />
+            <SessionAgent session={session} />
+            {!isMine && (
+              <span className="max-w-full min-w-0">
+                Owner: <UserName id={session.created_by} />
+              </span>
+            )}
+          </div>
         </div>
-      </div>
-      <div className="flex items-center gap-2">
-        <Connection link={view.link} />
-        <SessionActions session={session} isMine={isMine} />
-      </div>
-    </header>
+        <div className="flex items-center gap-2">
+          <StreamStatusBadge link={view.streamStatus} />
+          {!isMine && !isDeleted && <StopButton session={session} />}
+          <SessionActions session={session} isMine={isMine} isDeleted={isDeleted} />
+        </div>
+      </header>
+      <OwnerBanner session={session} />
+    </>
   );
 }
 
-function Connection({ link }: { link: JournalView['link'] }) {
-  const { about, text, ...look } = LINKS[link];
-  // That a page opens is no news; that the line is down is, and what comes after it.
-  const [wasDown, setWasDown] = useState(false);
-  if (link === 'reconnecting' && !wasDown) setWasDown(true);
+/** Stops the session of another user. Its owner has the button in the message input. */
+function StopButton({ session }: { session: Session }) {
+  const { stop, isStopping } = useStop();
+  if (!isStoppable(session)) return null;
+  return (
+    <Button small busy={isStopping} onClick={() => stop(session.session_id)}>
+      <OctagonX aria-hidden />
+      Stop
+    </Button>
+  );
+}
+
+function StreamStatusBadge({ link }: { link: JournalView['streamStatus'] }) {
+  const { about, text, ...look } = STREAM_STATUSES[link];
+  // Only a lost connection and later changes are announced, not the opening of the page.
+  const [wasDisconnected, setWasDisconnected] = useState(false);
+  if (link === 'reconnecting' && !wasDisconnected) setWasDisconnected(true);
   return (
     <>
       <Tooltip text={about}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what it means is there for a keyboard, too */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the description must be reachable by keyboard */}
         <span tabIndex={0} aria-description={about} className="rounded-full">
           <span className="sr-only">Connection: </span>
           <Badge {...look}>{text}</Badge>
         </span>
       </Tooltip>
       <p role="status" className="sr-only">
-        {wasDown && about}
+        {wasDisconnected && about}
       </p>
     </>
   );
 }
 
-function Sandbox({ session: { environment_status: status, sandbox } }: { session: Session }) {
+function SandboxBadge({ session: { environment_status: status, sandbox } }: { session: Session }) {
   const state = ENVIRONMENTS[status];
   if (!state) return null;
   return (
@@ -97,10 +132,10 @@ function Sandbox({ session: { environment_status: status, sandbox } }: { session
   );
 }
 
-/** Who works in it. */
-function Maker({ session }: { session: Session }) {
+/** Link to the agent or assistant of the session. */
+function SessionAgent({ session }: { session: Session }) {
   const { agent_id: agentId, assistant_id: assistantId, agent_version: version } = session;
-  const { data } = useQuery({ ...agents.one(agentId ?? ''), enabled: agentId !== null, retry: false });
+  const { data } = useQuery({ ...agents.detail(agentId ?? ''), enabled: agentId !== null, retry: false });
   if (assistantId)
     return (
       <TextLink to="/assistants/$assistantId" params={{ assistantId }}>

@@ -1,60 +1,63 @@
-import type { SessionFilters } from '../../api/sessions.ts';
-import type { Session } from '../../gen/index.ts';
-import { choiceIn, countIn, flagIn, type RawSearch, wordIn } from '../../parts/search.ts';
+import type { SessionFilters } from '../../api/session-filters.ts';
+import type { SessionState } from '../../api/session-state.ts';
+import {
+  choiceParam,
+  flagParam,
+  positiveIntegerParam,
+  type RawSearch,
+  textParam,
+} from '../../parts/navigation/search-params.ts';
+import { SESSION_STATES } from '../../parts/sessions/state.ts';
 
-export const STATUSES = ['idle', 'pending', 'running', 'rescheduling', 'terminated'] as const;
 export const VIEWS = ['chat', 'timeline', 'raw', 'files'] as const;
-export type View = (typeof VIEWS)[number];
+export type SessionView = (typeof VIEWS)[number];
 
-/** What the list of sessions shows, as it stands in its URL. */
+/** Query parameters of the session list. */
 export interface SessionsSearch {
   q?: string | undefined;
   agent?: string | undefined;
   assistant?: string | undefined;
   trigger?: string | undefined;
-  status?: Session['status'] | undefined;
-  needsAction?: true | undefined;
+  state?: SessionState | undefined;
   archived?: true | undefined;
-  /** Those of everybody, for administrators. */
+  /** Shows the sessions of all users, for administrators. */
   all?: true | undefined;
 }
 
 export const readSessionsSearch = (search: RawSearch): SessionsSearch => ({
-  q: wordIn(search, 'q'),
-  agent: wordIn(search, 'agent'),
-  assistant: wordIn(search, 'assistant'),
-  trigger: wordIn(search, 'trigger'),
-  status: choiceIn(search, 'status', STATUSES),
-  needsAction: flagIn(search, 'needsAction'),
-  archived: flagIn(search, 'archived'),
-  all: flagIn(search, 'all'),
+  q: textParam(search, 'q'),
+  agent: textParam(search, 'agent'),
+  assistant: textParam(search, 'assistant'),
+  trigger: textParam(search, 'trigger'),
+  state: choiceParam(search, 'state', SESSION_STATES),
+  archived: flagParam(search, 'archived'),
+  all: flagParam(search, 'all'),
 });
 
-/** What is asked for, as the API names it. */
+/** Converts the query parameters into API filters. */
 export const filtersOf = (search: SessionsSearch): SessionFilters => ({
   q: search.q,
   agent_id: search.agent,
   assistant_id: search.assistant,
   deployment_id: search.trigger,
-  status: search.status,
-  needs_action: search.needsAction,
+  state: search.state && [search.state],
   archived: search.archived ?? false,
 });
 
-/** What is looked at of a session. */
+/** Query parameters of the session page. */
 export interface SessionSearch {
-  view?: View | undefined;
-  /** The seq of an event. */
+  view?: SessionView | undefined;
+  /** Sequence number of an event. */
   event?: number | undefined;
-  /** What the raw view shows: the beginning of types, such as `agent.tool`. */
+  /** Type prefix in the raw view, such as `agent.tool`. */
   types?: string | undefined;
-  /** A file, or a folder. */
+  /** Path of a file or folder. */
   path?: string | undefined;
 }
 
 export const readSessionSearch = (search: RawSearch): SessionSearch => ({
-  view: choiceIn(search, 'view', VIEWS),
-  event: countIn(search, 'event'),
-  types: wordIn(search, 'types'),
-  path: wordIn(search, 'path'),
+  view: choiceParam(search, 'view', VIEWS),
+  event: positiveIntegerParam(search, 'event'),
+  types: textParam(search, 'types'),
+  path: textParam(search, 'path'),
 });

@@ -1,34 +1,40 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { FolderX } from 'lucide-react';
-import { lazy, Suspense, useMemo, useState } from 'react';
-import { isMissing } from '../../api/client.ts';
+import { lazy, Suspense, useState } from 'react';
+import { isNotFound } from '../../api/client.ts';
 import { sessions } from '../../api/sessions.ts';
-import { chatOf } from '../../journal/chat.ts';
+import { activityOf } from '../../journal/activity.ts';
 import { useJournal } from '../../journal/use-journal.ts';
-import { waitingFor } from '../../journal/waiting.ts';
 import { curlOf } from '../../parts/curl/curl.ts';
-import { Failure } from '../../parts/faults/failure.tsx';
-import { NotFound } from '../../parts/faults/not-found.tsx';
-import { useFailure } from '../../parts/faults/use-failure.ts';
-import { ButtonLink } from '../../parts/links.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
-import { piece } from '../../parts/piece.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { ErrorState } from '../../parts/errors/error-state.tsx';
+import { NotFound } from '../../parts/errors/not-found.tsx';
+import { useQueryFailure } from '../../parts/errors/use-query-failure.ts';
+import { ButtonLink } from '../../parts/navigation/links.tsx';
+import { loadChunk } from '../../parts/navigation/load-chunk.ts';
+import { useViewer } from '../../parts/users/viewer.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Chat } from './chat/chat.tsx';
-import { useFreshSession } from './fresh.ts';
+import { useSessionRefresh } from './cache-refresh.ts';
+import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { SessionHeader } from './header.tsx';
-import { Lost } from './lost.tsx';
-import { Raw } from './raw/raw.tsx';
+import { LiveRegion } from './live-region.tsx';
 import type { SessionSearch } from './search.ts';
-import { Spoken } from './spoken.tsx';
-import { Timeline } from './timeline/timeline.tsx';
 
+// The router loads the code of the opened view together with the page.
+const Chat = lazy(async () => ({
+  default: (await loadChunk(() => import('./chat/chat.tsx'))).Chat,
+}));
+const Timeline = lazy(async () => ({
+  default: (await loadChunk(() => import('./timeline/timeline.tsx'))).Timeline,
+}));
+const RawJournal = lazy(async () => ({
+  default: (await loadChunk(() => import('./raw/raw.tsx'))).RawJournal,
+}));
 const FileBrowser = lazy(async () => ({
-  default: (await piece(() => import('../../parts/files/browser.tsx'))).FileBrowser,
+  default: (await loadChunk(() => import('../../parts/files/browser.tsx'))).FileBrowser,
 }));
 
 const route = getRouteApi('/sessions/$sessionId');
@@ -42,28 +48,29 @@ const TABS = [
 
 export function SessionPage() {
   const { sessionId } = route.useParams();
-  // Another session is another page: nothing of the one before stays.
-  return <OneSession key={sessionId} sessionId={sessionId} />;
+  // The key resets all state when the session changes.
+  return <SessionContent key={sessionId} sessionId={sessionId} />;
 }
 
-function OneSession({ sessionId }: { sessionId: string }) {
+function SessionContent({ sessionId }: { sessionId: string }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { user, isTeam } = useViewer();
-  const query = useQuery(sessions.one(sessionId));
-  const failure = useFailure(query);
-  const { view, loadEarlier, reopen, isReopening } = useJournal(sessionId);
-  // It stays while another view is looked at.
+  const query = useQuery(sessions.detail(sessionId));
+  const failure = useQueryFailure(query);
+  const tab = search.view ?? 'chat';
+  const linkedEvent = tab === 'chat' ? search.event : undefined;
+  const { view, loadEarlier, loadLater, reopen, isReopening } = useJournal(sessionId, linkedEvent);
+  // Kept here so that the text survives a change of the view.
   const [draft, setDraft] = useState('');
-  const chat = useMemo(() => (view ? chatOf(view) : []), [view]);
-  useFreshSession(sessionId, view?.events);
   const session = query.data;
+  useSessionRefresh(sessionId, session, view?.events);
   if (!session || !view) {
-    if (isMissing(failure?.error)) return <NotFound />;
+    if (isNotFound(failure?.error)) return <NotFound />;
     if (!failure) return <Skeleton lines={8} />;
     return (
       <Page title="Session">
-        <Failure
+        <ErrorState
           {...failure}
           onRetry={() => {
             failure.onRetry();
@@ -74,80 +81,84 @@ function OneSession({ sessionId }: { sessionId: string }) {
       </Page>
     );
   }
+  const { chat } = view;
   const go = (part: SessionSearch) => void navigate({ search: (before) => ({ ...before, ...part }) });
-  const tab = search.view ?? 'chat';
-  const hasLine = tab === 'chat' || tab === 'timeline';
+  const showsActivity = tab === 'chat' || tab === 'timeline';
   const isMine = session.created_by === user?.user_id;
-  const isGone =
-    isMissing(query.error) || isMissing(view.error) || view.events.at(-1)?.type === 'session.deleted';
-  const mayWrite = isMine && !isGone && session.archived_at === null && session.status !== 'terminated';
-  const fileSeq = view.events.findLast(({ type }) => type.startsWith('file.'))?.seq ?? 0;
+  const isDeleted =
+    isNotFound(query.error) || isNotFound(view.error) || view.events.at(-1)?.type === 'session.deleted';
+  const mayWrite = isMine && !isDeleted && session.archived_at === null && session.status !== 'terminated';
   const shared = {
     session,
-    // There is nobody any more who could be asked for it.
-    view: isGone ? { ...view, hasEarlier: false } : view,
-    chat,
+    // Earlier events of a deleted session cannot be loaded.
+    view: isDeleted ? { ...view, hasEarlier: false, excerpt: undefined } : view,
     mayWrite,
     event: search.event,
     onEvent: (event?: number) => go({ event }),
   };
   return (
     <div className="flex h-[calc(100dvh-3rem)] flex-col md:h-dvh">
-      <SessionHeader session={session} view={view} isMine={isMine && !isGone} />
-      <Lost isGone={isGone} error={view.error} isTrying={isReopening} onRetry={reopen} />
-      <Spoken
+      <SessionHeader session={session} view={view} isDeleted={isDeleted} />
+      <DisconnectedBanner
+        isDeleted={isDeleted}
+        error={view.error}
+        isRetrying={isReopening}
+        onRetry={reopen}
+      />
+      <LiveRegion
         view={view}
         chat={chat}
-        waiting={session.needs_action && !hasLine ? waitingFor(view, chat) : undefined}
+        activity={session.needs_action && !showsActivity ? activityOf(view, chat) : undefined}
       />
       <Tabs
-        label="Views of the session"
+        label="Session views"
         value={tab}
         tabs={TABS}
         onChange={(chosen) => go({ view: chosen === 'chat' ? undefined : chosen })}
         className="flex min-h-0 flex-1 flex-col [&>[role=tablist]]:px-3 sm:[&>[role=tablist]]:px-7 [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col"
       >
-        {tab === 'chat' && (
-          <Chat
-            {...shared}
-            waiting={waitingFor(view, chat)}
-            onEarlier={loadEarlier}
-            draft={draft}
-            onDraft={setDraft}
-            onRaw={(event) => go({ view: 'raw', event })}
-          />
-        )}
-        {tab === 'timeline' && (
-          <Timeline {...shared} waiting={waitingFor(view, chat)} onEarlier={loadEarlier} />
-        )}
-        {tab === 'raw' && <Raw {...shared} types={search.types} onTypes={(types) => go({ types })} />}
-        {tab === 'files' && (
-          <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-8">
-            <Suspense fallback={<Skeleton />}>
-              {isGone ? (
-                <GoneFiles />
+        <Suspense fallback={<Skeleton />}>
+          {tab === 'chat' && (
+            <Chat
+              {...shared}
+              activity={activityOf(view, chat)}
+              onEarlier={loadEarlier}
+              onLater={loadLater}
+              draft={draft}
+              onDraft={setDraft}
+              onRaw={(event) => go({ view: 'raw', event })}
+            />
+          )}
+          {tab === 'timeline' && <Timeline {...shared} activity={activityOf(view, chat)} />}
+          {tab === 'raw' && (
+            <RawJournal {...shared} types={search.types} onTypes={(types) => go({ types })} />
+          )}
+          {tab === 'files' && (
+            <div className="min-h-0 flex-1 overflow-y-auto px-4 py-4 sm:px-8">
+              {isDeleted ? (
+                <DeletedSessionFiles />
               ) : (
                 <FileBrowser
-                  place={{ kind: 'session', id: sessionId }}
+                  workspace={{ kind: 'session', id: sessionId }}
                   path={search.path}
                   onPath={(path) => go({ path })}
                   readOnly={!mayWrite}
-                  change={fileSeq}
+                  change={view.lastFileSeq}
                 />
               )}
-            </Suspense>
-          </div>
-        )}
+            </div>
+          )}
+        </Suspense>
       </Tabs>
     </div>
   );
 }
 
-/** Of files nothing is kept that could still be shown. */
-function GoneFiles() {
+/** Files of a deleted session are not cached. */
+function DeletedSessionFiles() {
   return (
-    <Empty icon={<FolderX />} action={<ButtonLink to="/sessions">Show your sessions</ButtonLink>}>
-      The files of this session cannot be read any more.
-    </Empty>
+    <EmptyState icon={<FolderX />} action={<ButtonLink to="/sessions">Show your sessions</ButtonLink>}>
+      The files of this session are no longer available.
+    </EmptyState>
   );
 }

@@ -1,52 +1,41 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { sessions } from '../../api/sessions.ts';
-import type { Session } from '../../gen/index.ts';
-import { AgentOf, useNewestAgents } from '../../parts/agent-name.tsx';
+import { useNewestAgents } from '../../parts/agents/agent-name.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { pathWith } from '../../parts/curl/curl.ts';
+import { pathWithQuery } from '../../parts/curl/curl.ts';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
-import { SearchField } from '../../parts/lists/search-field.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
-import { SessionStatus } from '../../parts/sessions/status.tsx';
-import { Cut } from '../../ui/cut.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { ButtonLink } from '../../parts/navigation/links.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import { Listing } from '../../parts/resources/listing.tsx';
+import { SearchField } from '../../parts/resources/search-field.tsx';
+import { SESSION_STATES, stateLabel } from '../../parts/sessions/state.ts';
+import { useViewer } from '../../parts/users/viewer.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Time } from '../../ui/time.tsx';
 import { AgentFilter } from './agent-filter.tsx';
-import { filtersOf, type SessionsSearch, STATUSES } from './search.ts';
+import { BulkActions } from './bulk-actions.tsx';
+import { COLUMNS, COLUMNS_WITH_OWNER, SessionCard } from './columns.tsx';
+import { filtersOf, type SessionsSearch } from './search.ts';
+import { SelectionContext, useSelectionState } from './selection.ts';
 
 const route = getRouteApi('/sessions');
 
-const WHICH = [
+const STATE_FILTERS = [
   { value: 'any', text: 'Any state' },
-  { value: 'needsAction', text: 'Needs you' },
-  { value: 'pending', text: 'Pending' },
-  { value: 'running', text: 'Running' },
-  { value: 'rescheduling', text: 'Retrying' },
-  { value: 'idle', text: 'Idle' },
-  { value: 'terminated', text: 'Terminated' },
+  ...SESSION_STATES.map((value) => ({ value, text: stateLabel(value) })),
   { value: 'archived', text: 'Archived' },
 ] as const;
-type Which = (typeof WHICH)[number]['value'];
+type StateFilter = (typeof STATE_FILTERS)[number]['value'];
 
-function whichIn({ status, needsAction, archived }: SessionsSearch): Which {
-  if (needsAction) return 'needsAction';
-  return archived ? 'archived' : (status ?? 'any');
-}
+const stateFilterOf = ({ state, archived }: SessionsSearch): StateFilter =>
+  archived ? 'archived' : (state ?? 'any');
 
-function searchOf(which: Which): SessionsSearch {
-  return {
-    status: STATUSES.find((status) => status === which),
-    needsAction: which === 'needsAction' || undefined,
-    archived: which === 'archived' || undefined,
-  };
-}
+const searchOf = (filter: StateFilter): SessionsSearch => ({
+  state: SESSION_STATES.find((state) => state === filter),
+  archived: filter === 'archived' || undefined,
+});
 
 export function SessionsPage() {
   const search = route.useSearch();
@@ -56,53 +45,64 @@ export function SessionsPage() {
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
   const filters = filtersOf(search);
   const list = useList(sessions.list(filters, search.all));
+  const selection = useSelectionState();
   useNewestAgents();
-  const path = pathWith(search.all ? '/admin/sessions' : '/sessions', filters);
+  const showsOwner = search.all === true;
+  const path = pathWithQuery(search.all ? '/admin/sessions' : '/sessions', filters);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
       title="Sessions"
       wide
-      lead="What agents have done, are doing, and are waiting for."
+      lead="Conversations and trigger calls with their current state."
       actions={<CopyCurl path={path} />}
     >
       <search className="mb-4 flex flex-wrap gap-2">
-        <SearchField label="Search by title or id" value={search.q} onChange={(q) => change({ q })} />
+        <SearchField label="Search by title or ID" value={search.q} onChange={(q) => change({ q })} />
         <Select
           label="State"
-          value={whichIn(search)}
-          options={WHICH}
+          value={stateFilterOf(search)}
+          options={STATE_FILTERS}
           onChange={(which) => change(searchOf(which))}
         />
         {isTeam && isAdministrator && (
           <Select
-            label="Whose"
+            label="Owner"
             value={search.all ? 'all' : 'mine'}
             options={[
-              { value: 'mine', text: 'Mine' },
-              { value: 'all', text: 'Everybody’s' },
+              { value: 'mine', text: 'My sessions' },
+              { value: 'all', text: 'All users' },
             ]}
-            onChange={(whose) => change({ all: whose === 'all' || undefined })}
+            onChange={(owner) => change({ all: owner === 'all' || undefined })}
           />
         )}
         <AgentFilter agentId={search.agent} onChange={(agent) => change({ agent, assistant: undefined })} />
-        <Chosen search={search} onChange={change} />
+        <ActiveFilters search={search} onChange={change} />
       </search>
-      <Listing
-        noun="sessions"
-        list={list}
-        keyOf={({ session_id: id }) => id}
-        columns={COLUMNS}
-        card={(session) => <SessionCard session={session} />}
-        curl={{ path }}
-        empty={<NoSessions isFiltered={isFiltered} />}
-      />
+      <BulkActions sessions={list.items} selection={selection} />
+      <SelectionContext value={selection}>
+        <Listing
+          noun="sessions"
+          list={list}
+          keyOf={({ session_id: id }) => id}
+          columns={showsOwner ? COLUMNS_WITH_OWNER : COLUMNS}
+          card={(session) => <SessionCard session={session} showsOwner={showsOwner} />}
+          curl={{ path }}
+          empty={<NoSessions isFiltered={isFiltered} />}
+        />
+      </SelectionContext>
     </Page>
   );
 }
 
-/** Where whoever came from an assistant or a trigger sees what holds them here. */
-function Chosen({ search, onChange }: { search: SessionsSearch; onChange: (part: SessionsSearch) => void }) {
+/** Filters set by links from an assistant or a trigger, with a button to remove each. */
+function ActiveFilters({
+  search,
+  onChange,
+}: {
+  search: SessionsSearch;
+  onChange: (part: SessionsSearch) => void;
+}) {
   const chosen = [
     { text: 'Assistant', id: search.assistant, none: { assistant: undefined } },
     { text: 'Trigger', id: search.trigger, none: { trigger: undefined } },
@@ -120,45 +120,10 @@ function Chosen({ search, onChange }: { search: SessionsSearch; onChange: (part:
           {text} <span className="font-mono text-xs">{id}</span>
         </span>
         <span aria-hidden>×</span>
-        <span className="sr-only">: show all</span>
+        <span className="sr-only">: remove filter</span>
       </button>
     ));
 }
-
-function Title({ session: { session_id: sessionId, title } }: { session: Session }) {
-  return (
-    <TextLink to="/sessions/$sessionId" params={{ sessionId }} className="block">
-      <Cut text={title || 'Untitled'} />
-      <Cut text={sessionId} mono className="text-xs font-normal text-muted" />
-    </TextLink>
-  );
-}
-
-function SessionCard({ session }: { session: Session }) {
-  return (
-    <div className="flex flex-col gap-1.5">
-      <Title session={session} />
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
-        <span className="max-w-full min-w-0">
-          <AgentOf session={session} />
-        </span>
-        <SessionStatus session={session} />
-        {eventsText(session)}
-        <Time at={session.updated_at} />
-      </div>
-    </div>
-  );
-}
-
-const eventsText = ({ last_seq: events }: Session) => `${events.toLocaleString('en')} events`;
-
-const COLUMNS: readonly Column<Session>[] = [
-  { name: 'Title', cell: (session) => <Title session={session} /> },
-  { name: 'Agent', className: 'w-[18%]', cell: (session) => <AgentOf session={session} /> },
-  { name: 'State', className: 'w-40', cell: (session) => <SessionStatus session={session} /> },
-  { name: 'Journal', className: 'w-28', cell: eventsText },
-  { name: 'Changed', className: 'w-36', cell: ({ updated_at: at }) => <Time at={at} /> },
-];
 
 function NoSessions({ isFiltered }: { isFiltered: boolean }) {
   const curlOf = useCurl();
@@ -169,9 +134,9 @@ function NoSessions({ isFiltered }: { isFiltered: boolean }) {
       </ButtonLink>
     );
     return (
-      <Empty icon={<MessagesSquare />} action={all}>
-        No session is like that.
-      </Empty>
+      <EmptyState icon={<MessagesSquare />} action={all}>
+        No matching sessions.
+      </EmptyState>
     );
   }
   const start = (
@@ -180,7 +145,7 @@ function NoSessions({ isFiltered }: { isFiltered: boolean }) {
     </ButtonLink>
   );
   return (
-    <Empty
+    <EmptyState
       icon={<MessagesSquare />}
       action={start}
       curl={curlOf({
@@ -189,7 +154,7 @@ function NoSessions({ isFiltered }: { isFiltered: boolean }) {
         body: { message: 'Hello' },
       })}
     >
-      A session begins when somebody talks to an agent, or when a trigger is called.
-    </Empty>
+      No sessions yet. A session starts with a conversation or a trigger call.
+    </EmptyState>
   );
 }

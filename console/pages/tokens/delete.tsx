@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { tokens } from '../../api/tokens.ts';
 import type { Token } from '../../gen/index.ts';
-import { DeleteButton } from '../../parts/acts/delete-button.tsx';
+import { DeleteButton } from '../../parts/actions/delete-button.tsx';
 import { IconButton } from '../../ui/button.tsx';
 
 export function DeleteToken({ token: { token_id: id, name } }: { token: Token }) {
@@ -16,7 +16,7 @@ export function DeleteToken({ token: { token_id: id, name } }: { token: Token })
       run={() => tokens.remove(id)}
       onDone={() => void queries.invalidateQueries({ queryKey: ['tokens'] })}
     >
-      <p>Nobody gets in with it from this moment on. What was done with it stays.</p>
+      <p>Requests with this token are rejected immediately. Resources created with it are kept.</p>
     </DeleteButton>
   );
 }

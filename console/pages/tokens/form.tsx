@@ -1,40 +1,40 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { tokens } from '../../api/tokens.ts';
-import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
+import { useIdempotencyKeys } from '../../parts/actions/idempotency-key.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { Form } from '../../parts/editor/form.tsx';
-import { type Problems, problemAt } from '../../parts/editor/problems.ts';
-import { Problem } from '../../parts/faults/failure.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { ValidatedForm } from '../../parts/editor/form.tsx';
+import { type FieldProblems, problemAt } from '../../parts/editor/problems.ts';
+import { ErrorAlert } from '../../parts/errors/error-state.tsx';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { LIFETIMES, type Lifetime, SCOPES, type Scope } from './scopes.ts';
+import { LIFETIMES, type Lifetime, SCOPE_OPTIONS, type TokenScope } from './scopes.ts';
 
-const LOST = 'The token was created, but its value has not arrived. Delete it, and create another one.';
+const VALUE_LOST = 'The token was created, but its value was lost. Delete the token and create another one.';
 
-/** What a token is made for. Its value is handed on, and kept nowhere: no cache of requests sees it. */
-export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
+/** Form that creates a token. It passes the value to `onCreated` and never stores it in a query or mutation cache. */
+export function TokenForm({ onCreated }: { onCreated: (value: string) => void }) {
   const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<readonly Scope[]>(['read']);
+  const [chosen, setChosen] = useState<readonly TokenScope[]>(['read']);
   const [lifetime, setLifetime] = useState<Lifetime>('90');
-  const { mutate, isPending, error, data } = useCreation(onMade);
+  const { mutate, isPending, error, data } = useCreateToken(onCreated);
   const { isAdministrator } = useViewer();
   const body = {
     name: name.trim(),
     scopes: [...chosen],
     ...(lifetime === 'never' ? {} : { expires_in_days: Number(lifetime) }),
   };
-  const wrong: Problems = {};
-  if (body.name === '') wrong['/name'] = 'Give it a name.';
-  if (chosen.length === 0) wrong['/scopes'] = 'Choose one scope at least.';
+  const wrong: FieldProblems = {};
+  if (body.name === '') wrong['/name'] = 'Enter a name.';
+  if (chosen.length === 0) wrong['/scopes'] = 'Select at least one scope.';
   return (
-    <Form
+    <ValidatedForm
       label="New token"
-      wrong={wrong}
+      localProblems={wrong}
       error={error}
       onSubmit={() => {
         if (!isPending) mutate(body);
@@ -44,20 +44,20 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
         <div className="flex flex-col gap-4">
           <Field
             label="Name"
-            hint="What uses it, for you to know it by."
+            hint="For example, the program that uses the token."
             error={problemAt(problems, '/name')}
           >
             <Input value={name} onChange={(event) => setName(event.target.value)} />
           </Field>
           <fieldset aria-describedby="scopes" className="flex flex-col gap-2">
             <legend className="mb-1 font-medium">Scopes</legend>
-            {SCOPES.filter(({ administrators }) => isAdministrator || !administrators).map(
+            {SCOPE_OPTIONS.filter(({ administrators }) => isAdministrator || !administrators).map(
               ({ scope, about }) => (
                 <Checkbox
                   key={scope}
                   checked={chosen.includes(scope)}
                   onChange={(checked) =>
-                    setChosen(checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+                    setChosen(checked ? [...chosen, scope] : chosen.filter((other) => other !== scope))
                   }
                 >
                   <code className="font-mono text-[13px]">{scope}</code>{' '}
@@ -74,10 +74,10 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
           <Field label="Expires after" error={problemAt(problems, '/expires_in_days')}>
             <Select label="Expires after" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
           </Field>
-          <Problem error={error} />
+          <ErrorAlert error={error} />
           {data?.isLost && (
             <p role="alert" className="text-bad">
-              {LOST}
+              {VALUE_LOST}
             </p>
           )}
           <DialogActions>
@@ -88,12 +88,12 @@ export function TokenForm({ onMade }: { onMade: (value: string) => void }) {
           </DialogActions>
         </div>
       )}
-    </Form>
+    </ValidatedForm>
   );
 }
 
-/** What comes of it is told nobody but `onMade`: the mutation knows only whether the value was lost on its way. */
-function useCreation(onMade: (value: string) => void) {
+/** Creates a token. Only `onCreated` receives the value; the mutation result says only whether the value was lost. */
+function useCreateToken(onCreated: (value: string) => void) {
   const queries = useQueryClient();
   const { keyFor, renew } = useIdempotencyKeys();
   return useMutation({
@@ -101,7 +101,7 @@ function useCreation(onMade: (value: string) => void) {
     mutationFn: async (body: Parameters<typeof tokens.create>[0]): Promise<{ isLost: boolean }> => {
       const { value } = await tokens.create(body, keyFor(body));
       renew();
-      if (value !== null) onMade(value);
+      if (value !== null) onCreated(value);
       return { isLost: value === null };
     },
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens'] }),

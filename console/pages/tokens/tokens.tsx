@@ -3,25 +3,25 @@ import { useState } from 'react';
 import { tokens } from '../../api/tokens.ts';
 import type { Token } from '../../gen/index.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
-import { ButtonLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
-import { useViewer } from '../../parts/people/viewer.ts';
+import { ButtonLink } from '../../parts/navigation/links.tsx';
+import { useList } from '../../parts/resources/list.tsx';
+import { Listing } from '../../parts/resources/listing.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
+import { useViewer } from '../../parts/users/viewer.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { TruncatedText } from '../../ui/truncated-text.tsx';
 import { DeleteToken } from './delete.tsx';
 import { TokenForm } from './form.tsx';
-import { Reveal } from './reveal.tsx';
+import { RevealToken } from './reveal-token.tsx';
 
 const COLUMNS: readonly Column<Token>[] = [
-  { name: 'Name', cell: (token) => <Name token={token} /> },
-  { name: 'Scopes', className: 'w-52', cell: (token) => <Scopes token={token} /> },
+  { name: 'Name', cell: (token) => <TokenCell token={token} /> },
+  { name: 'Scopes', className: 'w-52', cell: (token) => <ScopeBadges token={token} /> },
   { name: 'Created', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
   { name: 'Last used', className: 'w-36', cell: ({ last_used_at: at }) => (at ? <Time at={at} /> : 'Never') },
   { name: 'Expires', className: 'w-36', cell: ({ expires_at: at }) => (at ? <Time at={at} /> : 'Never') },
@@ -35,12 +35,12 @@ const COLUMNS: readonly Column<Token>[] = [
 
 export function TokensPage() {
   const { isTeam } = useViewer();
-  return isTeam ? <MyTokens /> : <NoNeed />;
+  return isTeam ? <MyTokens /> : <NoTokensNeeded />;
 }
 
 function MyTokens() {
   const [isCreating, setCreating] = useState(false);
-  // The one place where the value is, from the answer until it is stored.
+  // The only copy of the value, from the response until the user has stored it.
   const [value, setValue] = useState<string>();
   const list = useList(tokens.list());
   const create = (
@@ -52,7 +52,7 @@ function MyTokens() {
   return (
     <Page
       title="Tokens"
-      lead="Programs use the API in your name with a token. What you may not do, it may not either."
+      lead="Tokens authenticate programs with your permissions."
       wide
       actions={
         <>
@@ -69,45 +69,45 @@ function MyTokens() {
         card={(token) => <TokenCard token={token} />}
         curl={{ path: '/auth/tokens' }}
         empty={
-          <Empty icon={<KeyRound />} action={create}>
-            You have no token yet. Tokens are created here, with a login, and never with a token.
-          </Empty>
+          <EmptyState icon={<KeyRound />} action={create}>
+            No tokens yet. Tokens can be created only in the console, not through the API with a token.
+          </EmptyState>
         }
       />
       <Dialog open={isCreating} onClose={() => setCreating(false)} title="New token">
         <TokenForm
-          onMade={(made) => {
+          onCreated={(created) => {
             setCreating(false);
-            setValue(made);
+            setValue(created);
           }}
         />
       </Dialog>
-      {value !== undefined && <Reveal value={value} onDone={() => setValue(undefined)} />}
+      {value !== undefined && <RevealToken value={value} onDone={() => setValue(undefined)} />}
     </Page>
   );
 }
 
-function NoNeed() {
+function NoTokensNeeded() {
   const home = <ButtonLink to="/">Go home</ButtonLink>;
   return (
     <Page title="Tokens">
-      <Empty icon={<KeyRound />} action={home}>
-        Nobody logs in here, and the API asks for no token.
-      </Empty>
+      <EmptyState icon={<KeyRound />} action={home}>
+        This service runs without logins, and its API needs no tokens.
+      </EmptyState>
     </Page>
   );
 }
 
-function Name({ token: { name, hint } }: { token: Token }) {
+function TokenCell({ token: { name, hint } }: { token: Token }) {
   return (
     <>
-      <Cut text={name} className="font-medium" />
+      <TruncatedText text={name} className="font-medium" />
       <span className="font-mono text-xs text-muted">…{hint}</span>
     </>
   );
 }
 
-function Scopes({ token: { scopes } }: { token: Token }) {
+function ScopeBadges({ token: { scopes } }: { token: Token }) {
   return (
     <span className="inline-flex flex-wrap gap-1">
       {scopes.map((scope) => (
@@ -123,8 +123,8 @@ function TokenCard({ token }: { token: Token }) {
   return (
     <div className="flex items-start gap-2">
       <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-        <Name token={token} />
-        <Scopes token={token} />
+        <TokenCell token={token} />
+        <ScopeBadges token={token} />
         <div className="text-[13px] text-muted">
           {token.expires_at ? (
             <>

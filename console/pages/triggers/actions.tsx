@@ -1,98 +1,98 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
-import { forgetTrigger, keepTrigger, triggers } from '../../api/triggers.ts';
+import { cacheTrigger, dropCachedTrigger, triggers } from '../../api/triggers.ts';
 import type { Deployment } from '../../gen/index.ts';
-import { ConfirmAct } from '../../parts/acts/confirm-act.tsx';
-import { messageOf } from '../../parts/faults/failure.tsx';
+import { ConfirmAction } from '../../parts/actions/confirm-action.tsx';
+import { messageOf } from '../../parts/errors/error-state.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { requests } from './requests.ts';
 import { agentNameOf } from './status.tsx';
 
-interface Asked {
-  what: 'disable' | 'delete';
+interface RequestedTriggerAction {
+  kind: 'disable' | 'delete';
   trigger: Deployment;
-  /** Said besides what it means. */
+  /** Additional warning in the confirmation. */
   warning?: ReactNode;
 }
 
 export interface TriggerActions {
   enable: (trigger: Deployment) => void;
   isEnabling: boolean;
-  /** Once it is confirmed. */
-  ask: (asked: Asked) => void;
-  /** Stands somewhere on the page. */
+  /** Opens a confirmation for an action. */
+  confirm: (requested: RequestedTriggerAction) => void;
+  /** The confirmation dialog, to be rendered by the page. */
   dialog: ReactNode;
 }
 
-const WORDS = {
+const TEXTS = {
   disable: {
-    title: 'Disable the trigger?',
+    title: 'Disable trigger?',
     action: 'Disable',
-    done: 'Disabled. Its requests are answered with 404.',
+    done: 'Trigger disabled. Requests return 404.',
     meaning:
-      'From then on its requests are answered with 404 and start nothing. Its URL and secret are kept: they work again when it is enabled again.',
+      'Requests return 404 and start no sessions. The URL and the secret are kept and work again when the trigger is enabled.',
   },
   delete: {
-    title: 'Delete the trigger?',
+    title: 'Delete trigger?',
     action: 'Delete',
-    done: 'Deleted.',
+    done: 'Trigger deleted.',
     meaning:
-      'Its URL stops for good, and its log of requests goes with it. Sessions that it has started stay.',
+      'The URL stops working permanently, and the request log is deleted. Sessions that the trigger started are kept.',
   },
 };
 
-/** Enables, disables and deletes triggers, on whichever page. */
+/** Enables, disables and deletes triggers, on every page. */
 export function useTriggerActions(onDeleted?: (trigger: Deployment) => void): TriggerActions {
   const queries = useQueryClient();
-  const [asked, setAsked] = useState<Asked>();
-  // What was asked last is still readable while the dialog goes.
+  const [requested, setRequested] = useState<RequestedTriggerAction>();
+  // The content stays while the dialog closes.
   const [isOpen, setOpen] = useState(false);
   const enabling = useMutation({
     mutationFn: triggers.enable,
     onSuccess: (trigger) => {
-      toast.done('Enabled. Its URL and secret work again.');
-      return keepTrigger(queries, trigger);
+      toast.done('Trigger enabled. Its URL and secret work again.');
+      return cacheTrigger(queries, trigger);
     },
-    onError: (error) => toast.failed('It could not be enabled.', messageOf(error)),
+    onError: (error) => toast.failed('The trigger could not be enabled.', messageOf(error)),
   });
-  const ask = useCallback((next: Asked) => {
-    setAsked(next);
+  const confirm = useCallback((next: RequestedTriggerAction) => {
+    setRequested(next);
     setOpen(true);
   }, []);
   async function run(): Promise<void> {
-    if (asked?.what === 'disable') await keepTrigger(queries, await triggers.disable(asked.trigger));
-    else if (asked) await triggers.remove(asked.trigger);
+    if (requested?.kind === 'disable') await cacheTrigger(queries, await triggers.disable(requested.trigger));
+    else if (requested) await triggers.remove(requested.trigger);
   }
   async function onDone(): Promise<void> {
-    if (asked?.what !== 'delete') return;
-    onDeleted?.(asked.trigger);
-    await forgetTrigger(queries, asked.trigger);
+    if (requested?.kind !== 'delete') return;
+    onDeleted?.(requested.trigger);
+    await dropCachedTrigger(queries, requested.trigger);
   }
-  const words = WORDS[asked?.what ?? 'disable'];
+  const words = TEXTS[requested?.kind ?? 'disable'];
   return {
     enable: enabling.mutate,
     isEnabling: enabling.isPending,
-    ask,
-    dialog: asked && (
-      <ConfirmAct
+    confirm,
+    dialog: requested && (
+      <ConfirmAction
         open={isOpen}
         onClose={() => setOpen(false)}
         title={words.title}
         action={words.action}
         run={run}
-        curl={requests[asked.what](asked.trigger)}
+        curl={requests[requested.kind](requested.trigger)}
         done={words.done}
         onDone={onDone}
       >
         <p>{words.meaning}</p>
-        {asked.warning && <p className="text-warn">{asked.warning}</p>}
+        {requested.warning && <p className="text-warn">{requested.warning}</p>}
         <div className="min-w-0 max-w-full">
-          <div className="truncate text-left text-ink" dir="auto" title={agentNameOf(asked.trigger)}>
-            {agentNameOf(asked.trigger)}
+          <div className="truncate text-left text-ink" dir="auto" title={agentNameOf(requested.trigger)}>
+            {agentNameOf(requested.trigger)}
           </div>
-          <code className="font-mono text-xs">{asked.trigger.deployment_id}</code>
+          <code className="font-mono text-xs">{requested.trigger.deployment_id}</code>
         </div>
-      </ConfirmAct>
+      </ConfirmAction>
     ),
   };
 }

@@ -1,22 +1,22 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { Agent } from '../../gen/index.ts';
-import { useIdempotencyKeys } from '../../parts/acts/idempotency-key.ts';
-import { AgentPicker } from '../../parts/agent-picker.tsx';
+import { useIdempotencyKeys } from '../../parts/actions/idempotency-key.ts';
+import { AgentPicker } from '../../parts/agents/agent-picker.tsx';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { LeaveGuard } from '../../parts/editor/leave-guard.tsx';
-import { Problem } from '../../parts/faults/failure.tsx';
-import { ButtonLink } from '../../parts/links.tsx';
+import { ErrorAlert } from '../../parts/errors/error-state.tsx';
+import { ButtonLink } from '../../parts/navigation/links.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, TextArea } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Preview } from './preview.tsx';
+import { MessagePreview } from './message-preview.tsx';
 import { requests } from './requests.ts';
 import { TYPE_NAME } from './status.tsx';
 
-const PREFIX_BYTES = 65_536;
+const MAX_PREFIX_BYTES = 65_536;
 
-export interface Wanted {
+export interface NewTrigger {
   agentId: string;
   promptPrefix: string | null;
   idempotencyKey: string;
@@ -26,8 +26,8 @@ export interface TriggerFormProps {
   agent: Agent | null;
   prefix: string;
   action: string;
-  /** Fails with what is wrong. Its answer is kept nowhere. */
-  create: (wanted: Wanted) => Promise<void>;
+  /** Creates the trigger. The response with the secret is not cached. */
+  create: (newTrigger: NewTrigger) => Promise<void>;
 }
 
 export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, create }: TriggerFormProps) {
@@ -35,11 +35,11 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
   const [prefix, setPrefix] = useState(firstPrefix);
   const [isTried, setTried] = useState(false);
   const [isSent, setSent] = useState(false);
-  // When no answer has come, the next attempt at the same does not make a second one.
+  // A retry after a lost response does not create a second trigger.
   const { keyFor, renew } = useIdempotencyKeys();
   const creating = useMutation({ mutationFn: create, gcTime: 0 });
   const isChanged = agent?.agent_id !== firstAgent?.agent_id || prefix !== firstPrefix;
-  const isLong = new TextEncoder().encode(prefix).length > PREFIX_BYTES;
+  const isLong = new TextEncoder().encode(prefix).length > MAX_PREFIX_BYTES;
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -65,8 +65,8 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
         <div className="flex min-w-0 flex-col gap-5">
           <Field
             label="Agent"
-            hint="It handles every request. Only agents that you may change are offered."
-            error={isTried && !agent ? 'Choose an agent.' : undefined}
+            hint="The agent that handles every request. The list contains only agents that you manage."
+            error={isTried && !agent ? 'Select an agent.' : undefined}
           >
             <AgentPicker value={agent} onChange={setAgent} managed />
           </Field>
@@ -77,7 +77,7 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
               <span>
                 {TYPE_NAME}
                 <span className="block text-[13px] text-muted">
-                  Each request is signed with a secret that only the sender has.
+                  Each request is signed with the shared secret.
                 </span>
               </span>
             </label>
@@ -85,20 +85,20 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
           <Field
             label="Prompt prefix"
             optional
-            hint="Stands before the body. Neither it nor the agent can be changed later: a trigger is replaced instead."
-            error={isLong ? 'It may have 64 KiB at most.' : undefined}
+            hint="Text before the body. The prefix and the agent cannot be changed later; replace the trigger instead."
+            error={isLong ? 'The prefix must not exceed 64 KiB.' : undefined}
           >
             <TextArea
               rows={5}
               value={prefix}
               onChange={(event) => setPrefix(event.target.value)}
-              placeholder="A build has finished. Say what broke, in three lines:"
+              placeholder="A build has failed. Summarize the cause in three lines:"
             />
           </Field>
         </div>
-        <Preview prefix={prefix} />
+        <MessagePreview prefix={prefix} />
         <div className="flex flex-col gap-4 lg:col-span-full">
-          <Problem error={creating.error} />
+          <ErrorAlert error={creating.error} />
           <div className="flex flex-wrap gap-2">
             <Button type="submit" look="primary" busy={creating.isPending}>
               {action}
@@ -110,7 +110,7 @@ export function TriggerForm({ agent: firstAgent, prefix: firstPrefix, action, cr
           </div>
         </div>
       </form>
-      {/* Also whoever leaves before the answer is there: the secret is in it. */}
+      {/* Also guards a pending request, because its response contains the secret. */}
       <LeaveGuard isDirty={!isSent && (isChanged || creating.isPending)} />
     </Card>
   );

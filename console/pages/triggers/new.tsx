@@ -3,67 +3,70 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { triggers } from '../../api/triggers.ts';
 import type { Deployment } from '../../gen/index.ts';
-import { newIdempotencyKey } from '../../parts/acts/idempotency-key.ts';
-import { TextLink } from '../../parts/links.tsx';
+import { newIdempotencyKey } from '../../parts/actions/idempotency-key.ts';
+import { TextLink } from '../../parts/navigation/links.tsx';
 import { Page } from '../../ui/page.tsx';
-import type { Wanted } from './form.tsx';
-import { Offer } from './offer.tsx';
-import { Steps } from './replacement/steps.tsx';
-import { Reveal } from './reveal.tsx';
-import { Unseen } from './unseen.tsx';
+import type { NewTrigger } from './form.tsx';
+import { LostSecretDialog } from './lost-secret-dialog.tsx';
+import { PrefilledTriggerForm } from './prefilled-form.tsx';
+import { ReplacementSteps } from './replacement/steps.tsx';
+import { RevealSecret } from './reveal-secret.tsx';
 
 const route = getRouteApi('/triggers/new');
 
-/** The one place where the secret is, from the answer until it is stored. */
-interface Created {
+/** The only copy of the secret, from the response until the user has stored it. */
+interface CreatedTrigger {
   trigger: Deployment;
-  wanted: Wanted;
+  newTrigger: NewTrigger;
   secret: string | null;
 }
 
 export function NewTriggerPage() {
   const { agent: agentId, replaces } = route.useSearch();
-  const { created, create, another, leave } = useCreation(replaces === undefined ? undefined : agentId);
+  const { created, create, another, leave } = useCreateTrigger(replaces === undefined ? undefined : agentId);
   const isReplacement = replaces !== undefined;
   return (
     <Page
-      title={isReplacement ? 'Replace a trigger' : 'New trigger'}
+      title={isReplacement ? 'Replace trigger' : 'New trigger'}
       lead={
         isReplacement
-          ? 'A new trigger with a new URL and a new secret takes the place of the old one. Both work until you delete the old one.'
-          : 'A URL that starts a session of an agent with every signed request.'
+          ? 'Creates a trigger with a new URL and a new secret. Both triggers work until you delete the old one.'
+          : 'A URL that starts a session with an agent for every signed request.'
       }
       above={<TextLink to="/triggers">Triggers</TextLink>}
     >
-      {isReplacement && <Steps current="create" />}
-      <Offer action={isReplacement ? 'Create the replacement' : 'Create trigger'} create={create} />
-      {created?.secret && <Reveal trigger={created.trigger} secret={created.secret} onDone={leave} />}
-      {created?.secret === null && <Unseen onKeep={leave} onAnother={another} />}
+      {isReplacement && <ReplacementSteps current="create" />}
+      <PrefilledTriggerForm
+        action={isReplacement ? 'Create replacement' : 'Create trigger'}
+        create={create}
+      />
+      {created?.secret && <RevealSecret trigger={created.trigger} secret={created.secret} onDone={leave} />}
+      {created?.secret === null && <LostSecretDialog onKeep={leave} onAnother={another} />}
     </Page>
   );
 }
 
-/** Creates triggers and shows their secrets: those pass through here, and are in no cache and no URL. */
-function useCreation(replacedAgent: string | undefined) {
+/** Creates triggers and shows their secrets, which are in no cache and no URL. */
+function useCreateTrigger(replacedAgent: string | undefined) {
   const { replaces } = route.useSearch();
-  const [created, setCreated] = useState<Created>();
+  const [created, setCreated] = useState<CreatedTrigger>();
   const queries = useQueryClient();
   const navigate = useNavigate();
 
-  async function create(wanted: Wanted): Promise<void> {
+  async function create(newTrigger: NewTrigger): Promise<void> {
     const { shared_secret: secret, ...trigger } = await triggers.create(
-      wanted.agentId,
-      wanted.promptPrefix,
-      wanted.idempotencyKey,
+      newTrigger.agentId,
+      newTrigger.promptPrefix,
+      newTrigger.idempotencyKey,
     );
     queries.removeQueries({ queryKey: ['triggers', 'list'] });
-    setCreated({ trigger, wanted, secret });
+    setCreated({ trigger, newTrigger, secret });
   }
 
   async function another(): Promise<void> {
     if (!created) return;
     await triggers.remove(created.trigger);
-    await create({ ...created.wanted, idempotencyKey: newIdempotencyKey() });
+    await create({ ...created.newTrigger, idempotencyKey: newIdempotencyKey() });
   }
 
   function leave(): void {
@@ -77,7 +80,7 @@ function useCreation(replacedAgent: string | undefined) {
         replaces === undefined
           ? {}
           : { replaces, ...(replacedAgent === agentId ? {} : { of: replacedAgent }) },
-      // Back leads to where one came from, and not to a form that has been sent.
+      // The Back button skips the submitted form.
       replace: true,
       ignoreBlocker: true,
     });

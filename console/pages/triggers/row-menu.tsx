@@ -11,11 +11,11 @@ import { agentNameOf } from './status.tsx';
 
 export interface RowMenuProps {
   trigger: Deployment;
-  actions: Pick<TriggerActions, 'enable' | 'ask'>;
+  actions: Pick<TriggerActions, 'enable' | 'confirm'>;
 }
 
-/** What can be done with a trigger, where there are many of them. */
-export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
+/** Menu with the actions of a trigger in a list. */
+export function RowMenu({ trigger, actions: { enable, confirm } }: RowMenuProps) {
   const navigate = useNavigate();
   const curlOf = useCurl();
   const { agent_id: agent, deployment_id: replaces, status, trigger_url: url } = trigger;
@@ -23,7 +23,7 @@ export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
   return (
     <Menu trigger={<IconButton label={label} icon={<Ellipsis />} />}>
       {status === 'enabled' ? (
-        <MenuItem icon={<Ban />} onSelect={() => ask({ what: 'disable', trigger })}>
+        <MenuItem icon={<Ban />} onSelect={() => confirm({ kind: 'disable', trigger })}>
           Disable
         </MenuItem>
       ) : (
@@ -38,14 +38,14 @@ export function RowMenu({ trigger, actions: { enable, ask } }: RowMenuProps) {
         Replace
       </MenuItem>
       <MenuItem icon={<Copy />} onSelect={() => void copyText(url)}>
-        Copy the URL
+        Copy URL
       </MenuItem>
       {status === 'disabled' && (
         <MenuItem icon={<Terminal />} onSelect={() => void copyText(curlOf(requests.enable(trigger)))}>
           Copy “Enable” as curl
         </MenuItem>
       )}
-      <MenuItem icon={<Trash2 />} danger onSelect={() => ask({ what: 'delete', trigger })}>
+      <MenuItem icon={<Trash2 />} danger onSelect={() => confirm({ kind: 'delete', trigger })}>
         Delete
       </MenuItem>
     </Menu>

@@ -1,42 +1,42 @@
 import { useMemo } from 'react';
 import type { Deployment } from '../../gen/index.ts';
-import { TextLink } from '../../parts/links.tsx';
-import type { Column } from '../../parts/lists/long-list.tsx';
+import { TextLink } from '../../parts/navigation/links.tsx';
+import type { Column } from '../../parts/resources/long-list.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TriggerActions } from './actions.tsx';
 import { RowMenu } from './row-menu.tsx';
 import { agentNameOf, TriggerStatus } from './status.tsx';
 
-/** What the list of triggers says of each. They stay the same, so that rows are not drawn for nothing. */
-export function useTriggerColumns({ enable, ask }: TriggerActions): readonly Column<Deployment>[] {
+/** Columns of the trigger list. They are memoized to avoid rendering rows again. */
+export function useTriggerColumns({ enable, confirm }: TriggerActions): readonly Column<Deployment>[] {
   return useMemo(
     () => [
-      { name: 'Trigger', className: 'w-[36%]', cell: (trigger) => <Name trigger={trigger} /> },
+      { name: 'Trigger', className: 'w-[36%]', cell: (trigger) => <TriggerCell trigger={trigger} /> },
       {
         name: 'Status',
         className: 'w-28',
         cell: ({ status }) => <TriggerStatus status={status} />,
       },
       { name: 'Type', className: 'w-28', cell: () => 'Webhook' },
-      { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <Prefix text={prefix} /> },
+      { name: 'Prompt prefix', cell: ({ prompt_prefix: prefix }) => <PromptPrefix text={prefix} /> },
       { name: 'Created', className: 'w-32', cell: ({ created_at: at }) => <Time at={at} /> },
       {
         name: 'Actions',
         hideName: true,
         className: 'w-16 text-end',
-        cell: (trigger) => <RowMenu trigger={trigger} actions={{ enable, ask }} />,
+        cell: (trigger) => <RowMenu trigger={trigger} actions={{ enable, confirm }} />,
       },
     ],
-    [enable, ask],
+    [enable, confirm],
   );
 }
 
-/** The same where there is no room for columns. */
+/** A trigger in the list on narrow screens. */
 export function TriggerCard({ trigger, actions }: { trigger: Deployment; actions: TriggerActions }) {
   return (
     <div className="flex items-start gap-2">
       <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-        <Name trigger={trigger} />
+        <TriggerCell trigger={trigger} />
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-muted">
           <TriggerStatus status={trigger.status} />
           <Time at={trigger.created_at} />
@@ -47,7 +47,7 @@ export function TriggerCard({ trigger, actions }: { trigger: Deployment; actions
   );
 }
 
-function Name({ trigger }: { trigger: Deployment }) {
+function TriggerCell({ trigger }: { trigger: Deployment }) {
   const { agent_id: agentId, deployment_id: deploymentId } = trigger;
   const name = agentNameOf(trigger);
   return (
@@ -60,7 +60,7 @@ function Name({ trigger }: { trigger: Deployment }) {
   );
 }
 
-function Prefix({ text }: { text: string | null }) {
+function PromptPrefix({ text }: { text: string | null }) {
   if (text === null) return <span className="text-muted">None</span>;
   return (
     <span className="block truncate text-left" dir="auto" title={text.slice(0, 400)}>

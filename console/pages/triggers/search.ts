@@ -1,45 +1,45 @@
 import type { Deployment } from '../../gen/index.ts';
-import { choiceIn, type RawSearch, wordIn } from '../../parts/search.ts';
+import { choiceParam, type RawSearch, textParam } from '../../parts/navigation/search-params.ts';
 
 export const TRIGGER_STATUSES = ['enabled', 'disabled'] as const;
 
-/** What the list of triggers shows, as it stands in its URL. */
+/** Query parameters of the trigger list. */
 export interface TriggersSearch {
   q?: string | undefined;
   status?: Deployment['status'] | undefined;
 }
 
 export const readTriggersSearch = (search: RawSearch): TriggersSearch => ({
-  q: wordIn(search, 'q'),
-  status: choiceIn(search, 'status', TRIGGER_STATUSES),
+  q: textParam(search, 'q'),
+  status: choiceParam(search, 'status', TRIGGER_STATUSES),
 });
 
 export interface NewTriggerSearch {
-  /** The agent that is chosen already. */
+  /** The preselected agent. */
   agent?: string | undefined;
-  /** The trigger that the new one takes the place of; it belongs to that agent. */
+  /** The trigger to replace, which belongs to `agent`. */
   replaces?: string | undefined;
 }
 
 export const readNewTriggerSearch = (search: RawSearch): NewTriggerSearch => ({
-  agent: wordIn(search, 'agent'),
-  replaces: wordIn(search, 'replaces'),
+  agent: textParam(search, 'agent'),
+  replaces: textParam(search, 'replaces'),
 });
 
 export const SENDER_LANGUAGES = ['curl', 'node', 'python', 'go'] as const;
 export type SenderLanguage = (typeof SENDER_LANGUAGES)[number];
 
 export interface TriggerSearch {
-  /** The trigger that this one takes the place of. */
+  /** The trigger that this one replaces. */
   replaces?: string | undefined;
-  /** Its agent, when that is another one. */
+  /** The agent of the replaced trigger, if it is a different one. */
   of?: string | undefined;
-  /** What the sender is written in. */
+  /** Language of the example sender. */
   sender?: SenderLanguage | undefined;
 }
 
 export const readTriggerSearch = (search: RawSearch): TriggerSearch => ({
-  replaces: wordIn(search, 'replaces'),
-  of: wordIn(search, 'of'),
-  sender: choiceIn(search, 'sender', SENDER_LANGUAGES),
+  replaces: textParam(search, 'replaces'),
+  of: textParam(search, 'of'),
+  sender: choiceParam(search, 'sender', SENDER_LANGUAGES),
 });

@@ -5,15 +5,14 @@ export function TriggerStatus({ status }: { status: Deployment['status'] }) {
   return status === 'enabled' ? <Badge tone="good">Enabled</Badge> : <Badge tone="warn">Disabled</Badge>;
 }
 
-/** An agent that is deleted has no name any more. */
-export const agentNameOf = ({ agent_name: name }: Pick<Deployment, 'agent_name'>) =>
-  name ?? 'Agent that is gone';
+/** The name of a deleted agent is not available. */
+export const agentNameOf = ({ agent_name: name }: Pick<Deployment, 'agent_name'>) => name ?? 'Deleted agent';
 
-const TAIL = 6;
+const ID_SUFFIX_CHARS = 6;
 
-/** What one trigger of an agent is told by from the others, in as little room as there is. */
-export const titleOf = ({ deployment_id: id, agent_name: name }: Deployment) =>
-  `Trigger ${id.slice(-TAIL)} of ${name ?? 'an agent that is gone'}`;
+/** Short title that distinguishes the triggers of an agent. */
+export const triggerTitle = ({ deployment_id: id, agent_name: name }: Deployment) =>
+  `Trigger ${id.slice(-ID_SUFFIX_CHARS)} of ${name ?? 'a deleted agent'}`;
 
-/** There is one type, signed in one way. */
+/** The only trigger type. */
 export const TYPE_NAME = 'Webhook (HMAC-signed)';

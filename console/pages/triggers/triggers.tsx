@@ -3,12 +3,12 @@ import { Plus, SearchX, Webhook } from 'lucide-react';
 import { triggers } from '../../api/triggers.ts';
 import { CopyCurl } from '../../parts/curl/copy-curl.tsx';
 import { useCurl } from '../../parts/curl/use-curl.ts';
-import { ButtonLink } from '../../parts/links.tsx';
-import { useList } from '../../parts/lists/list.tsx';
-import { Listing } from '../../parts/lists/listing.tsx';
-import { SearchField } from '../../parts/lists/search-field.tsx';
-import { useShortcut } from '../../parts/shortcuts.ts';
-import { Empty } from '../../ui/empty.tsx';
+import { ButtonLink } from '../../parts/navigation/links.tsx';
+import { useShortcut } from '../../parts/navigation/shortcuts.ts';
+import { useList } from '../../parts/resources/list.tsx';
+import { Listing } from '../../parts/resources/listing.tsx';
+import { SearchField } from '../../parts/resources/search-field.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useTriggerActions } from './actions.tsx';
@@ -44,7 +44,7 @@ export function TriggersPage() {
   return (
     <Page
       title="Triggers"
-      lead="URLs that start a session with every signed request they get."
+      lead="URLs that start a session for every signed request."
       actions={
         <>
           <CopyCurl {...requests.list(search)} />
@@ -54,7 +54,7 @@ export function TriggersPage() {
       wide
     >
       <search className="mb-3 flex flex-wrap gap-2">
-        <SearchField label="Search by agent, type or id" value={search.q} onChange={(q) => change({ q })} />
+        <SearchField label="Search by agent, type or ID" value={search.q} onChange={(q) => change({ q })} />
         <Select
           label="Status"
           value={search.status ?? 'any'}
@@ -71,7 +71,7 @@ export function TriggersPage() {
         curl={requests.list(search)}
         empty={
           isFiltered ? (
-            <Empty
+            <EmptyState
               icon={<SearchX />}
               action={
                 <ButtonLink to="/triggers" search={{}}>
@@ -80,12 +80,12 @@ export function TriggersPage() {
               }
               curl={curlOf(requests.list(search))}
             >
-              No trigger is like that.
-            </Empty>
+              No matching triggers.
+            </EmptyState>
           ) : (
-            <Empty icon={<Webhook />} action={create} curl={curlOf(requests.create(undefined, ''))}>
-              There is no trigger yet: create one to let another system start an agent.
-            </Empty>
+            <EmptyState icon={<Webhook />} action={create} curl={curlOf(requests.create(undefined, ''))}>
+              No triggers yet. A trigger lets another system start sessions.
+            </EmptyState>
           )
         }
       />

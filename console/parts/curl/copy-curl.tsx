@@ -4,11 +4,11 @@ import { useCurl } from './use-curl.ts';
 
 export interface CopyCurlProps extends CurlOptions {
   label?: string;
-  /** Which request it is, on a page where several can be copied. */
+  /** Distinguishes the requests on a page with several curl buttons, for screen readers. */
   about?: string;
 }
 
-/** Copies what a page or a button does, as a line for a shell. */
+/** Copies an API request as a curl command. */
 export function CopyCurl({ label = 'Copy as curl', about, ...request }: CopyCurlProps) {
   const curlOf = useCurl();
   return (

@@ -1,31 +1,31 @@
-import { API } from '../../api/client.ts';
+import { API_BASE } from '../../api/client.ts';
 
 export interface CurlOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below /api/v1. */
+  /** API path below /api/v1. */
   path: string;
   body?: unknown;
-  /** The version that it is for: of another one, it is refused. */
+  /** Expected version, sent as If-Match. */
   version?: number | undefined;
-  /** A token has to be shown where people log in. */
+  /** Adds an Authorization header, which team mode requires. */
   isTeam?: boolean;
 }
 
-/** A text as one word of a shell. */
+/** Quotes a text as one shell word. */
 export const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A path with what is asked for behind a question mark: what is undefined, false or empty is not asked for. */
-export function pathWith(path: string, asked: object): string {
-  const set = Object.entries(asked).filter(
+/** Appends query parameters to a path. Omits parameters that are undefined, false or empty. */
+export function pathWithQuery(path: string, parameters: object): string {
+  const set = Object.entries(parameters).filter(
     ([, value]) => value !== undefined && value !== false && value !== '',
   );
   const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
   return query ? `${path}?${query}` : path;
 }
 
-/** The same request as a line for a shell. Never holds a secret. */
+/** Returns the request as a curl command. The command never contains a secret. */
 export function curlOf({ method = 'GET', path, body, version, isTeam = false }: CurlOptions): string {
-  const lines = [`curl -sS ${shellWord(location.origin + API + path)}`];
+  const lines = [`curl -sS ${shellWord(location.origin + API_BASE + path)}`];
   if (method !== 'GET' && !(method === 'POST' && body !== undefined)) lines.push(`-X ${method}`);
   if (isTeam) lines.push('-H "Authorization: Bearer $TOKEN"');
   if (version !== undefined) lines.push(`-H 'If-Match: "${version}"'`);

@@ -1,7 +1,7 @@
-import { useViewer } from '../people/viewer.ts';
+import { useViewer } from '../users/viewer.ts';
 import { type CurlOptions, curlOf } from './curl.ts';
 
-/** Writes requests as lines for a shell, with a token where people log in. */
+/** Formats requests as curl commands, with an Authorization header in team mode. */
 export function useCurl(): (request: CurlOptions) => string {
   const { isTeam } = useViewer();
   return (request) => curlOf({ ...request, isTeam });

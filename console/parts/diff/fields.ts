@@ -1,7 +1,7 @@
-/** A member of something, as it is shown and compared: by its text. */
-export interface ShownField {
+/** A field of a resource as displayed and compared text. */
+export interface DisplayedField {
   label: string;
-  /** Empty for nothing. */
+  /** Empty when the field has no value. */
   text: string;
 }
 
@@ -11,15 +11,18 @@ export interface FieldChange {
   after: string;
 }
 
-/** The fields that differ, in their order. Both sides have the same ones. */
-export function changedFields(before: readonly ShownField[], after: readonly ShownField[]): FieldChange[] {
+/** Returns the fields that differ, in the order of `after`. Both sides have the same labels. */
+export function changedFields(
+  before: readonly DisplayedField[],
+  after: readonly DisplayedField[],
+): FieldChange[] {
   return after.flatMap(({ label, text }) => {
-    const was = before.find((one) => one.label === label)?.text ?? '';
+    const was = before.find((field) => field.label === label)?.text ?? '';
     return was === text ? [] : [{ label, before: was, after: text }];
   });
 }
 
-/** A JSON object with a line for each member, in an order that says nothing. */
+/** Formats a JSON object with one line per member, sorted by name. */
 export function objectText(value: Record<string, unknown>): string {
   const names = Object.keys(value).sort();
   return names.length === 0

@@ -1,9 +1,9 @@
-/** Whether two values say the same, whatever the order of their members. */
+/** Whether two values are equal as JSON, regardless of the order of object members. */
 export function isSame(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** What of `after` is not as it is in `before`. */
+/** Returns the members of `after` that differ from `before`. */
 export function changesOf<Value extends object>(before: Value, after: Value): Partial<Value> {
   const changes: Partial<Value> = {};
   for (const name of Object.keys(after) as (keyof Value)[])

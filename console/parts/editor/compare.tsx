@@ -3,9 +3,9 @@ import { classes } from '../../ui/classes.ts';
 import { Select } from '../../ui/select.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Diff } from '../diff/diff.tsx';
-import type { ShownField } from '../diff/fields.ts';
-import { Person } from '../people/person.tsx';
-import { FieldsShown } from './fields-shown.tsx';
+import type { DisplayedField } from '../diff/fields.ts';
+import { UserName } from '../users/user-name.tsx';
+import { FieldList } from './field-list.tsx';
 
 export interface Version {
   version: number;
@@ -16,14 +16,14 @@ export interface Version {
 export interface CompareProps<One extends Version> {
   /** Newest first. */
   versions: readonly One[];
-  /** Which two are compared. Otherwise the newest with the one before it. */
+  /** The compared versions. Default: the newest version and the one before it. */
   from: number | undefined;
   to: number | undefined;
   onChange: (pair: { from: number; to: number }) => void;
-  shown: (version: One) => ShownField[];
+  shown: (version: One) => DisplayedField[];
 }
 
-/** Versions, and what is different between any two of them. */
+/** List of versions and the differences between two of them. */
 export function Compare<One extends Version>({ versions, from, to, onChange, shown }: CompareProps<One>) {
   const find = (number: number | undefined) => versions.find(({ version }) => version === number);
   const after = find(to) ?? versions[0];
@@ -48,13 +48,13 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
               <div className="min-w-0">
                 <div className="font-medium">Version {one.version}</div>
                 <div className="truncate text-[13px] text-muted">
-                  <Time at={one.created_at} /> by <Person id={one.created_by} />
+                  <Time at={one.created_at} /> by <UserName id={one.created_by} />
                 </div>
               </div>
               {older && (
                 <Button
                   small
-                  aria-label={`Compare version ${one.version} with the one before`}
+                  aria-label={`Compare version ${one.version} with the previous version`}
                   onClick={() => onChange({ from: older.version, to: one.version })}
                 >
                   Compare
@@ -67,7 +67,7 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
       <div className="min-w-0">
         {before ? (
           <>
-            <h2 className="sr-only">What has changed</h2>
+            <h2 className="sr-only">Changes</h2>
             <p role="status" className="sr-only">
               Version {before.version} compared with version {after.version}.
             </p>
@@ -90,7 +90,7 @@ export function Compare<One extends Version>({ versions, from, to, onChange, sho
             <Diff before={shown(before)} after={shown(after)} />
           </>
         ) : (
-          <FieldsShown fields={shown(after)} />
+          <FieldList fields={shown(after)} />
         )}
       </div>
     </div>

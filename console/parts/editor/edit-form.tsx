@@ -3,39 +3,39 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast } from '../../ui/toast.tsx';
-import type { ShownField } from '../diff/fields.ts';
+import type { DisplayedField } from '../diff/fields.ts';
 import { changesOf } from './changes.ts';
-import type { Editing } from './editing.ts';
-import { Form } from './form.tsx';
-import type { Problems } from './problems.ts';
+import { ValidatedForm } from './form.tsx';
+import type { FieldProblems } from './problems.ts';
 import { SaveBar } from './save-bar.tsx';
-import { Stale } from './stale.tsx';
+import { StaleNotice } from './stale-notice.tsx';
+import type { EditorState } from './use-editor.ts';
 
 export interface EditFormProps<Source, Draft extends object, Body extends object> {
-  /** What it is: agent, assistant, environment. */
+  /** Kind of the resource: agent, assistant, environment. */
   noun: string;
-  editing: Editing<Source, Draft>;
-  /** As it is now. */
+  editing: EditorState<Source, Draft>;
+  /** The current version of the resource. */
   newest: Source;
   draftOf: (source: Source) => Draft;
-  read: (draft: Draft) => { body: Body; problems: Problems };
-  shown: (body: Body) => ShownField[];
-  /** Of the form; otherwise that these are the settings of it. */
+  read: (draft: Draft) => { body: Body; problems: FieldProblems };
+  shown: (body: Body) => DisplayedField[];
+  /** Accessible name of the form. */
   label?: string;
-  /** Sends what has changed, or all of it. */
+  /** Saves the changes; `whole` is the complete body. */
   save: (changes: Partial<Body>, whole: Body) => Promise<Source>;
-  /** All of it is sent. */
+  /** The curl command replaces the whole resource (PUT) instead of patching it. */
   isWhole?: boolean;
-  /** Below /api/v1. */
+  /** API path below /api/v1. */
   path: string;
-  /** The version that is changed; absent where there are none. */
+  /** The edited version; absent for resources without versions. */
   version?: number;
-  /** The query that knows it: first of all such things, then of this one. */
+  /** Query key of the resource: the collection, then the resource. */
   queryKey: QueryKey;
-  children: (problems: Problems) => ReactNode;
+  children: (problems: FieldProblems) => ReactNode;
 }
 
-/** Changes something that is there already: sends what is different, and nothing over what others have done. */
+/** Form that edits an existing resource. It sends only the changed fields and never overwrites changes of other users. */
 export function EditForm<Source, Draft extends object, Body extends object>({
   noun,
   editing,
@@ -72,9 +72,9 @@ export function EditForm<Source, Draft extends object, Body extends object>({
     editing.reload();
   };
   return (
-    <Form
+    <ValidatedForm
       label={label}
-      wrong={wrong}
+      localProblems={wrong}
       error={saving.error}
       onSubmit={() => {
         if (editing.isDirty && !saving.isPending) saving.mutate();
@@ -86,7 +86,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
           {(editing.isDirty || saving.error) && (
             <SaveBar
               action="Save"
-              says={editing.isDirty ? 'There are changes that are not saved.' : ''}
+              status={editing.isDirty ? 'Unsaved changes' : ''}
               busy={saving.isPending}
               error={saving.error}
               curl={
@@ -96,7 +96,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
               }
               notice={
                 editing.isStale && (
-                  <Stale
+                  <StaleNotice
                     noun={noun}
                     theirs={shown(read(draftOf(newest)).body)}
                     mine={shown(read(editing.rebased).body)}
@@ -114,6 +114,6 @@ export function EditForm<Source, Draft extends object, Body extends object>({
           )}
         </>
       )}
-    </Form>
+    </ValidatedForm>
   );
 }

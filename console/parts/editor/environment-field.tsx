@@ -2,35 +2,35 @@ import { useEffect } from 'react';
 import { environments } from '../../api/environments.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { useList, useNextPage } from '../lists/list.tsx';
-import { useViewer } from '../people/viewer.ts';
+import { useList, useLoadMore } from '../resources/list.tsx';
+import { useViewer } from '../users/viewer.ts';
 
 export interface EnvironmentFieldProps {
-  /** Empty for the default one. */
+  /** Empty for the default environment. */
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
 }
 
-/** Where commands run. Administrators choose from all there are; others know an id, or take the default one. */
+/** Environment of an agent. Administrators select from all environments; other users enter an id or use the default. */
 export function EnvironmentField(props: EnvironmentFieldProps) {
   const { isAdministrator } = useViewer();
-  return isAdministrator ? <Chosen {...props} /> : <Named {...props} />;
+  return isAdministrator ? <EnvironmentSelect {...props} /> : <EnvironmentIdInput {...props} />;
 }
 
-function Chosen({ value, onChange, error }: EnvironmentFieldProps) {
+function EnvironmentSelect({ value, onChange, error }: EnvironmentFieldProps) {
   const { query, items } = useList(environments.list());
-  const readOn = useNextPage(query);
-  useEffect(() => readOn(), [readOn]);
+  const loadMore = useLoadMore(query);
+  useEffect(() => loadMore(), [loadMore]);
   const others = items.filter(({ is_default: isDefault }) => !isDefault);
   const options = [
-    { value: '', text: 'The default environment' },
+    { value: '', text: 'Default environment' },
     ...others.map(({ environment_id: id, name, enabled }) => ({
       value: id,
       text: enabled ? name : `${name} (disabled)`,
     })),
   ];
-  // It may have gone, or is the default one by its id.
+  // The value may be a deleted environment, or the id of the default environment.
   if (!options.some((option) => option.value === value)) options.push({ value, text: value });
   return (
     <Field label="Environment" error={error}>
@@ -39,12 +39,12 @@ function Chosen({ value, onChange, error }: EnvironmentFieldProps) {
   );
 }
 
-function Named({ value, onChange, error }: EnvironmentFieldProps) {
+function EnvironmentIdInput({ value, onChange, error }: EnvironmentFieldProps) {
   return (
     <Field
       label="Environment"
       optional
-      hint="The id of an environment, from an administrator. Empty is the default one."
+      hint="Environment ID from an administrator. Leave empty for the default environment."
       error={error}
     >
       <Input

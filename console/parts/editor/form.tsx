@@ -1,33 +1,39 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
-import type { Problems } from './problems.ts';
+import type { FieldProblems } from './problems.ts';
 
-export interface FormProps {
+export interface ValidatedFormProps {
   label: string;
-  /** What is known to be wrong; shown once somebody has tried to send it. */
-  wrong: Problems;
-  /** Why the service has refused it the last time. */
+  /** Validation errors found in the browser, shown after the first attempt to submit. */
+  localProblems: FieldProblems;
+  /** Error of the last submission. */
   error: unknown;
   onSubmit: () => void;
-  children: (problems: Problems) => ReactNode;
+  children: (problems: FieldProblems) => ReactNode;
 }
 
-/** A form that is sent when nothing is known to be wrong; otherwise it leads to the first field that is. */
-export function Form({ label, wrong, error, onSubmit, children }: FormProps) {
+/** A form that submits only without local validation errors. Otherwise it focuses the first invalid field. */
+export function ValidatedForm({
+  label,
+  localProblems: wrong,
+  error,
+  onSubmit,
+  children,
+}: ValidatedFormProps) {
   const form = useRef<HTMLFormElement>(null);
-  const [tries, setTries] = useState(0);
-  const refused = problemsOf(error);
-  const problems = tries > 0 ? { ...refused, ...wrong } : refused;
+  const [attempts, setAttempts] = useState(0);
+  const serviceProblems = problemsOf(error);
+  const problems = attempts > 0 ? { ...serviceProblems, ...wrong } : serviceProblems;
   const count = Object.keys(problems).length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each attempt, and when an answer has come
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each attempt and each response
   useEffect(() => {
     if (count > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [tries, error]);
+  }, [attempts, error]);
   function submit(event: FormEvent): void {
     event.preventDefault();
-    // A dialog inside this form, as React sees it, has forms of its own.
+    // React events also bubble from forms in dialogs rendered inside this form.
     if (event.target !== form.current) return;
-    setTries(tries + 1);
+    setAttempts(attempts + 1);
     if (Object.keys(wrong).length === 0) onSubmit();
   }
   return (
@@ -37,8 +43,8 @@ export function Form({ label, wrong, error, onSubmit, children }: FormProps) {
   );
 }
 
-/** What the service has found wrong, in its own words. */
-function problemsOf(error: unknown): Problems {
+/** Validation errors reported by the service, with its messages. */
+function problemsOf(error: unknown): FieldProblems {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(error.details.map(({ pointer, message }) => [pointer, message]));
 }

@@ -8,14 +8,14 @@ export interface JsonFieldProps {
   value: string;
   onChange: (value: string) => void;
   error: string | undefined;
-  /** What is wrong with what stands in it. */
+  /** Returns the validation error of a text. */
   check: (text: string) => string | undefined;
 }
 
-/** A JSON object as text. It is checked when the field is left, and put in order when it is right. */
+/** A JSON object as text. It is validated when the field loses the focus. */
 export function JsonField({ label, hint, placeholder, value, onChange, error, check }: JsonFieldProps) {
-  const [isLeft, setLeft] = useState(false);
-  const problem = isLeft ? check(value) : undefined;
+  const [isBlurred, setBlurred] = useState(false);
+  const problem = isBlurred ? check(value) : undefined;
   return (
     <Field label={label} optional hint={hint} error={problem ?? error}>
       <TextArea
@@ -26,8 +26,8 @@ export function JsonField({ label, hint, placeholder, value, onChange, error, ch
         placeholder={placeholder}
         value={value}
         onChange={(event) => onChange(event.target.value)}
-        onFocus={() => setLeft(false)}
-        onBlur={() => setLeft(true)}
+        onFocus={() => setBlurred(false)}
+        onBlur={() => setBlurred(true)}
       />
     </Field>
   );

@@ -1,34 +1,35 @@
-/** What a text says as JSON. */
+/** A parsed JSON value or a validation error. */
 export type ReadJson<Value> = { value: Value; problem?: never } | { value?: never; problem: string };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A JSON object; a text without anything in it is an empty one. */
+/** Parses a JSON object. An empty text is an empty object. */
 export function readObject(text: string): ReadJson<Record<string, unknown>> {
   if (text.trim() === '') return { value: {} };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
-  return isObject(value) ? { value } : { problem: 'This has to be a JSON object: {"name": …}.' };
+  return isObject(value) ? { value } : { problem: 'Enter a JSON object, for example {"name": "value"}.' };
 }
 
-/** A JSON object whose members are texts. */
+/** Parses a JSON object whose values are strings. */
 export function readTexts(text: string): ReadJson<Record<string, string>> {
   const { value, problem } = readObject(text);
   if (problem !== undefined) return { problem };
   const texts: [name: string, text: string][] = [];
   for (const [name, member] of Object.entries(value)) {
-    if (typeof member !== 'string') return { problem: `“${name}” has to be a text in double quotes.` };
+    if (typeof member !== 'string')
+      return { problem: `The value of “${name}” must be a string in double quotes.` };
     texts.push([name, member]);
   }
   return { value: Object.fromEntries(texts) };
 }
 
-/** As somebody would write it; nothing for an empty object. */
+/** Formats an object for a text field. An empty object becomes an empty text. */
 export function writeObject(value: Record<string, unknown>): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
 }

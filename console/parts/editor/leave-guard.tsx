@@ -5,11 +5,11 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 
 export interface LeaveGuardProps {
   isDirty: boolean;
-  /** Another tab of the same page loses it, too. */
+  /** Changing the tab of the page also discards the changes. */
   tabs?: boolean;
 }
 
-/** Asks before a page is left on which something is not saved. */
+/** Asks for a confirmation before the user leaves a page with unsaved changes. */
 export function LeaveGuard({ isDirty, tabs = false }: LeaveGuardProps) {
   const stay = useRef<HTMLButtonElement>(null);
   const { status, proceed, reset } = useBlocker({
@@ -22,7 +22,7 @@ export function LeaveGuard({ isDirty, tabs = false }: LeaveGuardProps) {
       open={status === 'blocked'}
       onClose={() => reset?.()}
       title="Leave without saving?"
-      description="What you have changed here is lost then."
+      description="Your unsaved changes will be lost."
       initialFocus={stay}
     >
       <DialogActions>

@@ -1,11 +1,11 @@
 import { Field, Input } from '../../ui/field.tsx';
 
 const SUGGESTIONS = [
-  { value: 'rehearsal/echo', text: 'Says what it hears. Needs no key.' },
-  { value: 'rehearsal/shell', text: 'Runs lines that begin with $. Needs no key.' },
-  { value: 'rehearsal/script', text: 'Plays the steps of its model options. Needs no key.' },
-  { value: 'anthropic/', text: 'Add the id of a Claude model.' },
-  { value: 'openai/', text: 'Add the id of an OpenAI model.' },
+  { value: 'rehearsal/echo', text: 'Repeats the message. Needs no API key.' },
+  { value: 'rehearsal/shell', text: 'Runs lines that begin with $. Needs no API key.' },
+  { value: 'rehearsal/script', text: 'Plays the steps in the model options. Needs no API key.' },
+  { value: 'anthropic/', text: 'Append the ID of a Claude model.' },
+  { value: 'openai/', text: 'Append the ID of an OpenAI model.' },
 ];
 
 export interface ModelFieldProps {
@@ -14,12 +14,12 @@ export interface ModelFieldProps {
   error: string | undefined;
 }
 
-/** The name of a model: anything, with what is known to be there at hand. */
+/** Free-text field for a model name, with suggestions. */
 export function ModelField({ value, onChange, error }: ModelFieldProps) {
   return (
     <Field
       label="Model"
-      hint="<provider>/<model id>. Endpoints that the operator has added go by their own names."
+      hint="<provider>/<model ID>. Endpoints configured by the operator have their own provider names."
       error={error}
     >
       <Input

@@ -1,6 +1,6 @@
-/** What is made, changed and deleted in one way. Its pages and its queries go by the plural. */
-export type Noun = 'agent' | 'assistant' | 'environment';
+/** Kinds of resources that share the editor. Their routes and query keys use the plural. */
+export type ResourceNoun = 'agent' | 'assistant' | 'environment';
 
-export const pluralOf = <Of extends Noun>(noun: Of) => `${noun}s` as const;
+export const pluralOf = <Of extends ResourceNoun>(noun: Of) => `${noun}s` as const;
 
-export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

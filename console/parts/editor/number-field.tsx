@@ -10,7 +10,7 @@ export interface NumberFieldProps {
   error: string | undefined;
 }
 
-/** A whole number, as text: what is no number stays to be mended. */
+/** A whole number as text, so that an invalid entry stays in the field for correction. */
 export function NumberField({
   label,
   hint,

@@ -1,8 +1,8 @@
-/** What is wrong with which member of a body, by its JSON pointer. */
-export type Problems = Record<string, string>;
+/** Validation errors of a request body by JSON Pointer. */
+export type FieldProblems = Record<string, string>;
 
-/** What is wrong with a member, or with something inside it. */
-export function problemAt(problems: Problems, pointer: string): string | undefined {
+/** Returns the errors at a pointer and below it as one text. */
+export function problemAt(problems: FieldProblems, pointer: string): string | undefined {
   const found = Object.entries(problems).filter(([at]) => at === pointer || at.startsWith(`${pointer}/`));
   if (found.length === 0) return undefined;
   return found
@@ -12,7 +12,7 @@ export function problemAt(problems: Problems, pointer: string): string | undefin
     .join(' ');
 }
 
-/** People count from one. */
+/** Array entries are numbered from one in messages. */
 const partName = (part: string) => (/^\d+$/.test(part) ? `entry ${Number(part) + 1}` : part);
 
 function sentence(text: string): string {
@@ -20,22 +20,22 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-export interface Range {
+export interface NumberRange {
   min: number;
   max: number;
-  /** Nothing is a good answer, too. */
+  /** An empty text is valid. */
   optional?: boolean;
 }
 
-/** The whole number that a text says. */
+/** Parses a whole number within a range. */
 export function wholeNumber(
   text: string,
-  { min, max, optional }: Range,
+  { min, max, optional }: NumberRange,
 ): { value?: number; problem?: string } {
   const trimmed = text.trim();
   if (trimmed === '' && optional) return {};
   const value = Number(trimmed);
   if (/^\d+$/.test(trimmed) && value >= min && value <= max) return { value };
   const range = `a whole number from ${min} to ${max.toLocaleString('en')}`;
-  return { problem: optional ? `This is ${range}, or nothing.` : `This is ${range}.` };
+  return { problem: optional ? `Enter ${range}, or leave the field empty.` : `Enter ${range}.` };
 }

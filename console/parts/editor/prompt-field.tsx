@@ -9,7 +9,7 @@ export interface PromptFieldProps {
   error: string | undefined;
 }
 
-/** The system prompt: much room, and letters of one width for whoever wants them. */
+/** Large field for the system prompt with an optional monospace font. */
 export function PromptField({ value, onChange, error }: PromptFieldProps) {
   const [isMono, setMono] = useState(false);
   return (
@@ -21,7 +21,7 @@ export function PromptField({ value, onChange, error }: PromptFieldProps) {
       <Field
         label="System prompt"
         optional
-        hint={`What the model is told before everything else. ${value.length.toLocaleString('en')} characters.`}
+        hint={`Instructions that precede every conversation. ${value.length.toLocaleString('en')} characters.`}
         error={error}
       >
         <TextArea

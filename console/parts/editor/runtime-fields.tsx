@@ -1,30 +1,30 @@
 import { Field, Input, TextArea } from '../../ui/field.tsx';
-import { Choice, Section } from '../../ui/section.tsx';
+import { FormSection, SwitchRow } from '../../ui/form-section.tsx';
 import { Switch } from '../../ui/switch.tsx';
-import type { Draft } from './draft.ts';
+import type { AgentDraft } from './agent-draft.ts';
 import { EnvironmentField } from './environment-field.tsx';
 import { readObject, readTexts } from './json.ts';
 import { JsonField } from './json-field.tsx';
 import { ModelField } from './model-field.tsx';
 import { NumberField } from './number-field.tsx';
-import { type Problems, problemAt } from './problems.ts';
+import { type FieldProblems, problemAt } from './problems.ts';
 import { PromptField } from './prompt-field.tsx';
 import { ToolsField } from './tools-field.tsx';
 
 export interface RuntimeFieldsProps {
-  /** What it is: agent or assistant. */
+  /** Kind of the resource: agent or assistant. */
   noun: string;
-  draft: Draft;
-  onChange: (changes: Partial<Draft>) => void;
-  problems: Problems;
+  draft: AgentDraft;
+  onChange: (changes: Partial<AgentDraft>) => void;
+  problems: FieldProblems;
 }
 
-/** All that can be said of an agent or an assistant. */
+/** Form fields of all settings of an agent or an assistant. */
 export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFieldsProps) {
   const at = (pointer: string) => problemAt(problems, pointer);
   return (
     <>
-      <Section title="Identity" lead={`How people find and recognise the ${noun}.`}>
+      <FormSection title="Identity" lead={`Name and description of the ${noun}.`}>
         <Field label="Name" error={at('/name')}>
           <Input value={draft.name} onChange={(event) => onChange({ name: event.target.value })} />
         </Field>
@@ -35,41 +35,41 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
             onChange={(event) => onChange({ description: event.target.value })}
           />
         </Field>
-        <Choice text="Enabled" hint="While it is off, no conversation begins.">
+        <SwitchRow text="Enabled" hint="While disabled, no new conversations can start.">
           <Switch label="Enabled" checked={draft.enabled} onChange={(enabled) => onChange({ enabled })} />
-        </Choice>
-      </Section>
-      <Section title="Model" lead="Who answers, and what it is told first.">
+        </SwitchRow>
+      </FormSection>
+      <FormSection title="Model" lead="The model and its instructions.">
         <ModelField value={draft.model} onChange={(model) => onChange({ model })} error={at('/model')} />
         <PromptField value={draft.system} onChange={(system) => onChange({ system })} error={at('/system')} />
         <JsonField
           label="Model options"
-          hint="A JSON object, handed to the model as it is."
+          hint="A JSON object that is passed to the model provider."
           placeholder='{"temperature": 0.2}'
           value={draft.modelOptions}
           onChange={(modelOptions) => onChange({ modelOptions })}
           check={(text) => readObject(text).problem}
           error={at('/model_options')}
         />
-      </Section>
-      <Section
+      </FormSection>
+      <FormSection
         title="Tools"
-        lead="Allow runs a tool at once, Ask waits each time for somebody’s approval, Deny tells the model that it may not."
+        lead="Allow runs the tool without asking. Ask waits for an approval of each call. Deny rejects each call."
       >
         <ToolsField value={draft.tools} onChange={(tools) => onChange({ tools })} error={at('/tools')} />
-      </Section>
-      <Section title="Environment" lead="The sandbox in which commands run, and what it can reach.">
+      </FormSection>
+      <FormSection title="Environment" lead="The sandbox in which commands run, and its network access.">
         <EnvironmentField
           value={draft.environmentId}
           onChange={(environmentId) => onChange({ environmentId })}
           error={at('/environment_id')}
         />
-      </Section>
-      <Section title="Limits" lead="Of each turn. One that reaches a limit ends there and says so.">
+      </FormSection>
+      <FormSection title="Limits" lead="Limits per turn. A turn that reaches a limit ends and reports it.">
         <div className="grid gap-4 sm:grid-cols-3">
           <NumberField
             label="Steps"
-            hint="Model calls, at most 1,000."
+            hint="Maximum number of model calls, up to 1,000."
             value={draft.maxSteps}
             onChange={(maxSteps) => onChange({ maxSteps })}
             error={at('/max_steps')}
@@ -91,21 +91,21 @@ export function RuntimeFields({ noun, draft, onChange, problems }: RuntimeFields
             error={at('/budget/max_turn_seconds')}
           />
         </div>
-      </Section>
-      <Section
+      </FormSection>
+      <FormSection
         title="Metadata"
-        lead="Texts of your own by name. The service keeps them and does not read them."
+        lead="Your own key-value pairs. The service stores them and does not interpret them."
       >
         <JsonField
           label="Metadata"
-          hint="A JSON object whose members are texts."
+          hint="A JSON object with string values."
           placeholder='{"team": "support"}'
           value={draft.metadata}
           onChange={(metadata) => onChange({ metadata })}
           check={(text) => readTexts(text).problem}
           error={at('/metadata')}
         />
-      </Section>
+      </FormSection>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { Select } from '../../ui/select.tsx';
-import type { Permission } from './draft.ts';
-import { TOOLS } from './tools.ts';
+import type { ToolPermission } from './agent-draft.ts';
+import { BUILT_IN_TOOLS } from './tools.ts';
 
 const CHOICES = [
   { value: 'default', text: 'Default' },
@@ -10,15 +10,15 @@ const CHOICES = [
 ] as const;
 
 export interface ToolsFieldProps {
-  value: Record<string, Permission>;
-  onChange: (value: Record<string, Permission>) => void;
+  value: Record<string, ToolPermission>;
+  onChange: (value: Record<string, ToolPermission>) => void;
   error: string | undefined;
 }
 
-/** What the model may do by itself, tool by tool. */
+/** Permission of the model for each tool. */
 export function ToolsField({ value, onChange, error }: ToolsFieldProps) {
-  // Also those that another release, or a server, has brought.
-  const others = Object.keys(value).filter((name) => !TOOLS.some((tool) => tool.name === name));
+  // Tools that this release does not know, for example from a newer release or an MCP server.
+  const others = Object.keys(value).filter((name) => !BUILT_IN_TOOLS.some((tool) => tool.name === name));
   function choose(name: string, choice: (typeof CHOICES)[number]['value']): void {
     const { [name]: _, ...rest } = value;
     onChange(choice === 'default' ? rest : { ...value, [name]: choice });
@@ -26,14 +26,14 @@ export function ToolsField({ value, onChange, error }: ToolsFieldProps) {
   return (
     <>
       <ul className="divide-y divide-line rounded-xl border border-line bg-surface">
-        {[...TOOLS, ...others.map((name) => ({ name, about: '' }))].map(({ name, about }) => (
+        {[...BUILT_IN_TOOLS, ...others.map((name) => ({ name, about: '' }))].map(({ name, about }) => (
           <li key={name} className="flex items-center gap-3 px-3 py-2">
             <div className="min-w-0 flex-1">
               <code className="block truncate font-mono text-[13px]">{name}</code>
               <span className="text-[13px] text-muted">{about}</span>
             </div>
             <Select
-              label={`Permission of ${name}`}
+              label={`Permission for ${name}`}
               value={value[name] ?? 'default'}
               options={CHOICES}
               onChange={(choice) => choose(name, choice)}

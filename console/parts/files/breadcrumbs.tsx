@@ -1,14 +1,14 @@
 import { Fragment } from 'react';
-import { Name } from './name.tsx';
+import { FileName } from './file-name.tsx';
 import { foldersAbove, nameOf } from './paths.ts';
 
-/** Where something is, and the way back up. */
+/** Path of the selected entry with links to its parent folders. */
 export function Breadcrumbs({ path, onPath }: { path: string; onPath: (path: string | undefined) => void }) {
-  const above = path ? ['', ...foldersAbove(path)] : [];
+  const ancestors = path ? ['', ...foldersAbove(path)] : [];
   return (
-    <nav aria-label="Where it is" className="min-w-0">
+    <nav aria-label="Path" className="min-w-0">
       <ol className="flex flex-wrap items-center gap-x-1 text-[13px]">
-        {above.map((folder) => (
+        {ancestors.map((folder) => (
           <Fragment key={folder}>
             <li className="max-w-56 min-w-0">
               <button
@@ -16,7 +16,7 @@ export function Breadcrumbs({ path, onPath }: { path: string; onPath: (path: str
                 className="block max-w-full rounded px-1 py-0.5 text-accent hover:underline"
                 onClick={() => onPath(folder || undefined)}
               >
-                {folder ? <Name text={nameOf(folder)} cut /> : 'Workspace'}
+                {folder ? <FileName text={nameOf(folder)} truncate /> : 'Workspace'}
               </button>
             </li>
             <li aria-hidden className="text-muted">
@@ -25,7 +25,7 @@ export function Breadcrumbs({ path, onPath }: { path: string; onPath: (path: str
           </Fragment>
         ))}
         <li aria-current="page" className="max-w-full min-w-0 px-1 py-0.5 font-medium">
-          {path ? <Name text={nameOf(path)} cut /> : 'Workspace'}
+          {path ? <FileName text={nameOf(path)} truncate /> : 'Workspace'}
         </li>
       </ol>
     </nav>

@@ -1,80 +1,80 @@
 import { FolderOpen } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { fileRoute, type Place } from '../../api/files.ts';
+import { fileRoute, type WorkspaceRef } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
-import { Confirm } from '../../ui/confirm.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useCurl } from '../curl/use-curl.ts';
-import { Failure } from '../faults/failure.tsx';
+import { ErrorState } from '../errors/error-state.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
-import { curlsOf } from './curls.ts';
-import { DeleteDialog } from './delete-dialog.tsx';
 import { Details } from './details.tsx';
-import { DropZone } from './drop-zone.tsx';
-import { type Collected, droppedFiles } from './dropped.ts';
-import { FolderDialog } from './folder-dialog.tsx';
-import { MoveDialog } from './move-dialog.tsx';
-import { Name } from './name.tsx';
+import { DeleteDialog } from './dialogs/delete-dialog.tsx';
+import { FolderDialog } from './dialogs/folder-dialog.tsx';
+import { MoveDialog } from './dialogs/move-dialog.tsx';
+import { curlsOf } from './file-curls.ts';
+import { FileName } from './file-name.tsx';
 import { folderOf, foldersAbove, isWithin, join } from './paths.ts';
-import { rowsOf } from './rows.ts';
 import { Toolbar } from './toolbar.tsx';
-import { Tree } from './tree.tsx';
-import { Uploads } from './uploads.tsx';
-import { useEntry } from './use-entry.ts';
-import { useFolders } from './use-folders.ts';
-import { useUploads } from './use-uploads.ts';
+import { rowsOf } from './tree/rows.ts';
+import { FileTree } from './tree/tree.tsx';
+import { useEntry } from './tree/use-entry.ts';
+import { useFolders } from './tree/use-folders.ts';
+import { DropZone } from './uploads/drop-zone.tsx';
+import { droppedFiles, type SelectedFiles } from './uploads/selected-files.ts';
+import { Uploads } from './uploads/uploads.tsx';
+import { useUploads } from './uploads/use-uploads.ts';
 
 export interface FileBrowserProps {
-  place: Place;
-  /** The file or folder that is looked at, from the URL; absent for the workspace itself. */
+  workspace: WorkspaceRef;
+  /** The selected file or folder, from the URL; absent for the root of the workspace. */
   path: string | undefined;
   onPath: (path: string | undefined) => void;
-  /** Nothing is offered that changes something. */
+  /** Hides all actions that change files. */
   readOnly: boolean;
-  /** Grows whenever files change: then what is shown is read again. */
+  /** A counter that grows when files change. Each change reloads the visible folders. */
   change: number;
-  /** What is said of the files as a whole, once there are any to be seen. */
+  /** Shown above the files once they have loaded. */
   summary?: ReactNode;
-  /** Whoever tries again to read the files means everything that is said of them. */
+  /** Called when the user retries, so that `summary` can reload as well. */
   onRetry?: () => void;
 }
 
-/** The files of a workspace: a tree of them, one of them in full, and everything that can be done with them. */
+/** File browser of a workspace: the file tree, the selected entry and all file actions. */
 export function FileBrowser(props: FileBrowserProps) {
-  return <Browser key={`${props.place.kind} ${props.place.id}`} {...props} />;
+  return <Browser key={`${props.workspace.kind} ${props.workspace.id}`} {...props} />;
 }
 
-type Question =
+type OpenDialog =
   | { kind: 'move' | 'delete'; entry: FileEntry }
   | { kind: 'folder'; folder: string }
-  | { kind: 'replace'; folder: string; names: string[]; collected: Collected };
+  | { kind: 'replace'; folder: string; names: string[]; collected: SelectedFiles };
 
-function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry }: FileBrowserProps) {
+function Browser({ workspace, path = '', onPath, readOnly, change, summary, onRetry }: FileBrowserProps) {
   const curlOf = useCurl();
-  const { folders, renew } = useFolders(place, change);
-  const { queue, view } = useUploads(place, renew);
-  const { entry, failure } = useEntry(place, folders, path);
+  const { folders, renew } = useFolders(workspace, change);
+  const { queue, view } = useUploads(workspace, renew);
+  const { entry, failure } = useEntry(workspace, folders, path);
   const [open, setOpen] = useOpenFolders(path, entry?.kind === 'directory');
-  const [question, setQuestion] = useState<Question>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const [dropFolder, setDropFolder] = useState<string>();
   const details = useRef<HTMLDivElement>(null);
   const all = folders.all;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: they are other ones whenever anything in them is
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `all` is a new map after every change of the folders
   const rows = useMemo(() => rowsOf(folders, open, entry), [folders, all, open, entry]);
   const folder = entry?.kind === 'directory' ? path : folderOf(path);
   const root = folders.folder('');
-  const isUnread = root.error !== undefined && root.pages.length === 0;
+  const hasFailed = root.error !== undefined && root.pages.length === 0;
   const isEmpty = root.pages.length === 1 && root.pages[0]?.items.length === 0;
 
   function select(chosen: string | undefined): void {
     onPath(chosen);
-    // On a narrow page it stands above the tree, maybe out of sight.
+    // On narrow pages the details are above the tree and may be outside of the viewport.
     requestAnimationFrame(() => details.current?.scrollIntoView({ block: 'nearest' }));
   }
   function toggle(folderPath: string, isOpen: boolean): void {
@@ -83,13 +83,13 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
     else next.delete(folderPath);
     setOpen(next);
   }
-  function upload(into: string, collected: Collected): void {
-    for (const name of collected.unreadable) toast.failed('The browser cannot read it', name);
+  function upload(into: string, collected: SelectedFiles): void {
+    for (const name of collected.unreadable) toast.failed('The browser cannot read this file.', name);
     const names = [
       ...new Set([...collected.files.map(({ name }) => name), ...collected.emptyFolders].map(topOf)),
     ];
     const taken = names.filter((name) => folders.find(join(into, name)));
-    if (taken.length > 0) setQuestion({ kind: 'replace', folder: into, names: taken, collected });
+    if (taken.length > 0) setDialog({ kind: 'replace', folder: into, names: taken, collected });
     else queue.add(into, collected);
   }
   function afterMove(from: string, to: string): void {
@@ -97,17 +97,17 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
     renew();
     if (isWithin(path, from)) onPath(to + path.slice(from.length));
   }
-  function afterDelete(gone: string): void {
+  function afterDelete(deleted: string): void {
     renew();
-    if (path && isWithin(path, gone)) onPath(folderOf(gone) || undefined);
+    if (path && isWithin(path, deleted)) onPath(folderOf(deleted) || undefined);
   }
-  const change_ = readOnly
+  const entryActions = readOnly
     ? {}
     : {
-        onRename: (chosen: FileEntry) => setQuestion({ kind: 'move', entry: chosen }),
-        onDelete: (chosen: FileEntry) => setQuestion({ kind: 'delete', entry: chosen }),
+        onRename: (chosen: FileEntry) => setDialog({ kind: 'move', entry: chosen }),
+        onDelete: (chosen: FileEntry) => setDialog({ kind: 'delete', entry: chosen }),
       };
-  const close = () => setQuestion(undefined);
+  const close = () => setDialog(undefined);
 
   return (
     <DropZone
@@ -116,7 +116,7 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
       onFolder={setDropFolder}
       onDrop={(data, into) => void droppedFiles(data).then((collected) => upload(into, collected))}
     >
-      {summary && !isUnread && (root.pages.length > 0 ? summary : <Skeleton lines={1} />)}
+      {summary && !hasFailed && (root.pages.length > 0 ? summary : <Skeleton lines={1} />)}
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Breadcrumbs path={path} onPath={select} />
         {readOnly ? (
@@ -124,36 +124,36 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
         ) : (
           <Toolbar
             onChosen={(collected) => upload(folder, collected)}
-            onNewFolder={() => setQuestion({ kind: 'folder', folder })}
+            onNewFolder={() => setDialog({ kind: 'folder', folder })}
           />
         )}
       </div>
       <Uploads queue={queue} view={view} />
-      {isUnread && (
+      {hasFailed && (
         <Card>
-          <Failure
+          <ErrorState
             error={root.error}
-            isTrying={root.isTrying}
+            isRetrying={root.isRetrying}
             onRetry={() => {
               folders.retry('');
               failure?.onRetry();
               onRetry?.();
             }}
-            curl={curlOf({ path: fileRoute(place) })}
+            curl={curlOf({ path: fileRoute(workspace) })}
           />
         </Card>
       )}
-      {!isUnread && (
+      {!hasFailed && (
         <div className="grid gap-3 lg:grid-cols-[minmax(18rem,26rem)_minmax(0,1fr)]">
           <Card className="min-w-0 self-start">
-            <Tree
+            <FileTree
               folders={folders}
               rows={rows}
               selected={path}
               onSelect={select}
               onToggle={toggle}
               dropFolder={dropFolder}
-              {...change_}
+              {...entryActions}
             />
           </Card>
           <Card
@@ -164,61 +164,66 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
           >
             <div ref={details} />
             {isEmpty && path === '' ? (
-              <Empty
+              <EmptyState
                 icon={<FolderOpen />}
                 action={
                   readOnly ? undefined : (
-                    <Button onClick={() => setQuestion({ kind: 'folder', folder: '' })}>New folder</Button>
+                    <Button onClick={() => setDialog({ kind: 'folder', folder: '' })}>New folder</Button>
                   )
                 }
                 curl={
-                  readOnly ? undefined : curlsOf(place, { path: '', kind: 'directory' }, curlOf).at(-1)?.curl
+                  readOnly
+                    ? undefined
+                    : curlsOf(workspace, { path: '', kind: 'directory' }, curlOf).at(-1)?.curl
                 }
               >
                 {readOnly
-                  ? 'There are no files.'
-                  : 'There are no files yet: drop some here, or have the agent write one.'}
-              </Empty>
+                  ? 'No files.'
+                  : 'No files yet. Drop files here to upload them, or ask the agent to create some.'}
+              </EmptyState>
             ) : entry ? (
-              <Details place={place} entry={entry} {...change_} />
+              <Details workspace={workspace} entry={entry} {...entryActions} />
             ) : failure ? (
-              <Failure {...failure} curl={curlOf({ path: fileRoute(place, '', folder || undefined) })} />
+              <ErrorState
+                {...failure}
+                curl={curlOf({ path: fileRoute(workspace, '', folder || undefined) })}
+              />
             ) : (
               <Skeleton />
             )}
           </Card>
         </div>
       )}
-      {question?.kind === 'move' && (
-        <MoveDialog place={place} entry={question.entry} onClose={close} onMoved={afterMove} />
+      {dialog?.kind === 'move' && (
+        <MoveDialog workspace={workspace} entry={dialog.entry} onClose={close} onMoved={afterMove} />
       )}
-      {question?.kind === 'delete' && (
-        <DeleteDialog place={place} entry={question.entry} onClose={close} onDeleted={afterDelete} />
+      {dialog?.kind === 'delete' && (
+        <DeleteDialog workspace={workspace} entry={dialog.entry} onClose={close} onDeleted={afterDelete} />
       )}
-      {question?.kind === 'folder' && (
+      {dialog?.kind === 'folder' && (
         <FolderDialog
-          place={place}
-          folder={question.folder}
+          workspace={workspace}
+          folder={dialog.folder}
           onClose={close}
-          onMade={(made) => {
+          onCreated={(created) => {
             renew();
-            select(made);
+            select(created);
           }}
         />
       )}
-      {question?.kind === 'replace' && (
-        <Confirm
+      {dialog?.kind === 'replace' && (
+        <ConfirmDialog
           open
           onClose={close}
-          title="Replace what is there?"
+          title="Replace existing files?"
           action="Upload and replace"
           onConfirm={() => {
-            queue.add(question.folder, question.collected);
+            queue.add(dialog.folder, dialog.collected);
             close();
           }}
         >
-          <Taken names={question.names} />
-        </Confirm>
+          <ExistingNames names={dialog.names} />
+        </ConfirmDialog>
       )}
     </DropZone>
   );
@@ -226,17 +231,17 @@ function Browser({ place, path = '', onPath, readOnly, change, summary, onRetry 
 
 const SHOWN_NAMES = 5;
 
-function Taken({ names }: { names: readonly string[] }) {
+function ExistingNames({ names }: { names: readonly string[] }) {
   return (
     <>
       <p>
-        These are there already. A file is replaced by one with the same path; whatever else is in a folder
-        stays.
+        These names already exist. Files with the same path are replaced. Other files in existing folders are
+        kept.
       </p>
       <ul className="mt-2 list-disc ps-5">
         {names.slice(0, SHOWN_NAMES).map((name) => (
           <li key={name}>
-            <Name text={name} />
+            <FileName text={name} />
           </li>
         ))}
         {names.length > SHOWN_NAMES && <li>and {names.length - SHOWN_NAMES} more</li>}
@@ -247,13 +252,13 @@ function Taken({ names }: { names: readonly string[] }) {
 
 const topOf = (name: string) => name.split('/', 1)[0] ?? name;
 
-/** Which folders are open: those above what is looked at, from the beginning on. */
+/** The expanded folders, initially the parents of the selected entry. */
 function useOpenFolders(path: string, isFolder: boolean) {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersAbove(path)));
   useEffect(() => {
     if (!path) return;
-    const wanted = [...foldersAbove(path), ...(isFolder ? [path] : [])];
-    setOpen((now) => (wanted.every((one) => now.has(one)) ? now : new Set([...now, ...wanted])));
+    const required = [...foldersAbove(path), ...(isFolder ? [path] : [])];
+    setOpen((now) => (required.every((folder) => now.has(folder)) ? now : new Set([...now, ...required])));
   }, [path, isFolder]);
   return [open, setOpen] as const;
 }

@@ -1,41 +1,41 @@
 import { FolderTree, Pencil, Trash2 } from 'lucide-react';
-import type { Place } from '../../api/files.ts';
+import type { WorkspaceRef } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { Problem } from '../faults/failure.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../errors/error-state.tsx';
 import { CurlMenu } from './curl-menu.tsx';
 import { DownloadFile, PartsHint, useArchive } from './downloads.tsx';
-import { Facts } from './facts.tsx';
-import { EntryIcon } from './icon.tsx';
-import { Name } from './name.tsx';
-import { Preview } from './preview.tsx';
+import { EntryIcon } from './entry-icon.tsx';
+import { FileName } from './file-name.tsx';
+import { FileProperties } from './file-properties.tsx';
+import { FilePreview } from './preview/preview.tsx';
 
 export interface DetailsProps {
-  place: Place;
+  workspace: WorkspaceRef;
   entry: FileEntry;
-  /** Absent where nothing may be changed. */
+  /** Absent in a read-only workspace. */
   onRename?: ((entry: FileEntry) => void) | undefined;
   onDelete?: ((entry: FileEntry) => void) | undefined;
 }
 
-/** What is known of a file, a folder or a link, what can be done with it, and what is in it. */
-export function Details({ place, entry, onRename, onDelete }: DetailsProps) {
+/** Properties, actions and preview of a file, folder or symbolic link. */
+export function Details({ workspace, entry, onRename, onDelete }: DetailsProps) {
   const { kind, path, name, executable } = entry;
-  const archive = useArchive(place, path);
+  const archive = useArchive(workspace, path);
   return (
     <>
       <div className="flex flex-col gap-3 border-line p-4 not-last:border-b">
         <div className="flex min-w-0 items-center gap-2">
           <EntryIcon entry={entry} />
-          <h2 className="min-w-0 font-semibold">{path ? <Name text={name} /> : 'Workspace'}</h2>
+          <h2 className="min-w-0 font-semibold">{path ? <FileName text={name} /> : 'Workspace'}</h2>
           {executable && <Badge>Executable</Badge>}
           {kind === 'symlink' && <Badge>Symbolic link</Badge>}
         </div>
-        {path && <Facts entry={entry} />}
+        {path && <FileProperties entry={entry} />}
         <div className="flex flex-wrap gap-2">
-          {kind === 'file' && <DownloadFile place={place} entry={entry} />}
+          {kind === 'file' && <DownloadFile workspace={workspace} entry={entry} />}
           {kind === 'directory' && archive.button}
           {path && onRename && (
             <Button small onClick={() => onRename(entry)}>
@@ -49,25 +49,25 @@ export function Details({ place, entry, onRename, onDelete }: DetailsProps) {
               Delete
             </Button>
           )}
-          <CurlMenu place={place} entry={entry} />
+          <CurlMenu workspace={workspace} entry={entry} />
         </div>
-        <Problem error={archive.error} />
+        <ErrorAlert error={archive.error} />
       </div>
-      {kind === 'file' && <Preview key={path} place={place} entry={entry} />}
-      {kind === 'file' && <PartsHint place={place} entry={entry} />}
+      {kind === 'file' && <FilePreview key={path} workspace={workspace} entry={entry} />}
+      {kind === 'file' && <PartsHint workspace={workspace} entry={entry} />}
       {kind === 'symlink' && (
-        <Empty icon={<EntryIcon entry={entry} />}>
-          A link has no content of its own, and nobody follows it here.
-        </Empty>
+        <EmptyState icon={<EntryIcon entry={entry} />}>
+          Symbolic links have no content. The console does not follow them.
+        </EmptyState>
       )}
       {kind === 'directory' && (
-        // Where there is room for one thing, that is the tree.
+        // Narrow screens show only the tree.
         <div className="max-lg:hidden">
-          <Empty icon={<FolderTree />}>
+          <EmptyState icon={<FolderTree />}>
             {onDelete
-              ? 'Open a file to see it, or drop files here to upload them.'
-              : 'Open a file to see it.'}
-          </Empty>
+              ? 'Select a file to view it, or drop files here to upload them.'
+              : 'Select a file to view it.'}
+          </EmptyState>
         </div>
       )}
     </>

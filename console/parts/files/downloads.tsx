@@ -1,20 +1,20 @@
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { files, MOST_AT_ONCE, type Place } from '../../api/files.ts';
+import { files, MAX_RANGE_BYTES, type WorkspaceRef } from '../../api/files.ts';
 import type { FileEntry } from '../../gen/index.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { shownBytes } from '../../ui/bytes.ts';
+import { formatBytes } from '../../ui/bytes.ts';
 import { Code } from '../../ui/code.tsx';
 import { useCurl } from '../curl/use-curl.ts';
-import { partsCurl } from './curls.ts';
+import { partsCurl } from './file-curls.ts';
 import { nameOf } from './paths.ts';
 
-/** A file as a download. One that is too long for an answer has none: see PartsHint. */
-export function DownloadFile({ place, entry }: { place: Place; entry: FileEntry }) {
-  if (entry.size > MOST_AT_ONCE) return null;
+/** Download link of a file. Renders nothing for a file that exceeds one response: see PartsHint. */
+export function DownloadFile({ workspace, entry }: { workspace: WorkspaceRef; entry: FileEntry }) {
+  if (entry.size > MAX_RANGE_BYTES) return null;
   return (
     <a
-      href={files.contentUrl(place, entry.path)}
+      href={files.contentUrl(workspace, entry.path)}
       download={entry.name}
       className={buttonClass('secondary', true)}
     >
@@ -24,28 +24,29 @@ export function DownloadFile({ place, entry }: { place: Place; entry: FileEntry 
   );
 }
 
-/** How a file is had that is too long for one answer. */
-export function PartsHint({ place, entry }: { place: Place; entry: FileEntry }) {
+/** Explains how to download a file that exceeds one response. */
+export function PartsHint({ workspace, entry }: { workspace: WorkspaceRef; entry: FileEntry }) {
   const curlOf = useCurl();
-  if (entry.size <= MOST_AT_ONCE) return null;
+  if (entry.size <= MAX_RANGE_BYTES) return null;
   return (
     <div className="flex flex-col gap-2 border-t border-line p-4 text-[13px]">
       <p className="text-muted">
-        This file has more than {shownBytes(MOST_AT_ONCE)}, the most that one answer holds. Get it in parts:
+        This file exceeds {formatBytes(MAX_RANGE_BYTES)}, the maximum size of one response. Download it in
+        parts:
       </p>
-      <Code text={partsCurl(place, entry, curlOf)} label="Download in parts with curl" />
+      <Code text={partsCurl(workspace, entry, curlOf)} label="Download in parts with curl" />
     </div>
   );
 }
 
-/** A folder as a tar archive. Asks first whether there will be one: a refused download says nothing. */
-export function useArchive(place: Place, path: string) {
+/** Downloads a folder as a tar archive. It checks the request first, because a failed download shows no error. */
+export function useArchive(workspace: WorkspaceRef, path: string) {
   const checking = useMutation({
-    mutationFn: () => files.checkArchive(place, path),
+    mutationFn: () => files.checkArchive(workspace, path),
     onSuccess: () => {
       const link = document.createElement('a');
-      link.href = files.archiveUrl(place, path);
-      link.download = `${nameOf(path) || place.id}.tar`;
+      link.href = files.archiveUrl(workspace, path);
+      link.download = `${nameOf(path) || workspace.id}.tar`;
       link.click();
     },
   });

@@ -2,18 +2,18 @@ import { FileUp, FolderPlus, FolderUp, Upload } from 'lucide-react';
 import { type RefObject, useEffect, useRef } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { type Collected, chosenFiles } from './dropped.ts';
+import { chosenFiles, type SelectedFiles } from './uploads/selected-files.ts';
 
 export interface ToolbarProps {
-  onChosen: (chosen: Collected) => void;
+  onChosen: (chosen: SelectedFiles) => void;
   onNewFolder: () => void;
 }
 
-/** What can be put into the folder that is looked at. */
+/** Buttons that upload to the current folder or create a folder in it. */
 export function Toolbar({ onChosen, onNewFolder }: ToolbarProps) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
-  // React knows no such attribute.
+  // React does not support this attribute.
   useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
   const trigger = (
     <Button small look="primary">
@@ -28,36 +28,36 @@ export function Toolbar({ onChosen, onNewFolder }: ToolbarProps) {
           Files
         </MenuItem>
         <MenuItem icon={<FolderUp aria-hidden />} onSelect={() => folder.current?.click()}>
-          A folder
+          Folder
         </MenuItem>
       </Menu>
       <Button small onClick={onNewFolder}>
         <FolderPlus aria-hidden />
         New folder
       </Button>
-      <Picker place={files} label="Files to upload" onChosen={onChosen} />
-      <Picker place={folder} label="Folder to upload" onChosen={onChosen} />
+      <FileInput input={files} label="Files to upload" onChosen={onChosen} />
+      <FileInput input={folder} label="Folder to upload" onChosen={onChosen} />
     </div>
   );
 }
 
-interface PickerProps {
-  place: RefObject<HTMLInputElement | null>;
+interface FileInputProps {
+  input: RefObject<HTMLInputElement | null>;
   label: string;
-  onChosen: (chosen: Collected) => void;
+  onChosen: (chosen: SelectedFiles) => void;
 }
 
-function Picker({ place, label, onChosen }: PickerProps) {
+function FileInput({ input, label, onChosen }: FileInputProps) {
   return (
     <input
-      ref={place}
+      ref={input}
       type="file"
       multiple
       hidden
       aria-label={label}
       onChange={({ currentTarget }) => {
         if (currentTarget.files?.length) onChosen(chosenFiles(currentTarget.files));
-        // The same file may be chosen again.
+        // Without a reset, selecting the same file again fires no event.
         currentTarget.value = '';
       }}
     />

@@ -6,20 +6,20 @@ import type { Session } from '../../gen/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Field, TextArea } from '../../ui/field.tsx';
-import { useIdempotencyKeys } from '../acts/idempotency-key.ts';
+import { useIdempotencyKeys } from '../actions/idempotency-key.ts';
 import { CopyCurl } from '../curl/copy-curl.tsx';
-import { Problem } from '../faults/failure.tsx';
+import { ErrorAlert } from '../errors/error-state.tsx';
 
 export interface StartConversationProps {
-  /** Of whom it is with. */
+  /** Name of the agent or assistant. */
   name: string;
-  /** Below /api/v1: where conversations begin. */
+  /** API path that creates the conversation, below /api/v1. */
   path: string;
   run: (message: string | undefined, key: string) => Promise<Session>;
   disabled?: boolean;
 }
 
-/** A button that begins a conversation, with the first thing to say in it. */
+/** A button that opens a dialog for the first message and creates a session. */
 export function StartConversation(props: StartConversationProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -29,7 +29,7 @@ export function StartConversation(props: StartConversationProps) {
         <MessageSquarePlus aria-hidden />
         Start a conversation
       </Button>
-      <Dialog open={isOpen} onClose={close} title={`A conversation with ${props.name}`}>
+      <Dialog open={isOpen} onClose={close} title={`New conversation with ${props.name}`}>
         <FirstMessage {...props} onClose={close} />
       </Dialog>
     </>
@@ -60,7 +60,7 @@ function FirstMessage({ path, run, onClose }: StartConversationProps & { onClose
         start();
       }}
     >
-      <Field label="First message" optional hint="Without one, the session waits for it. Ctrl+Enter starts.">
+      <Field label="First message" optional hint="Leave empty to send it later. Press Ctrl+Enter to start.">
         <TextArea
           value={text}
           rows={5}
@@ -70,7 +70,7 @@ function FirstMessage({ path, run, onClose }: StartConversationProps & { onClose
           }}
         />
       </Field>
-      <Problem error={starting.error} />
+      <ErrorAlert error={starting.error} />
       <DialogActions>
         <CopyCurl method="POST" path={path} body={{ message }} />
         <Button type="submit" look="primary" busy={starting.isPending}>

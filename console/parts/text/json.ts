@@ -1,5 +1,5 @@
-/** JSON as people read it. */
+/** Formats a value as indented JSON. */
 export const jsonText = (value: unknown) => JSON.stringify(value, null, 2) ?? 'null';
 
-/** What a tool has answered: a text as it is, anything else as JSON. */
+/** Formats tool output: a string unchanged, any other value as JSON. */
 export const outputText = (value: unknown) => (typeof value === 'string' ? value : jsonText(value));

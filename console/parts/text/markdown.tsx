@@ -1,15 +1,21 @@
 import { lazy, memo, Suspense } from 'react';
-import { piece } from '../piece.ts';
+import { loadChunk } from '../navigation/load-chunk.ts';
 
-// As large as the rest of a page, and needed only where somebody has said something.
-const MarkdownText = lazy(() => piece(() => import('./markdown-text.tsx')));
+// The parser is as large as the rest of a page, so it loads with the first message.
+const MarkdownText = lazy(() => loadChunk(() => import('./markdown-text.tsx')));
 
-/** What somebody has written in Markdown; as it stands until the parser has come. */
-export const MarkdownView = memo(function MarkdownView({ text }: { text: string }) {
+export interface MarkdownViewProps {
+  text: string;
+  /** The text is still growing. */
+  isStreaming?: boolean;
+}
+
+/** Rendered Markdown. Shows the source text until the parser has loaded. */
+export const MarkdownView = memo(function MarkdownView({ text, isStreaming = false }: MarkdownViewProps) {
   return (
     <div className="prose" dir="auto">
       <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
-        <MarkdownText text={text} />
+        <MarkdownText text={text} isStreaming={isStreaming} />
       </Suspense>
     </div>
   );

@@ -1,53 +1,94 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { EdgeContext } from '../../context.ts';
-import type { Cookies } from '../../door/cookies.ts';
-import { createQueryReader, type RawQuery } from '../../input/query.ts';
+import type { FastifyRequest } from 'fastify';
+import type { RawQuery } from '../../input/query.ts';
+import { anonymousCall } from '../../register-route.ts';
+import { route } from '../../route.ts';
 import { closed, optional, text } from '../../schemas/common.ts';
-import { anonymous, urlOf } from '../../serve.ts';
 
 export const LOGIN_PATH = '/auth/login';
-export const CALLBACK_PATH = '/auth/callback';
 
-export const LoginQuery = closed({
+const LoginQuery = closed({
   return_to: optional(
-    text('Where the browser goes after the login: a path of this origin. Anything else becomes `/`.', {
-      maxLength: 2_000,
-    }),
+    text(
+      'The path of this origin to which the browser is redirected after the login. Other values become `/`.',
+      {
+        maxLength: 2_000,
+      },
+    ),
   ),
 });
 
-/** The two ends of a login: the way to the identity provider, and back. Both only send the browser on. */
-export function serveLogin(app: FastifyInstance, { clients: { auth } }: EdgeContext, cookies: Cookies): void {
-  const readQuery = createQueryReader(LoginQuery);
+const redirect = (description: string) => ({
+  description,
+  headers: {
+    Location: { description: 'The URL to which the browser is redirected.', schema: { type: 'string' } },
+    'Set-Cookie': { description: 'A cookie for this origin.', schema: { type: 'string' } },
+  },
+});
 
-  async function begin(request: FastifyRequest, reply: FastifyReply) {
-    const { return_to: returnTo = '' } = readQuery(request.query as RawQuery);
-    const begun = await auth.beginLogin({ returnTo, address: request.address }, anonymous(request, reply));
-    cookies.keepAttempt(reply, begun.attempt, begun.lifetimeSeconds);
-    return reply.redirect(begun.authorizationUrl, 302);
-  }
+/**
+ * Redirects to and from the identity provider. HEAD is not served: a request that only asks for headers must not begin or
+ * finish a login.
+ */
+export const loginRoutes = [
+  route.raw({
+    method: 'GET',
+    path: LOGIN_PATH,
+    access: 'open',
+    operationId: 'beginLogin',
+    tag: 'Authentication',
+    summary: 'Log in with a browser',
+    description: 'Redirects to the identity provider, which redirects back to `return_to`.',
+    query: LoginQuery,
+    responses: { 302: redirect('A redirect to the identity provider.') },
+    errors: ['LOGIN_NOT_AVAILABLE', 'RATE_LIMITED'],
+    head: false,
+    config: { isPage: true },
+    createHandler({ clients: { auth }, authenticator: { cookies } }, readQuery) {
+      return async (request, reply) => {
+        const { return_to: returnTo = '' } = readQuery(request.query as RawQuery);
+        const login = await auth.beginLogin(
+          { returnTo, address: request.address },
+          anonymousCall(request, reply),
+        );
+        cookies.setAttempt(reply, login.attempt, login.lifetimeSeconds);
+        return reply.redirect(login.authorizationUrl, 302);
+      };
+    },
+  }),
 
-  async function finish(request: FastifyRequest, reply: FastifyReply) {
-    const { cookie = '' } = request.headers;
-    const attempt = cookies.attempt(cookie);
-    // Good for one return, whatever becomes of it.
-    if (attempt) cookies.dropAttempt(reply);
-    const finished = await auth.finishLogin(
-      { attempt, query: queryOf(request), login: cookies.login(cookie), address: request.address },
-      anonymous(request, reply),
-    );
-    cookies.keepLogin(reply, finished.login, finished.lifetimeSeconds);
-    return reply.redirect(finished.returnTo, 302);
-  }
+  route.raw({
+    method: 'GET',
+    path: '/auth/callback',
+    access: 'open',
+    operationId: 'finishLogin',
+    tag: 'Authentication',
+    summary: 'Finish a login',
+    description:
+      'The identity provider redirects the browser to this URL with the result in the query. Each login attempt can be ' +
+      'finished once.',
+    responses: { 302: redirect('A redirect to the `return_to` of the login.') },
+    errors: ['LOGIN_FAILED', 'LOGIN_NOT_AVAILABLE', 'RATE_LIMITED'],
+    head: false,
+    config: { isPage: true },
+    createHandler:
+      ({ clients: { auth }, authenticator: { cookies } }) =>
+      async (request, reply) => {
+        const { cookie = '' } = request.headers;
+        const attempt = cookies.attempt(cookie);
+        // An attempt is valid for one callback, whether it succeeds or fails.
+        if (attempt) cookies.clearAttempt(reply);
+        const finished = await auth.finishLogin(
+          { attempt, query: queryText(request), login: cookies.login(cookie), address: request.address },
+          anonymousCall(request, reply),
+        );
+        cookies.setLogin(reply, finished.login, finished.lifetimeSeconds);
+        return reply.redirect(finished.returnTo, 302);
+      },
+  }),
+];
 
-  // Who only looks for what would be answered begins and ends no login: there is no HEAD.
-  const route = { method: 'GET', exposeHeadRoute: false, config: { access: 'open', isPage: true } } as const;
-  app.route({ ...route, url: urlOf(LOGIN_PATH), handler: begin });
-  app.route({ ...route, url: urlOf(CALLBACK_PATH), handler: finish });
-}
-
-/** Everything behind the question mark, as it came. */
-function queryOf({ url }: FastifyRequest): string {
+/** The query of the URL, not decoded. */
+function queryText({ url }: FastifyRequest): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1);
 }

@@ -1,32 +1,33 @@
 import { Type } from 'typebox';
 import { Refusal } from '../../../lib/errors.ts';
 import { ok } from '../../envelope.ts';
+import { routeUrl } from '../../register-route.ts';
 import { type Exchange, route } from '../../route.ts';
-import { SessionShape, shownUser } from '../../schemas/auth.ts';
+import { LoginSessionShape, serializeUser } from '../../schemas/auth.ts';
 import { nullable, text } from '../../schemas/common.ts';
-import { urlOf } from '../../serve.ts';
 import { LOGIN_PATH } from './login.ts';
 
-export const loginRoutes = [
+export const loginSessionRoutes = [
   route({
     method: 'GET',
     path: '/auth/session',
     access: 'open',
     operationId: 'getLogin',
     tag: 'Authentication',
-    summary: 'Ask who you are',
-    description: 'Whoever asks is answered: nobody is not a refusal.',
-    success: { status: 200, description: 'Who has sent the request.', data: SessionShape },
+    summary: 'Get the current login',
+    description:
+      'Returns the user of the request. Without a valid credential, `authenticated` is false and `user` is null.',
+    success: { status: 200, description: 'The user and the scopes of the request.', data: LoginSessionShape },
     errors: ['RATE_LIMITED'],
     async answer(exchange) {
-      const { mode } = exchange.door;
+      const { mode } = exchange.authenticator;
       const identity = await identityOf(exchange);
       return ok({
         mode,
         authenticated: identity !== undefined,
-        user: identity ? shownUser(identity.user) : null,
+        user: identity ? serializeUser(identity.user) : null,
         scopes: identity?.scopes ?? [],
-        login_url: mode === 'oidc' ? urlOf(LOGIN_PATH) : null,
+        login_url: mode === 'oidc' ? routeUrl(LOGIN_PATH) : null,
       });
     },
   }),
@@ -39,23 +40,23 @@ export const loginRoutes = [
     tag: 'Authentication',
     summary: 'Log out',
     description:
-      'The login of this browser is worth nothing from the answer on. Its login at the identity provider ends where ' +
-      '`end_session_url` leads.',
+      'Ends the login of this browser immediately. To end the login at the identity provider as well, redirect the browser to ' +
+      '`end_session_url`.',
     success: {
       status: 200,
-      description: 'Nobody is logged in with this browser.',
+      description: 'The login has ended.',
       data: Type.Object({
         logged_out: Type.Literal(true),
-        end_session_url: nullable(text('Where to send the browser next; null when there is no such place.'), {
+        end_session_url: nullable(text('The logout URL of the identity provider; null if it has none.'), {
           examples: ['https://login.example.com/end'],
         }),
       }),
     },
     errors: [],
-    async answer({ clients, call, door, request, reply }) {
+    async answer({ clients, call, authenticator, request, reply }) {
       const { login } = request.credential;
       const { endSessionUrl } = await clients.auth.endLogin({ login, address: request.address }, call);
-      if (login) door.cookies.dropLogin(reply);
+      if (login) authenticator.cookies.clearLogin(reply);
       return ok({ logged_out: true, end_session_url: endSessionUrl || null });
     },
   }),
@@ -64,14 +65,14 @@ export const loginRoutes = [
 async function identityOf({ clients, call, request }: Exchange) {
   const { address, credential } = request;
   const { bearer, login } = credential;
-  // What is no token is nobody's, also beside a cookie.
+  // A malformed bearer token identifies no user, even if there is also a cookie.
   if (bearer === '') return undefined;
   try {
     return await clients.auth.identify({ bearer: bearer ?? '', login, address }, call);
   } catch (error) {
-    const isNobody =
+    const isRejected =
       error instanceof Refusal && (error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED');
-    if (isNobody) return undefined;
+    if (isRejected) return undefined;
     throw error;
   }
 }

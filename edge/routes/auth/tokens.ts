@@ -1,7 +1,7 @@
 import { list, ok } from '../../envelope.ts';
 import { idempotencyKey } from '../../input/headers.ts';
 import { route } from '../../route.ts';
-import { NewTokenShape, shownToken, TokenCreation, TokenShape } from '../../schemas/auth.ts';
+import { NewTokenShape, serializeToken, TokenCreationBody, TokenShape } from '../../schemas/auth.ts';
 import { closed, deleted, id, pageRequest, paging } from '../../schemas/common.ts';
 import { replayed } from '../replayed.ts';
 
@@ -13,18 +13,18 @@ export const tokenRoutes = [
     tag: 'Authentication',
     summary: 'Create a personal access token',
     description:
-      'The answer holds, this one time, the value. Programs send it as `Authorization: Bearer …`. With a token nobody ' +
-      'makes, lists or deletes tokens.',
+      'The value is returned only once, in this response. Programs send it as `Authorization: Bearer …`. Tokens cannot be ' +
+      'created, listed or deleted with a token.',
     headers: ['Idempotency-Key'],
-    body: TokenCreation,
+    body: TokenCreationBody,
     example: { name: 'Nightly build', scopes: ['write'], expires_in_days: 90 },
-    success: { status: 201, description: 'The new token.', data: NewTokenShape },
+    success: { status: 201, description: 'The new token.', data: NewTokenShape, secret: true },
     errors: ['FORBIDDEN'],
     async answer({ clients, call, body, request }) {
       const {
         token,
         value,
-        replayed: again,
+        replayed: isReplay,
       } = await clients.auth.createToken(
         {
           name: body.name,
@@ -34,7 +34,7 @@ export const tokenRoutes = [
         },
         call,
       );
-      return ok({ ...shownToken(token), value: value || null }, replayed(again));
+      return ok({ ...serializeToken(token), value: value || null }, replayed(isReplay));
     },
   }),
 
@@ -44,13 +44,13 @@ export const tokenRoutes = [
     operationId: 'listTokens',
     tag: 'Authentication',
     summary: 'List your personal access tokens',
-    description: 'Newest first; also those that have expired, until they are deleted.',
+    description: 'Newest first. Expired tokens are listed until they are deleted.',
     query: closed(paging),
     success: { status: 200, description: 'A page of tokens.', data: TokenShape, list: true },
     errors: ['FORBIDDEN', 'INVALID_CURSOR'],
     async answer({ clients, call, query }) {
       const { tokens, page } = await clients.auth.listTokens({ page: pageRequest(query) }, call);
-      return list(tokens.map(shownToken), page);
+      return list(tokens.map(serializeToken), page);
     },
   }),
 
@@ -60,10 +60,10 @@ export const tokenRoutes = [
     operationId: 'deleteToken',
     tag: 'Authentication',
     summary: 'Delete a personal access token',
-    description: 'Nobody gets in with it from the moment of the answer.',
+    description: 'The token becomes invalid immediately.',
     success: {
       status: 200,
-      description: 'It is gone.',
+      description: 'The token was deleted.',
       data: deleted('token', id('tok', 'the token')),
     },
     errors: ['FORBIDDEN', 'TOKEN_NOT_FOUND'],

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { refuse } from '../../../lib/errors.ts';
-import { pathOf } from '../../plugins/navigation.ts';
-import type { LastResort } from '../../plugins/unknown.ts';
+import { decodedPath } from '../../plugins/navigation.ts';
+import type { FallbackHandler } from '../../plugins/not-found.ts';
 
-/** As the built page's, but for what the dev server puts into pages and the socket over which it sends changes. */
+/** The policy of the built page, plus the inline code of the dev server and the WebSocket over which it sends changes. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
   "font-src 'self'; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** What somebody shows to us is not for anybody else. */
-const OURS = new Set(['cookie', 'authorization', 'content-type']);
-const NOT_THERE = 'the dev server of the console does not answer: npm run dev starts both';
+/** Headers that are not forwarded to the dev server. */
+const PRIVATE_HEADERS = new Set(['cookie', 'authorization', 'content-type']);
+const UNREACHABLE = 'The dev server of the console does not answer. Run `npm run dev` to start both.';
 
-/** Hands whatever is no route of ours to a dev server, its socket included. */
-export async function serveFromSource(app: FastifyInstance, devServer: string): Promise<LastResort> {
-  // It is large, and nobody needs it where the console is built.
+/** Forwards requests without a route to the dev server, including its WebSocket. */
+export async function serveFromSource(app: FastifyInstance, devServer: string): Promise<FallbackHandler> {
+  // The package is large and needed only for development.
   const { default: proxy } = await import('@fastify/http-proxy');
   await app.register(proxy, {
     upstream: devServer,
@@ -22,24 +22,24 @@ export async function serveFromSource(app: FastifyInstance, devServer: string): 
     httpMethods: ['GET', 'HEAD'],
     proxyPayloads: false,
     config: { access: 'open' },
-    preHandler: (request, _reply, done) => done(isOfTheApi(request.url) ? nowhere() : undefined),
+    preHandler: (request, _reply, done) => done(isApiPath(request.url) ? notFound() : undefined),
     replyOptions: {
       rewriteRequestHeaders: (_, headers) =>
-        Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name))),
+        Object.fromEntries(Object.entries(headers).filter(([name]) => !PRIVATE_HEADERS.has(name))),
       rewriteHeaders: (headers) => ({ ...headers, 'content-security-policy': PAGE_POLICY }),
-      onError: (reply) => void reply.send(refuse('DEPENDENCY_UNAVAILABLE', NOT_THERE)),
+      onError: (reply) => void reply.send(refuse('DEPENDENCY_UNAVAILABLE', UNREACHABLE)),
     },
   });
-  // The proxy has a route for everything that is read.
-  return { answer: async () => false };
+  // The proxy has a route for every GET and HEAD request.
+  return { respond: async () => false };
 }
 
-/** Sources of the console are below /api as well, but not below a version of it. */
+/** The sources of the console include /api, but no versioned path below it. */
 const API = /^\/(api(\/?$|\/v\d+(\/|$))|docs\/)/;
 
-function isOfTheApi(url: string): boolean {
-  const path = pathOf(url);
+function isApiPath(url: string): boolean {
+  const path = decodedPath(url);
   return path === undefined || API.test(path);
 }
 
-const nowhere = () => refuse('ROUTE_NOT_FOUND', 'there is no such path');
+const notFound = () => refuse('ROUTE_NOT_FOUND', 'There is no such path.');

@@ -1,4 +1,4 @@
-/** Shown instead of a console that nobody has built. */
+/** The page that is served while the console is not built. */
 export const UNBUILT = `<!doctype html>
 <html lang="en">
   <head>
@@ -8,7 +8,7 @@ export const UNBUILT = `<!doctype html>
     <link rel="icon" href="data:,">
   </head>
   <body>
-    <p>The console is not built: run <code>npm run console</code> where the service is installed, and load this page again. The <a href="/docs">API</a> works without it.</p>
+    <p>The console is not built. Run <code>npm run console</code> where the service is installed and reload this page. The <a href="/docs">API</a> works without it.</p>
   </body>
 </html>
 `;

@@ -1,46 +1,49 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { nameOf } from '../../../lib/paths.ts';
-import type { EdgeContext } from '../../context.ts';
-import { callOf } from '../../door/door.ts';
-import { deliver } from '../../files/delivery.ts';
+import { baseNameOf } from '../../../lib/paths.ts';
+import { callOf } from '../../authentication/authenticator.ts';
 import { attachment } from '../../files/disposition.ts';
-import { checkDirectoryPath, rawQuery } from '../../files/path.ts';
-import { FILE_PLACES, type FilePlace, placeOf } from '../../files/places.ts';
+import { checkDirectoryPath, decodableQuery } from '../../files/path.ts';
+import { sendContent } from '../../files/send-content.ts';
+import { locateWorkspace, WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
 import { checkPath } from '../../input/path.ts';
-import { createQueryReader } from '../../input/query.ts';
+import { route } from '../../route.ts';
 import { closed, optional } from '../../schemas/common.ts';
-import { filePath } from '../../schemas/files.ts';
-import { urlOf } from '../../serve.ts';
-import { MAX_ANSWER_BYTES } from './content.ts';
+import { BINARY, filePath } from '../../schemas/files.ts';
+import { MAX_DOWNLOAD_BYTES } from './content.ts';
 
-export const ARCHIVE_PATH = '/files/archive';
-export const ArchiveQuery = closed({
-  path: optional(filePath('A directory; the whole workspace when absent.')),
-});
-
-/** A directory as a tar archive. */
-export function serveArchive(app: FastifyInstance, { clients }: EdgeContext, stallMs: number): void {
-  const readQuery = createQueryReader(ArchiveQuery);
-  for (const at of FILE_PLACES)
-    app.route({
-      method: 'GET',
-      url: urlOf(at.path + ARCHIVE_PATH),
-      handler: handlerFor(at),
-      config: { lasting: true },
-    });
-
-  function handlerFor(at: FilePlace) {
-    return async (request: FastifyRequest, reply: FastifyReply) => {
-      const path = checkDirectoryPath(readQuery(rawQuery(request)).path ?? '');
-      const params = request.params as Record<string, string>;
-      checkPath(params);
-      const { place } = placeOf(at, params);
-      const archive = clients.files.readArchive({ place, path, maxBytes: MAX_ANSWER_BYTES }, callOf(request));
-      const headers = {
-        'content-type': 'application/x-tar',
-        'content-disposition': attachment(`${nameOf(path) || params[at.parameter]}.tar`),
+const archiveRoute = (owner: WorkspaceOwner) =>
+  route.raw({
+    method: 'GET',
+    path: `${owner.path}/files/archive`,
+    operationId: `get${owner.noun}FileArchive`,
+    tag: 'Files',
+    summary: `Download a directory of ${owner.phrase} as a tar archive`,
+    description: 'The archive has at most 64 MiB and the POSIX pax format.',
+    query: closed({ path: optional(filePath('A directory. Default: the whole workspace.')) }),
+    responses: {
+      200: {
+        description: 'The archive.',
+        content: { 'application/x-tar': { schema: BINARY, example: 'The archive.' } },
+      },
+    },
+    errors: [owner.notFound, 'FILE_NOT_FOUND', 'FILE_TOO_LARGE', 'CONTENT_DAMAGED'],
+    config: { longLived: true },
+    createHandler({ clients, stallMonitor }, readQuery) {
+      return async (request, reply) => {
+        const path = checkDirectoryPath(readQuery(decodableQuery(request)).path ?? '');
+        const params = request.params as Record<string, string>;
+        checkPath(params);
+        const { place } = locateWorkspace(owner, params);
+        const archive = clients.files.readArchive(
+          { place, path, maxBytes: MAX_DOWNLOAD_BYTES },
+          callOf(request),
+        );
+        const headers = {
+          'content-type': 'application/x-tar',
+          'content-disposition': attachment(`${baseNameOf(path) || params[owner.parameter]}.tar`),
+        };
+        await sendContent(reply, 200, headers, archive, stallMonitor);
       };
-      await deliver(reply, 200, headers, archive, stallMs);
-    };
-  }
-}
+    },
+  });
+
+export const archiveRoutes = WORKSPACE_OWNERS.map(archiveRoute);

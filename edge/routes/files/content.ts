@@ -1,89 +1,140 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refuse, refuseField } from '../../../lib/errors.ts';
-import type { CallOptions } from '../../../lib/grpc/contract.ts';
-import { nameOf } from '../../../lib/paths.ts';
+import { baseNameOf } from '../../../lib/paths.ts';
 import type { Entry } from '../../../proto/gen/ahs/files/v1/files.ts';
-import type { EdgeContext } from '../../context.ts';
-import { callOf } from '../../door/door.ts';
-import { answerBare, deliver } from '../../files/delivery.ts';
+import { callOf } from '../../authentication/authenticator.ts';
+import type { Clients } from '../../clients.ts';
 import { attachment } from '../../files/disposition.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
-import { checkFilePath, rawQuery } from '../../files/path.ts';
-import { FILE_PLACES, type FilePlace, type Located, placeOf } from '../../files/places.ts';
-import { lengthOf, type Range, rangeOf, standingOf } from '../../files/range.ts';
+import { checkFilePath, decodableQuery } from '../../files/path.ts';
+import { evaluatePreconditions, lengthOf, type RequestedRange, requestedRange } from '../../files/range.ts';
+import { sendContent, sendHead } from '../../files/send-content.ts';
+import {
+  locateWorkspace,
+  WORKSPACE_OWNERS,
+  type WorkspaceLocation,
+  type WorkspaceOwner,
+} from '../../files/workspace-owners.ts';
 import { checkPath } from '../../input/path.ts';
-import { createQueryReader } from '../../input/query.ts';
+import { route } from '../../route.ts';
 import { closed } from '../../schemas/common.ts';
-import { filePath } from '../../schemas/files.ts';
-import { urlOf } from '../../serve.ts';
+import { BINARY, filePath, SHA256_EXAMPLE } from '../../schemas/files.ts';
+import type { StallMonitor } from '../../streaming/stall-monitor.ts';
 
-export const CONTENT_PATH = '/files/content';
-export const ContentQuery = closed({ path: filePath('The file.') });
+/** The longest response of a download, in bytes. */
+export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
-/** The most bytes of one answer. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const CONTENT_HEADERS = {
+  ETag: { description: 'The SHA-256 of the content, in quotes.', schema: { const: `"${SHA256_EXAMPLE}"` } },
+  'Content-Disposition': {
+    description: 'An attachment with the name of the file.',
+    schema: { type: 'string' },
+  },
+};
+const CONTENT = { '*/*': { schema: BINARY, example: 'The content of the file.' } };
 
-/** The bytes of a file, or of a part of it. */
-export function serveContent(app: FastifyInstance, context: EdgeContext, stallMs: number): void {
-  const readQuery = createQueryReader(ContentQuery);
-  for (const at of FILE_PLACES)
-    app.route({
-      method: 'GET',
-      url: urlOf(at.path + CONTENT_PATH),
-      handler: handlerFor(at),
-      config: { lasting: true },
-    });
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.',
+  schema: { type: 'string' },
+};
 
-  function handlerFor(at: FilePlace) {
-    return async (request: FastifyRequest, reply: FastifyReply) => {
-      const path = checkFilePath(readQuery(rawQuery(request)).path);
-      checkPath(request.params as Record<string, string>);
-      await answer(request, reply, placeOf(at, request.params), path, callOf(request));
-    };
-  }
+const contentRoute = (owner: WorkspaceOwner) =>
+  route.raw({
+    method: 'GET',
+    path: `${owner.path}/files/content`,
+    operationId: `get${owner.noun}FileContent`,
+    tag: 'Files',
+    summary: `Download a file of ${owner.phrase}`,
+    description:
+      'A response has at most 64 MiB. Download longer files in ranges; HEAD returns the size. A response that is shorter than ' +
+      'its Content-Length was interrupted.',
+    query: closed({ path: filePath('The file.') }),
+    headers: ['Range', 'If-Range', 'If-None-Match'],
+    parameters: [IF_MATCH],
+    responses: {
+      200: { description: 'The complete file.', headers: CONTENT_HEADERS, content: CONTENT },
+      206: {
+        description: 'The requested range of the file.',
+        headers: {
+          ...CONTENT_HEADERS,
+          'Content-Range': {
+            description: 'The position of the range in the file.',
+            schema: { type: 'string' },
+          },
+        },
+        content: CONTENT,
+      },
+      304: { description: 'The ETag of the content is one of those in If-None-Match.' },
+    },
+    errors: [
+      owner.notFound,
+      'FILE_NOT_FOUND',
+      'FILE_TOO_LARGE',
+      'CONTENT_DAMAGED',
+      'VERSION_CONFLICT',
+      'RANGE_NOT_SATISFIABLE',
+    ],
+    config: { longLived: true },
+    createHandler({ clients, stallMonitor }, readQuery) {
+      return async (request, reply) => {
+        const path = checkFilePath(readQuery(decodableQuery(request)).path);
+        checkPath(request.params as Record<string, string>);
+        const location = locateWorkspace(owner, request.params);
+        await sendFile(clients, request, reply, { location, path, stallMonitor });
+      };
+    },
+  });
 
-  async function answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    where: Located,
-    path: string,
-    call: CallOptions,
-  ): Promise<void> {
-    const { files } = context.clients;
-    const { entry, version } = await files.getEntry({ ...where, path }, call);
-    if (entry?.kind !== 'file')
-      throw refuseField('/path', `is a ${entry?.kind}, and only files have content`);
-    const etag = `"${entry.sha256}"`;
-    const validity = { etag, 'cache-control': 'private, no-cache' };
-    const standing = standingOf(request.raw, etag);
-    if (standing === 'changed')
-      throw refuse('VERSION_CONFLICT', 'the content is not the one that If-Match names');
-    if (standing === 'known') return answerBare(reply, 304, validity);
-    const range = partOf(request, reply, entry, etag);
-    const headers = { ...validity, ...describe(entry, range) };
-    if (request.method === 'HEAD') return answerBare(reply, 200, headers);
-    const asked = { ...where, path, version, offset: range?.first ?? 0, length: range && lengthOf(range) };
-    await deliver(reply, range ? 206 : 200, headers, files.readContent(asked, call), stallMs);
-  }
+export const contentRoutes = WORKSPACE_OWNERS.map(contentRoute);
+
+async function sendFile(
+  { files }: Clients,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { location, path, stallMonitor }: { location: WorkspaceLocation; path: string; stallMonitor: StallMonitor },
+): Promise<void> {
+  const call = callOf(request);
+  const { entry, version } = await files.getEntry({ ...location, path }, call);
+  if (entry?.kind !== 'file') throw refuseField('/path', `is a ${entry?.kind}; only files have content`);
+  const etag = `"${entry.sha256}"`;
+  const cacheHeaders = { etag, 'cache-control': 'private, no-cache' };
+  const preconditions = evaluatePreconditions(request.raw, etag);
+  if (preconditions === 'failed')
+    throw refuse('VERSION_CONFLICT', 'The ETag of the content is none of those in If-Match.');
+  if (preconditions === 'not_modified') return sendHead(reply, 304, cacheHeaders);
+  const range = rangeToSend(request, reply, entry, etag);
+  const headers = { ...cacheHeaders, ...contentHeaders(entry, range) };
+  if (request.method === 'HEAD') return sendHead(reply, 200, headers);
+  const read = { ...location, path, version, offset: range?.first ?? 0, length: range && lengthOf(range) };
+  await sendContent(reply, range ? 206 : 200, headers, files.readContent(read, call), stallMonitor);
 }
 
-/** What is asked for, if it may be: a client that asks for the head alone learns how long the file is. */
-function partOf(
+/** The requested range. Refuses with FILE_TOO_LARGE a range that exceeds one response. HEAD requests have no limit. */
+function rangeToSend(
   { raw }: FastifyRequest,
   reply: FastifyReply,
   { size }: Entry,
   etag: string,
-): Range | undefined {
-  const range = satisfiable(() => rangeOf(raw, size, etag), reply, size);
+): RequestedRange | undefined {
+  const range = withContentRange(() => requestedRange(raw, size, etag), reply, size);
   const length = range ? lengthOf(range) : size;
-  if (raw.method === 'HEAD' || length <= MAX_ANSWER_BYTES) return range;
+  if (raw.method === 'HEAD' || length <= MAX_DOWNLOAD_BYTES) return range;
   throw refuse(
     'FILE_TOO_LARGE',
-    `one answer has at most ${MAX_ANSWER_BYTES} bytes, and the file has ${size}: ask for ranges`,
+    `A response has at most ${MAX_DOWNLOAD_BYTES} bytes and the file has ${size}. Request it in ranges.`,
   );
 }
 
-function satisfiable(find: () => Range | undefined, reply: FastifyReply, size: number): Range | undefined {
+/** A refusal of a range names the size of the file in Content-Range. */
+function withContentRange(
+  find: () => RequestedRange | undefined,
+  reply: FastifyReply,
+  size: number,
+): RequestedRange | undefined {
   try {
     return find();
   } catch (error) {
@@ -92,11 +143,14 @@ function satisfiable(find: () => Range | undefined, reply: FastifyReply, size: n
   }
 }
 
-function describe({ path, size }: Entry, range: Range | undefined): Record<string, string | number> {
+function contentHeaders(
+  { path, size }: Entry,
+  range: RequestedRange | undefined,
+): Record<string, string | number> {
   return {
     'accept-ranges': 'bytes',
     'content-type': mediaTypeOf(path),
-    'content-disposition': attachment(nameOf(path)),
+    'content-disposition': attachment(baseNameOf(path)),
     'content-length': range ? lengthOf(range) : size,
     ...(range ? { 'content-range': `bytes ${range.first}-${range.last}/${size}` } : {}),
   };

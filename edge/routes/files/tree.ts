@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Change } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { list, ok } from '../../envelope.ts';
-import { checkDirectoryPath, checkFilePath, rawQuery } from '../../files/path.ts';
-import { FILE_PLACES, type FilePlace } from '../../files/places.ts';
+import { checkDirectoryPath, checkFilePath, decodableQuery } from '../../files/path.ts';
+import { WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
 import { idempotencyKey } from '../../input/headers.ts';
 import { type Exchange, type Route, route } from '../../route.ts';
 import { closed, flag, optional, pageRequest, paging } from '../../schemas/common.ts';
@@ -11,182 +11,194 @@ import {
   ChangeShape,
   EntryShape,
   filePath,
-  shownChange,
-  shownEntry,
+  serializeChange,
+  serializeEntry,
   workspaceVersion,
 } from '../../schemas/files.ts';
 import { replayed } from '../replayed.ts';
 
 const Changed = Type.Object({ entry: EntryShape, workspace_version: workspaceVersion });
 
-/** One change, and what it was answered with. */
-async function change({ clients, call, param, request }: Exchange, at: FilePlace, kind: Change['kind']) {
+/** Makes one change and returns its entry and the new version. */
+async function change(
+  { clients, call, param, request }: Exchange,
+  owner: WorkspaceOwner,
+  kind: Change['kind'],
+) {
   const { entries, workspace, replayed } = await clients.files.changeWorkspace(
     {
-      ...at.of(param(at.parameter)),
+      ...owner.locationOf(param(owner.parameter)),
       baseVersion: undefined,
       changes: [{ kind }],
       idempotencyKey: kind?.$case === 'remove' ? '' : idempotencyKey(request.raw),
     },
     call,
   );
-  return { entry: entries[0] && shownEntry(entries[0]), version: workspace?.version ?? 0, replayed };
+  return { entry: entries[0] && serializeEntry(entries[0]), version: workspace?.version ?? 0, replayed };
 }
 
-const listRoute = (at: FilePlace) =>
+const listRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'GET',
-    path: `${at.path}/files`,
-    operationId: `list${at.noun}Files`,
+    path: `${owner.path}/files`,
+    operationId: `list${owner.noun}Files`,
     tag: 'Files',
-    summary: `List the files of ${at.owner}`,
-    description: 'In the order of the bytes of their paths. No sandbox has to be alive.',
+    summary: `List the files of ${owner.phrase}`,
+    description: 'Sorted by the bytes of their paths. Works without a running sandbox.',
     query: closed({
       ...paging,
-      path: optional(filePath('A directory; the whole workspace when absent.')),
-      recursive: optional(flag('Everything below it, not only what is directly in it.')),
+      path: optional(filePath('A directory. Default: the whole workspace.')),
+      recursive: optional(
+        flag('Whether to list all entries below the directory instead of its direct children.'),
+      ),
     }),
     success: { status: 200, description: 'A page of entries.', data: EntryShape, list: true },
-    errors: [at.missing, 'FILE_NOT_FOUND', 'INVALID_CURSOR'],
+    errors: [owner.notFound, 'FILE_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query, request }) {
-      rawQuery(request);
+      decodableQuery(request);
       const { entries, page } = await clients.files.listEntries(
         {
-          ...at.of(param(at.parameter)),
+          ...owner.locationOf(param(owner.parameter)),
           page: pageRequest(query),
           path: checkDirectoryPath(query.path ?? ''),
           recursive: query.recursive ?? false,
         },
         call,
       );
-      return list(entries.map(shownEntry), page);
+      return list(entries.map(serializeEntry), page);
     },
   });
 
-const entryRoute = (at: FilePlace) =>
+const entryRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'GET',
-    path: `${at.path}/files/entry`,
-    operationId: `get${at.noun}File`,
+    path: `${owner.path}/files/entry`,
+    operationId: `get${owner.noun}File`,
     tag: 'Files',
-    summary: `Look up one file or directory of ${at.owner}`,
+    summary: `Get a file or directory of ${owner.phrase}`,
     description:
-      'As it stands in the list. A symlink is described itself, and not what it points to. The ETag of a file is that of its content.',
-    query: closed({ path: filePath('What is looked up.') }),
-    success: { status: 200, description: 'What stands at the path.', data: EntryShape },
-    errors: [at.missing, 'FILE_NOT_FOUND'],
+      'Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.',
+    query: closed({ path: filePath('The path of the entry.') }),
+    success: { status: 200, description: 'The entry.', data: EntryShape },
+    errors: [owner.notFound, 'FILE_NOT_FOUND'],
     async answer({ clients, call, param, query, request }) {
-      rawQuery(request);
+      decodableQuery(request);
       const path = checkFilePath(query.path);
-      const { entry } = await clients.files.getEntry({ ...at.of(param(at.parameter)), path }, call);
+      const { entry } = await clients.files.getEntry(
+        { ...owner.locationOf(param(owner.parameter)), path },
+        call,
+      );
       const etag = entry?.kind === 'file' ? { etag: `"${entry.sha256}"` } : undefined;
-      return ok({ ...(entry && shownEntry(entry)) }, etag);
+      return ok({ ...(entry && serializeEntry(entry)) }, etag);
     },
   });
 
-const moveRoute = (at: FilePlace) =>
+const moveRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'POST',
-    path: `${at.path}/files/move`,
-    operationId: `move${at.noun}File`,
+    path: `${owner.path}/files/move`,
+    operationId: `move${owner.noun}File`,
     tag: 'Files',
-    summary: `Move a file or directory of ${at.owner}`,
+    summary: `Move a file or directory of ${owner.phrase}`,
     description:
-      'A directory moves with all that is in it. What is at `to` is refused with NAME_TAKEN unless `overwrite` is true.',
+      'A directory is moved with its content. Fails with NAME_TAKEN if `to` exists, unless `overwrite` is true.',
     headers: ['Idempotency-Key'],
     body: closed({
-      from: filePath('What moves.'),
-      to: filePath('Its new path. The directories above it are made.'),
-      overwrite: optional(flag('Whether what is at `to` goes.', false)),
+      from: filePath('The path of the entry.'),
+      to: filePath('The new path. Missing parent directories are created.'),
+      overwrite: optional(flag('Whether an existing entry at `to` is replaced.', false)),
     }),
     example: { from: 'draft.md', to: 'docs/report.md' },
-    success: { status: 200, description: 'What stands at the new path.', data: Changed },
-    errors: [at.missing, ...at.frozen, 'FILE_NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
+    success: { status: 200, description: 'The moved entry.', data: Changed },
+    errors: [owner.notFound, ...owner.changeErrors, 'FILE_NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
     async answer(exchange) {
       const { from, to, overwrite = false } = exchange.body;
       const value = { from: checkFilePath(from, '/from'), to: checkFilePath(to, '/to'), overwrite };
-      const { entry, version, replayed: again } = await change(exchange, at, { $case: 'move', value });
-      return ok({ entry, workspace_version: version }, replayed(again));
+      const { entry, version, replayed: isReplay } = await change(exchange, owner, { $case: 'move', value });
+      return ok({ entry, workspace_version: version }, replayed(isReplay));
     },
   });
 
-const directoryRoute = (at: FilePlace) =>
+const directoryRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'POST',
-    path: `${at.path}/files/directories`,
-    operationId: `create${at.noun}Directory`,
+    path: `${owner.path}/files/directories`,
+    operationId: `create${owner.noun}Directory`,
     tag: 'Files',
-    summary: `Make a directory of ${at.owner}`,
-    description: 'With all above it. One that is there already stays as it is.',
+    summary: `Create a directory of ${owner.phrase}`,
+    description: 'Also creates missing parent directories. Creating an existing directory has no effect.',
     headers: ['Idempotency-Key'],
     body: closed({ path: filePath('The directory.') }),
     example: { path: 'docs/images' },
     success: { status: 201, description: 'The directory.', data: Changed },
-    errors: [at.missing, ...at.frozen, 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
+    errors: [owner.notFound, ...owner.changeErrors, 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
     async answer(exchange) {
       const value = { path: checkFilePath(exchange.body.path) };
-      const made = await change(exchange, at, { $case: 'makeDirectory', value });
-      return ok({ entry: made.entry, workspace_version: made.version }, replayed(made.replayed));
+      const created = await change(exchange, owner, { $case: 'makeDirectory', value });
+      return ok({ entry: created.entry, workspace_version: created.version }, replayed(created.replayed));
     },
   });
 
-const deleteRoute = (at: FilePlace) =>
+const deleteRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'DELETE',
-    path: `${at.path}/files`,
-    operationId: `delete${at.noun}File`,
+    path: `${owner.path}/files`,
+    operationId: `delete${owner.noun}File`,
     tag: 'Files',
-    summary: `Delete a file or directory of ${at.owner}`,
-    description: 'A directory goes with all that is in it.',
-    query: closed({ path: filePath('What goes.') }),
+    summary: `Delete a file or directory of ${owner.phrase}`,
+    description: 'A directory is deleted with its content.',
+    query: closed({ path: filePath('The path of the entry.') }),
     success: {
       status: 200,
-      description: 'It is gone.',
+      description: 'The entry was deleted.',
       data: Type.Object({
-        path: filePath('What is gone.'),
+        path: filePath('The path of the deleted entry.'),
         deleted: Type.Literal(true),
         workspace_version: workspaceVersion,
       }),
     },
-    errors: [at.missing, ...at.frozen, 'FILE_NOT_FOUND'],
+    errors: [owner.notFound, ...owner.changeErrors, 'FILE_NOT_FOUND'],
     async answer(exchange) {
-      rawQuery(exchange.request);
+      decodableQuery(exchange.request);
       const path = checkFilePath(exchange.query.path);
-      const { version } = await change(exchange, at, { $case: 'remove', value: { path, ifExists: false } });
+      const { version } = await change(exchange, owner, {
+        $case: 'remove',
+        value: { path, ifExists: false },
+      });
       return ok({ path, deleted: true, workspace_version: version });
     },
   });
 
-const changesRoute = (at: FilePlace) =>
+const changesRoute = (owner: WorkspaceOwner) =>
   route({
     method: 'GET',
-    path: `${at.path}/files/changes`,
-    operationId: `list${at.noun}FileChanges`,
+    path: `${owner.path}/files/changes`,
+    operationId: `list${owner.noun}FileChanges`,
     tag: 'Files',
-    summary: `List what has changed among the files of ${at.owner}`,
-    description: 'Oldest first. What lies far back is not kept.',
+    summary: `List the file changes of ${owner.phrase}`,
+    description: 'Oldest first. Old changes are not kept.',
     query: closed({ ...paging, after_seq: afterSeq }),
     success: { status: 200, description: 'A page of changes.', data: ChangeShape, list: true },
-    errors: [at.missing, 'INVALID_CURSOR', 'CURSOR_EXPIRED'],
+    errors: [owner.notFound, 'INVALID_CURSOR', 'CURSOR_EXPIRED'],
     async answer({ clients, call, param, query }) {
       const { changes, page } = await clients.files.listChanges(
         {
-          ...at.of(param(at.parameter)),
+          ...owner.locationOf(param(owner.parameter)),
           afterSeq: query.after_seq ?? 0,
           page: pageRequest(query),
         },
         call,
       );
-      return list(changes.map(shownChange), page);
+      return list(changes.map(serializeChange), page);
     },
   });
 
-/** What is done with the tree of a workspace, apart from the bytes of its files. */
-export const fileRoutes: Route[] = FILE_PLACES.flatMap((place) => [
-  listRoute(place),
-  entryRoute(place),
-  moveRoute(place),
-  directoryRoute(place),
-  deleteRoute(place),
-  changesRoute(place),
+/** Operations on the tree of a workspace. Uploads and downloads are declared separately. */
+export const fileRoutes: Route[] = WORKSPACE_OWNERS.flatMap((owner) => [
+  listRoute(owner),
+  entryRoute(owner),
+  moveRoute(owner),
+  directoryRoute(owner),
+  deleteRoute(owner),
+  changesRoute(owner),
 ]);

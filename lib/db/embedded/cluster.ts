@@ -13,11 +13,11 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
-import type { Launcher, Owner } from './launcher.ts';
+import type { FileOwner, Launcher } from './launcher.ts';
 import { PostgresProblem } from './problem.ts';
 
-/** A database cluster on disk, with what is needed to log in to it. */
-export interface Cluster {
+/** A database cluster on disk with its login. */
+interface Cluster {
   /** PGDATA. */
   data: string;
   user: string;
@@ -27,27 +27,27 @@ export interface Cluster {
 
 const USER = 'service';
 const DATABASE = 'postgres';
-const WHOLE = 'cluster';
+const CLUSTER = 'cluster';
 const DRAFT = 'cluster.draft-';
 
-/** The owner of the cluster's files; undefined when there is no cluster yet. */
-export async function clusterOwner(directory: string): Promise<Owner | undefined> {
+/** Returns the owner of the cluster's files, or undefined when there is no cluster yet. */
+export async function clusterOwner(directory: string): Promise<FileOwner | undefined> {
   try {
-    const { uid, gid } = await stat(join(directory, WHOLE, 'data'));
+    const { uid, gid } = await stat(join(directory, CLUSTER, 'data'));
     return { uid, gid };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw foreign(directory, error);
+    throw unreadable(directory, error);
   }
 }
 
-/** Opens the cluster of a directory; makes it when there is none. Half-made ones of killed processes go away. */
+/** Opens the cluster of a directory, or creates it. Removes incomplete clusters of killed processes. */
 export async function openCluster(options: {
   directory: string;
   binaries: Binaries;
   launcher: Launcher;
-  present: Owner | undefined;
-  /** Whether a new cluster must survive a power cut from the start. */
+  present: FileOwner | undefined;
+  /** Whether a new cluster must survive a power failure immediately after its creation. */
   durable: boolean;
   log: (line: string) => void;
   signal: AbortSignal | undefined;
@@ -55,26 +55,26 @@ export async function openCluster(options: {
   const { directory, launcher, present } = options;
   for (const name of await readdir(directory))
     if (name.startsWith(DRAFT)) await discard(join(directory, name));
-  const path = join(directory, WHOLE);
-  if (!present) await make(options, path);
-  else if (launcher.owner && launcher.owner.uid !== present.uid) await give(path, launcher.owner);
-  await close(path);
+  const path = join(directory, CLUSTER);
+  if (!present) await createCluster(options, path);
+  else if (launcher.owner && launcher.owner.uid !== present.uid) await changeOwner(path, launcher.owner);
+  await restrictModes(path);
   return read(directory, path, launcher.version);
 }
 
-/** The password lies beside the data and comes into being by the same rename: one never exists without the other. */
-async function make(
+/** The password file is next to the data and is renamed together with it, so that neither exists without the other. */
+async function createCluster(
   { directory, binaries, launcher, durable, log, signal }: Parameters<typeof openCluster>[0],
   path: string,
 ): Promise<void> {
-  log(`making a PostgreSQL ${launcher.version} cluster in ${directory}`);
+  log(`creating a PostgreSQL ${launcher.version} cluster in ${directory}`);
   const draft = await mkdtemp(join(directory, DRAFT));
   try {
     const password = join(draft, 'password');
     await writeFile(password, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
-    if (launcher.owner) await give(draft, launcher.owner);
+    if (launcher.owner) await changeOwner(draft, launcher.owner);
     const data = join(draft, 'data');
-    // The built-in locale sorts and compares alike on every machine and still knows the case of all letters.
+    // The built-in locale sorts identically on every machine and supports the case mapping of all letters.
     const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const login = [`--username=${USER}`, `--pwfile=${password}`, '--auth=scram-sha-256'];
     const args = [`--pgdata=${data}`, '--encoding=UTF8', ...locale, ...login, '--no-instructions'];
@@ -86,7 +86,7 @@ async function make(
   } catch (error) {
     await discard(draft);
     if (signal?.aborted) throw error;
-    throw unmade(directory, error);
+    throw creationFailed(directory, error);
   }
 }
 
@@ -98,41 +98,41 @@ async function read(directory: string, path: string, version: string): Promise<C
     made = (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim();
     password = (await readFile(join(path, 'password'), 'utf8')).trim();
   } catch (error) {
-    throw foreign(directory, error);
+    throw unreadable(directory, error);
   }
   const [release] = version.split('.');
   if (made !== release)
     throw new PostgresProblem(
-      `the data in ${data} is of PostgreSQL ${made}, and this release brings PostgreSQL ${version}`,
+      `the data in ${data} was created by PostgreSQL ${made}, and this release contains PostgreSQL ${version}`,
       `data of PostgreSQL ${release}`,
-      `dump it with PostgreSQL ${made} and load it into a new SERVICE_DATA_DIR, or start the release that made it`,
+      `dump it with PostgreSQL ${made} and load it into a new SERVICE_DATA_DIR, or start the release that created it`,
     );
   return { data, user: USER, password, database: DATABASE };
 }
 
-/** Its maker may still be dying and write a last file; what then stays, the next start removes. */
+/** A dying process can still write into the draft. The next start removes the remaining files. */
 async function discard(draft: string): Promise<void> {
   await rm(draft, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }).catch(() => {});
 }
 
-/** PostgreSQL refuses data that a restored backup or a mounted volume has opened to others. */
-async function close(path: string): Promise<void> {
+/** PostgreSQL refuses data that other users can access, for example after restoring a backup or mounting a volume. */
+async function restrictModes(path: string): Promise<void> {
   const modes = [
     [path, 0o700],
     [join(path, 'data'), 0o700],
     [join(path, 'password'), 0o600],
   ] as const;
-  // When this user may not change them, PostgreSQL or the reading of the password says what is wrong.
+  // If this user may not change the modes, PostgreSQL or reading the password reports the problem.
   for (const [file, mode] of modes) await chmod(file, mode).catch(() => {});
 }
 
-function unmade(directory: string, cause: unknown): PostgresProblem {
+function creationFailed(directory: string, cause: unknown): PostgresProblem {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const problem = `a PostgreSQL cluster cannot be made in ${directory}: ${reason}`;
+  const problem = `a PostgreSQL cluster cannot be created in ${directory}: ${reason}`;
   if (reason.includes('could not look up effective user'))
     return new PostgresProblem(
       problem,
-      'a user who has a name',
+      'a user with a name in /etc/passwd',
       'add this user to /etc/passwd, or start the service as another user',
       cause,
     );
@@ -144,17 +144,17 @@ function unmade(directory: string, cause: unknown): PostgresProblem {
   );
 }
 
-function foreign(directory: string, cause: unknown): PostgresProblem {
+function unreadable(directory: string, cause: unknown): PostgresProblem {
   const reason = cause instanceof Error ? cause.message : cause;
   return new PostgresProblem(
     `the PostgreSQL cluster in ${directory} cannot be read: ${reason}`,
-    'a whole cluster that belongs to the user who starts the service',
-    'start the service as the user who made it, give the directory to this user (chown -R), or put back a backup',
+    'a complete cluster that belongs to the user who starts the service',
+    'start the service as the user who created it, give the directory to this user (chown -R), or restore a backup',
     cause,
   );
 }
 
-async function give(path: string, { uid, gid }: Owner): Promise<void> {
+async function changeOwner(path: string, { uid, gid }: FileOwner): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true, recursive: true }))
     await lchown(join(entry.parentPath, entry.name), uid, gid);
   await lchown(path, uid, gid);

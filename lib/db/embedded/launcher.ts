@@ -5,38 +5,38 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import { PostgresProblem } from './problem.ts';
-import { stopAfterUs } from './watchdog.ts';
+import { stopWithParent } from './watchdog.ts';
 
-/** Numbers of the user and the group that files belong to. */
-export interface Owner {
+/** The numeric ids of the user and group that files belong to. */
+export interface FileOwner {
   uid: number;
   gid: number;
 }
 
-/** One way to run the server as an ordinary user who dies with this process. */
-interface Way {
+/** A method to run the server as an unprivileged user and to end it with this process. */
+interface LaunchMethod {
   name: string;
-  /** Stands before the program and its arguments. */
+  /** The command before the program and its arguments. */
   prefix: string[];
-  /** Whom the server's files must belong to; undefined for this very user. */
-  owner?: Owner;
-  /** Changed by Node rather than by the prefix. */
-  identity?: Owner;
-  /** Nothing in the kernel ties the server's life to ours. */
+  /** The required owner of the server's files; undefined for the current user. */
+  owner?: FileOwner;
+  /** The user and group that Node sets, when the prefix does not set them. */
+  identity?: FileOwner;
+  /** Whether a watchdog process is needed because the kernel does not end the server with this process. */
   watched?: boolean;
 }
 
 export interface Launcher {
-  readonly owner: Owner | undefined;
-  /** As printed by `postgres --version`, for example "18.4". */
+  readonly owner: FileOwner | undefined;
+  /** The version that `postgres --version` prints, such as "18.4". */
   readonly version: string;
-  /** Runs a program to its end. Fails with what it printed when the exit code is not 0. */
+  /** Runs a program to its end. Rejects with its output when the exit code is not 0. */
   run(file: string, args: readonly string[], signal?: AbortSignal): Promise<void>;
-  /** Starts the server with its output in the file behind `output`. */
+  /** Starts the server with its output in the file descriptor `output`. */
   start(args: readonly string[], output: number): ChildProcess;
 }
 
-/** Where the host keeps its programs; tests leave some of them out. */
+/** Finds a program of the host. Tests hide some programs. */
 export type FindTool = (name: string) => string | undefined;
 
 export const findTool: FindTool = (name) =>
@@ -44,37 +44,38 @@ export const findTool: FindTool = (name) =>
     .map((folder) => join(folder, name))
     .find((file) => existsSync(file));
 
-const NOBODY: Owner = { uid: 65_534, gid: 65_534 };
+/** The conventional ids of the user and group `nobody`. */
+const UNPRIVILEGED: FileOwner = { uid: 65_534, gid: 65_534 };
 
-/** Whether the directory and the programs can be used; says the version. */
+/** Checks access to the directory and the programs, and prints the version. */
 const PROBE = 'cd "$0" && test -w . && test -x "$2" && exec "$1" --version';
 
-/** Starts nothing when this process has died before its child asked to be told of that. */
+/** Starts the program only if the parent still lives. It can die before the child registers for its death signal. */
 const UNLESS_ORPHAN = ['/bin/sh', '-c', 'test "$PPID" = "$0" && exec "$@"', String(process.pid)];
 
 /**
- * Finds a way to run PostgreSQL on this host by trying. PostgreSQL refuses root, so root becomes an ordinary
- * user: in a user namespace, where the files stay root's own, or else by changing the user, who then must
- * own the files and may pass through directories closed to others. `present` is the owner of existing files.
+ * Selects the first launch method that works on this host. PostgreSQL refuses to run as root, so root switches to an
+ * unprivileged user: in a user namespace, where the files still belong to root, or by changing the user, who must own
+ * the files and can pass through directories that are closed to others. `present` is the owner of existing files.
  */
 export async function chooseLauncher(options: {
   directory: string;
   binaries: Binaries;
-  present: Owner | undefined;
+  present: FileOwner | undefined;
   tool: FindTool;
 }): Promise<Launcher> {
   const { directory, binaries, present, tool } = options;
   const failures: string[] = [];
-  for (const way of ways(present, tool)) {
+  for (const method of launchMethods(present, tool)) {
     try {
-      if (way.identity) await chown(directory, way.identity.uid, way.identity.gid);
+      if (method.identity) await chown(directory, method.identity.uid, method.identity.gid);
       const question = ['-c', PROBE, directory, binaries.postgres, binaries.initdb];
-      const answer = await finish(launch(way, binaries, '/bin/sh', question, 'pipe'));
+      const answer = await outputOf(launch(method, binaries, '/bin/sh', question, 'pipe'));
       const version = /^postgres \(PostgreSQL\) (\d+(?:\.\d+)?)/m.exec(answer)?.[1];
       if (!version) throw new Error(answer);
-      return launcherBy(way, binaries, version);
+      return launcherBy(method, binaries, version);
     } catch (error) {
-      failures.push(`${way.name}: ${error instanceof Error ? error.message : error}`);
+      failures.push(`${method.name}: ${error instanceof Error ? error.message : error}`);
     }
   }
   throw new PostgresProblem(
@@ -84,27 +85,32 @@ export async function chooseLauncher(options: {
   );
 }
 
-function ways(present: Owner | undefined, tool: FindTool): Way[] {
+function launchMethods(present: FileOwner | undefined, tool: FindTool): LaunchMethod[] {
   const [unshare, setpriv] = [tool('unshare'), tool('setpriv')];
-  const mortal = setpriv ? [setpriv, '--pdeathsig', 'INT'] : undefined;
-  const asNobody = [`--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
-  const space = unshare && mortal ? [unshare, '--user', ...asNobody, ...mortal] : undefined;
-  const found: Way[] = [];
+  const endWithParent = setpriv ? [setpriv, '--pdeathsig', 'INT'] : undefined;
+  const unprivilegedMapping = [`--map-user=${UNPRIVILEGED.uid}`, `--map-group=${UNPRIVILEGED.gid}`];
+  const namespace =
+    unshare && endWithParent ? [unshare, '--user', ...unprivilegedMapping, ...endWithParent] : undefined;
+  const found: LaunchMethod[] = [];
   if (process.getuid?.() !== 0) {
-    // initdb wants to know its user's name, which a number given to a container need not have.
-    if (space && !hasName()) found.push({ name: 'user namespace', prefix: space });
-    if (mortal) found.push({ name: 'setpriv', prefix: mortal });
+    // initdb requires a user name, which the uid of a container can lack.
+    if (namespace && !hasName()) found.push({ name: 'user namespace', prefix: namespace });
+    if (endWithParent) found.push({ name: 'setpriv', prefix: endWithParent });
     return [...found, { name: 'directly', prefix: [], watched: true }];
   }
-  const owner = present && present.uid !== 0 ? present : NOBODY;
-  if (space && (!present || present.uid === 0))
-    found.push({ name: 'user namespace', prefix: space, owner: { uid: 0, gid: 0 } });
-  if (mortal) {
-    const change = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
-    const pass = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-    // access(2), by which programs look for each other, heeds that capability only with this bit.
-    const heed = '--securebits=+no_setuid_fixup';
-    found.push({ name: `user ${owner.uid}`, prefix: [...mortal, ...change, ...pass, heed], owner });
+  const owner = present && present.uid !== 0 ? present : UNPRIVILEGED;
+  if (namespace && (!present || present.uid === 0))
+    found.push({ name: 'user namespace', prefix: namespace, owner: { uid: 0, gid: 0 } });
+  if (endWithParent) {
+    const changeUser = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
+    const passDirectories = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+    // access(2), which programs use to find each other, respects that capability only with this bit.
+    const respectCapabilities = '--securebits=+no_setuid_fixup';
+    found.push({
+      name: `user ${owner.uid}`,
+      prefix: [...endWithParent, ...changeUser, ...passDirectories, respectCapabilities],
+      owner,
+    });
   }
   const name = `user ${owner.uid}, directly`;
   return [...found, { name, prefix: [], owner, identity: owner, watched: true }];
@@ -118,41 +124,41 @@ function hasName(): boolean {
   }
 }
 
-function launcherBy(way: Way, binaries: Binaries, version: string): Launcher {
+function launcherBy(method: LaunchMethod, binaries: Binaries, version: string): Launcher {
   return {
-    owner: way.owner,
+    owner: method.owner,
     version,
     async run(file, args, signal) {
-      await finish(launch(way, binaries, file, args, 'pipe'), signal);
+      await outputOf(launch(method, binaries, file, args, 'pipe'), signal);
     },
     start(args, output) {
-      const child = launch(way, binaries, binaries.postgres, args, output);
-      if (way.watched) stopAfterUs(child);
+      const child = launch(method, binaries, binaries.postgres, args, output);
+      if (method.watched) stopWithParent(child);
       return child;
     },
   };
 }
 
-/** The child leads a session of its own: a Ctrl-C in our terminal does not reach it. */
+/** The child leads a new session, so that Ctrl-C in the terminal does not reach it. */
 function launch(
-  way: Way,
+  method: LaunchMethod,
   { environment }: Binaries,
   file: string,
   args: readonly string[],
   output: number | 'pipe',
 ): ChildProcess {
-  const [program = '', ...rest] = [...way.prefix, ...UNLESS_ORPHAN, file, ...args];
+  const [program = '', ...rest] = [...method.prefix, ...UNLESS_ORPHAN, file, ...args];
   return spawn(program, rest, {
     cwd: '/',
     env: environment,
     detached: true,
     stdio: ['ignore', output, output],
-    ...way.identity,
+    ...method.identity,
   });
 }
 
-/** What the program printed. */
-function finish(child: ChildProcess, signal?: AbortSignal): Promise<string> {
+/** Resolves with the output of the program. */
+function outputOf(child: ChildProcess, signal?: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const printed: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr])

@@ -5,15 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const POLL_MS = 20;
-/** A fast shutdown writes the changed pages first; after this it is cut short, and the next start recovers. */
-const PATIENCE_MS = 20_000;
+/** A fast shutdown writes the changed pages first. After this time it is aborted, and the next start recovers. */
+const FAST_SHUTDOWN_MS = 20_000;
 
 /**
- * Waits for the server that a killed process left behind, which is most often about to end already.
- * The caller holds the directory, so nobody else still wants that server. A postmaster.pid whose number now
- * belongs to some other program is removed, as PostgreSQL itself would take that program for a server.
+ * Waits for the server of a killed process to end, which usually has already begun to shut down. The caller holds the
+ * directory lock, so no other process uses that server. A postmaster.pid whose process id now belongs to another program
+ * is removed, because PostgreSQL would mistake that program for a server.
  */
-export async function endLeftover(
+export async function stopLeftoverServer(
   data: string,
   log: (line: string) => void,
   signal: AbortSignal | undefined,
@@ -25,29 +25,29 @@ export async function endLeftover(
   log(`waiting for the PostgreSQL server ${pid} of an earlier process to end`);
   send(pid, 'SIGINT');
   const startedAt = performance.now();
-  let cut = false;
+  let aborted = false;
   while (isAlive(pid) && (await serves(pid, data))) {
     await delay(POLL_MS, undefined, { signal });
-    if (cut || performance.now() - startedAt < PATIENCE_MS) continue;
-    cut = true;
+    if (aborted || performance.now() - startedAt < FAST_SHUTDOWN_MS) continue;
+    aborted = true;
     send(pid, 'SIGQUIT');
   }
 }
 
-/** The number in the first line; PostgreSQL's single-user mode writes it negative. */
+/** Returns the process id in the first line. PostgreSQL's single-user mode writes it as a negative number. */
 async function pidIn(file: string): Promise<number | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const pid = Math.abs(Number.parseInt(text, 10));
   return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
 }
 
-/** Whether the process is a PostgreSQL server over this very directory, under whatever path it knew it. */
+/** Returns whether the process is a PostgreSQL server of this directory, which it can know under another path. */
 async function serves(pid: number, data: string): Promise<boolean> {
   const args = await commandOf(pid);
   if (!args.some((word) => basename(word) === 'postgres')) return false;
-  const theirs = args[args.indexOf('-D') + 1];
-  if (theirs === undefined || theirs === data) return theirs === data;
-  const [a, b] = await Promise.all([theirs, data].map((path) => stat(path).catch(() => undefined)));
+  const directory = args[args.indexOf('-D') + 1];
+  if (directory === undefined || directory === data) return directory === data;
+  const [a, b] = await Promise.all([directory, data].map((path) => stat(path).catch(() => undefined)));
   return a === undefined || (a.ino === b?.ino && a.dev === b.dev);
 }
 

@@ -1,27 +1,42 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Systems hand out ports from 32768 on to outgoing connections; one of those may be taken at any moment. */
-const LOWEST = 15_000;
-const LIMIT = 32_768;
-const TRIES = 50;
-/** Processes that ask at the same moment look in different places: one in so many ports is theirs. */
-const SHARES = 32;
-const PORTS = Math.floor((LIMIT - LOWEST) / SHARES);
+/** Ports to choose from. A process tries only every `shares`-th one, so that simultaneous choices of others differ. */
+export interface PortRange {
+  first: number;
+  /** The first port after the range. */
+  limit: number;
+  shares: number;
+  /** Less than `shares`. */
+  share: number;
+}
 
-/** What nobody listens on yet is not given twice. */
-const given = new Set<number>();
+const MAX_TRIES = 50;
 
-/** A port of 127.0.0.1 that nobody listens on now. Another process may still be faster: then ask again. */
-export async function freePort(): Promise<number> {
-  if (given.size > PORTS / 2) given.clear();
-  for (let tries = 0; tries < TRIES; tries++) {
-    const port = LOWEST + SHARES * randomInt(PORTS) + (process.pid % SHARES);
-    if (given.has(port)) continue;
-    given.add(port);
-    if (await isFree(port)) return port;
-  }
-  throw new Error(`no free port found on 127.0.0.1 between ${LOWEST} and ${LIMIT - 1}`);
+/** Returns a port of 127.0.0.1 without a listener. Another process can take it first; the caller then asks again. */
+export const freePort = portChooser({
+  first: 15_000,
+  // Systems assign ports from 32768 on to outgoing connections, so such a port can be taken at any time.
+  limit: 32_768,
+  shares: 32,
+  share: process.pid % 32,
+});
+
+/** Returns a function that chooses ports of 127.0.0.1 without a listener, and never the same one again soon. */
+export function portChooser({ first, limit, shares, share }: PortRange): () => Promise<number> {
+  const ports = Math.floor((limit - first) / shares);
+  /** Ports that were returned before. They can still be unused and must not be returned twice. */
+  const returned = new Set<number>();
+  return async () => {
+    if (returned.size > ports / 2) returned.clear();
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const port = first + shares * randomInt(ports) + share;
+      if (returned.has(port)) continue;
+      returned.add(port);
+      if (await isFree(port)) return port;
+    }
+    throw new Error(`no free port found on 127.0.0.1 between ${first} and ${limit - 1}`);
+  };
 }
 
 function isFree(port: number): Promise<boolean> {

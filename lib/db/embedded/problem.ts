@@ -1,9 +1,9 @@
-/** The embedded PostgreSQL cannot serve; the start screen lists it with its way out. */
+/** The embedded PostgreSQL cannot start. The start-up error screen shows the message and the fix. */
 export class PostgresProblem extends Error {
   override readonly name = 'PostgresProblem';
-  /** The state that was expected, for people. */
+  /** Describes the expected state to the operator. */
   readonly expected: string;
-  /** What the operator can do about it. */
+  /** How the operator can fix it. */
   readonly fix: string;
 
   constructor(problem: string, expected: string, fix: string, cause?: unknown) {

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Output } from './output.ts';
 import { PostgresProblem } from './problem.ts';
+import type { ServerLog } from './server-log.ts';
 
 export interface Exit {
   code: number | null;
@@ -11,21 +11,21 @@ export interface Exit {
 }
 
 const POLL_MS = 5;
-const TELL_MS = 3_000;
-const ATTEMPTS = 100;
+const LOG_INTERVAL_MS = 3_000;
+const MAX_ATTEMPTS = 100;
 const RETRY_MS = 100;
 
 /**
- * Starts the server until it accepts connections. Another port is tried when somebody was faster, and again a
- * little later while the last processes of a killed server still hold its memory. Recovery takes as long as
- * it takes.
+ * Starts the server and resolves when it accepts connections. It tries another port when the port is taken, and tries
+ * again after a short delay while the processes of a killed server still hold its shared memory. Recovery has no time
+ * limit.
  */
-export async function serve(options: {
-  /** 0 for a free one. */
+export async function startServer(options: {
+  /** 0 selects a free port. */
   port: number;
   freePort: () => Promise<number>;
   data: string;
-  output: Output;
+  output: ServerLog;
   log: (line: string) => void;
   signal: AbortSignal | undefined;
   start: (port: number) => ChildProcess;
@@ -44,16 +44,16 @@ export async function serve(options: {
       await exit;
       throw error;
     }
-    const said = await output.since(position);
-    const taken = said.includes('could not bind');
-    if (taken && options.port) throw takenPort(port);
-    if (attempt === ATTEMPTS || !(taken || said.includes('pre-existing shared memory')))
-      throw failed(said, output.file);
+    const serverOutput = await output.since(position);
+    const taken = serverOutput.includes('could not bind');
+    if (taken && options.port) throw portInUse(port);
+    if (attempt === MAX_ATTEMPTS || !(taken || serverOutput.includes('pre-existing shared memory')))
+      throw failed(serverOutput, output.file);
     if (!taken) await delay(RETRY_MS, undefined, { signal });
   }
 }
 
-/** Spawn errors count as an exit: the log then says nothing. */
+/** Resolves when the process ends. A spawn error counts as an exit without a code. */
 export function exitOf(child: ChildProcess): Promise<Exit> {
   const { promise, resolve } = Promise.withResolvers<Exit>();
   if (child.exitCode !== null || child.signalCode !== null)
@@ -63,7 +63,7 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
   return promise;
 }
 
-/** The server says in the last line of its postmaster.pid when it accepts connections. */
+/** The server writes "ready" into its postmaster.pid when it accepts connections. */
 async function isReady(
   child: ChildProcess,
   exit: Promise<Exit>,
@@ -75,30 +75,30 @@ async function isReady(
   void exit.then(() => {
     ended = true;
   });
-  let toldAt = performance.now();
+  let loggedAt = performance.now();
   while (!ended) {
     const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
     if (lines[0] === String(child.pid) && lines[7]?.startsWith('ready')) return true;
     await delay(POLL_MS, undefined, { signal });
-    if (performance.now() - toldAt < TELL_MS) continue;
-    toldAt = performance.now();
-    log('PostgreSQL is still starting: it brings its data in order first');
+    if (performance.now() - loggedAt < LOG_INTERVAL_MS) continue;
+    loggedAt = performance.now();
+    log('PostgreSQL is still starting and recovers its data');
   }
   return false;
 }
 
-function takenPort(port: number): PostgresProblem {
+function portInUse(port: number): PostgresProblem {
   return new PostgresProblem(
     `port ${port} of 127.0.0.1 is taken`,
-    'a port that nobody listens on',
+    'a free port',
     'choose another port for PostgreSQL, or 0 for any free one',
   );
 }
 
-function failed(said: string, file: string): PostgresProblem {
-  const lines = said.trim().split('\n').slice(-5).join('\n');
+function failed(serverOutput: string, file: string): PostgresProblem {
+  const lines = serverOutput.trim().split('\n').slice(-5).join('\n');
   return new PostgresProblem(
-    `PostgreSQL ended before it accepted connections: ${lines || 'it said nothing'}`,
+    `PostgreSQL ended before it accepted connections: ${lines || 'it printed no message'}`,
     'a server that starts',
     `see ${file}`,
   );

@@ -1,7 +1,6 @@
 /**
- * Settings of the server for this service: every acknowledged commit is on the disk, many short statements,
- * few connections, a small machine. They are given on the command line, so no file in the data directory
- * has to be kept in step with a release.
+ * Server settings for this service: durable commits, many short statements, few connections and a small machine. They
+ * are passed on the command line, so that no file in the data directory has to change with a release.
  */
 export const SETTINGS: Readonly<Record<string, string>> = {
   cluster_name: 'agent-hosting-service',
@@ -22,19 +21,19 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: '1GB',
   checkpoint_timeout: '10min',
 
-  // The data fits in memory nearly always: no reader processes, no parallel plans, no compiled plans.
+  // The data usually fits in memory, so I/O workers, parallel plans and compiled plans have no benefit.
   io_method: 'sync',
   random_page_cost: '1.1',
   max_parallel_workers_per_gather: '0',
   max_logical_replication_workers: '0',
   jit: 'off',
-  // Queues are small and change all the time.
+  // Queue tables are small and change constantly.
   autovacuum_naptime: '15s',
 
   // A statement whose client has died ends within a second.
   client_connection_check_interval: '1s',
 
-  // Statements and values may hold what users wrote, so neither reaches the log.
+  // Statements and values can contain user content, so neither is logged.
   logging_collector: 'off',
   log_destination: 'stderr',
   log_line_prefix: '%m [%p] ',
@@ -44,7 +43,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
 };
 
-/** `-c name=value …`, later ones winning. */
+/** Returns `-c name=value …`. Later settings override earlier ones. */
 export function asArguments(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

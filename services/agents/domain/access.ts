@@ -1,35 +1,35 @@
 import { refuse } from '../../../lib/errors.ts';
 import { isId } from '../../../lib/ids.ts';
-import type { Kind } from './kind.ts';
-import { Problems, step } from './problems.ts';
+import type { AgentKind } from './agent-kind.ts';
+import { FieldProblems, pointerSegment } from './field-problems.ts';
 
-/** Somebody who looks at agents. */
-export interface Viewer {
+/** A user who reads or changes agents. */
+export interface AgentViewer {
   /** usr_… */
   userId: string;
   groups: readonly string[];
   isAdministrator: boolean;
 }
 
-/** What they may do with one: each includes those before it. */
-export type Level = 'see' | 'use' | 'manage';
+/** The access of a user to an agent. Each level includes the levels before it. */
+export type AccessLevel = 'see' | 'use' | 'manage';
 
-export type Visibility = 'private' | 'public' | 'allowlist';
+type Visibility = 'private' | 'public' | 'allowlist';
 
-/** Who else may do what with an agent. */
-export interface Access {
+/** The users and groups with access to an agent besides its owner. */
+export interface AgentAccess {
   visibility: string;
   /** usr_… */
   managers: string[];
   /** usr_… */
   users: string[];
-  /** Names. */
+  /** Names of groups at the identity provider. */
   groups: string[];
 }
 
-/** As it is at one of its versions: 1 at first, and one more with each change. */
-export interface AccessVersion {
-  access: Access;
+/** The access list with its version, which starts at 1 and increases by one with each change. */
+export interface VersionedAccess {
+  access: AgentAccess;
   version: number;
 }
 
@@ -38,15 +38,15 @@ export const VISIBILITIES: readonly string[] = ['private', 'public', 'allowlist'
 const MAX_ENTRIES = 200;
 const MAX_GROUP = 200;
 
-/** Refused with FORBIDDEN when they see it, but may not. */
-export function requireLevel(level: Level, needed: Level, { noun }: Kind): void {
-  const order: Level[] = ['see', 'use', 'manage'];
+/** Refused with FORBIDDEN when the user's level is lower than needed. */
+export function requireLevel(level: AccessLevel, needed: AccessLevel, { noun }: AgentKind): void {
+  const order: AccessLevel[] = ['see', 'use', 'manage'];
   if (order.indexOf(level) >= order.indexOf(needed)) return;
-  throw refuse('FORBIDDEN', `only who ${needed === 'use' ? 'may use' : 'manages'} the ${noun} may do this`);
+  throw refuse('FORBIDDEN', `You need permission to ${needed} this ${noun}.`);
 }
 
-/** Without repetitions, in the order in which they came. */
-export function tidyAccess({ visibility, managers, users, groups }: Access): Access {
+/** Removes repeated names and keeps their order. */
+export function normalizeAccess({ visibility, managers, users, groups }: AgentAccess): AgentAccess {
   return {
     visibility,
     managers: [...new Set(managers)],
@@ -55,9 +55,9 @@ export function tidyAccess({ visibility, managers, users, groups }: Access): Acc
   };
 }
 
-/** Refuses what is no access, and names all that is wrong with it. */
-export function checkAccess(access: Access): void {
-  const problems = new Problems();
+/** Refused with INVALID_REQUEST with details of all problems. */
+export function checkAccess(access: AgentAccess): void {
+  const problems = new FieldProblems();
   problems.oneOf('/visibility', access.visibility, VISIBILITIES);
   for (const member of ['managers', 'users', 'groups'] as const) {
     const names = access[member];
@@ -66,10 +66,10 @@ export function checkAccess(access: Access): void {
       continue;
     }
     for (const [index, name] of names.entries()) {
-      const pointer = `/${member}${step(index)}`;
+      const pointer = `/${member}${pointerSegment(index)}`;
       if (member === 'groups') problems.characters(pointer, name, 1, MAX_GROUP);
-      else if (!isId('usr', name)) problems.add(pointer, 'is not the id of a user');
+      else if (!isId('usr', name)) problems.add(pointer, 'must be the id of a user');
     }
   }
-  problems.settle();
+  problems.throwIfAny();
 }

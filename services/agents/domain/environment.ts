@@ -1,19 +1,19 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
 
-/** What every command of a sandbox runs under. A version is one of these, numbered. */
-export interface Spec {
-  sandbox: SandboxSpec;
+/** The settings for all commands of a sandbox. Every version of an environment has one. */
+export interface EnvironmentSpec {
+  sandbox: SandboxSettings;
   network: NetworkSpec;
   /** session | agent */
   tenancy: string;
   idle: IdleSpec;
-  /** Environment variables of every command. */
+  /** Environment variables for every command. */
   variables: Record<string, string>;
 }
 
-/** Absent limits are those of the provider. */
-export interface SandboxSpec {
-  /** auto, or a name of lib/sandboxes.ts. */
+/** An absent limit means the provider's default. */
+export interface SandboxSettings {
+  /** auto, or a provider of lib/sandboxes.ts. */
   provider: string;
   /** Empty for none. */
   image: string;
@@ -21,13 +21,14 @@ export interface SandboxSpec {
   memoryMib?: number | undefined;
   pids?: number | undefined;
   diskMib?: number | undefined;
+  workspaceMib?: number | undefined;
   commandTimeoutSeconds: number;
 }
 
 export interface NetworkSpec {
   /** none | limited | unrestricted */
   mode: string;
-  /** Of limited. */
+  /** Host patterns for the mode limited; otherwise empty. */
   allowedHosts: string[];
 }
 
@@ -37,8 +38,8 @@ export interface IdleSpec {
   action: string;
 }
 
-/** What an administrator says about an environment. */
-export interface EnvironmentForm extends Spec {
+/** The fields of an environment that an administrator sets. */
+export interface EnvironmentForm extends EnvironmentSpec {
   name: string;
   enabled: boolean;
 }
@@ -49,29 +50,29 @@ export interface Environment {
   /** env_… */
   environmentId: string;
   name: string;
-  spec: Spec;
+  spec: EnvironmentSpec;
   enabled: boolean;
-  /** 1, 2, 3 …: the newest version, whose spec this is. */
+  /** 1, 2, 3 …: the newest version. `spec` is the spec of this version. */
   version: number;
   isDefault: boolean;
-  /** usr_…; empty for the one that was there from the beginning. */
+  /** usr_…; empty for the default environment, which a migration creates. */
   createdBy: string;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** What an environment was. It never changes. */
+/** One immutable version of an environment. */
 export interface EnvironmentVersion {
   environmentId: string;
   version: number;
-  spec: Spec;
+  spec: EnvironmentSpec;
   enabled: boolean;
-  /** usr_…: who has made it. */
+  /** usr_…: the user who made this version. */
   createdBy: string;
   createdAt: Date;
 }
 
-/** The environment of agents that name none. It is the same one everywhere, and is made with the tables. */
+/** The environment of agents that name none. A migration creates it with this fixed id. */
 export const DEFAULT_ENVIRONMENT = 'env_00000000000000000000000000';
 
 export function newEnvironment(
@@ -93,10 +94,10 @@ export function newEnvironment(
   };
 }
 
-/** The environment after a change: of a new version when anything differs, and the very same when nothing does. */
-export function changedEnvironment(before: Environment, patch: EnvironmentPatch, now: Date): Environment {
+/** Returns the environment after a change: with a new version, or the same object when nothing differs. */
+export function applyEnvironmentPatch(before: Environment, patch: EnvironmentPatch, now: Date): Environment {
   const enabled = patch.enabled ?? before.enabled;
-  const spec: Spec = {
+  const spec: EnvironmentSpec = {
     sandbox: patch.sandbox ?? before.spec.sandbox,
     network: patch.network ?? before.spec.network,
     tenancy: patch.tenancy ?? before.spec.tenancy,
@@ -107,38 +108,41 @@ export function changedEnvironment(before: Environment, patch: EnvironmentPatch,
   return { ...before, spec, enabled, version: before.version + 1, updatedAt: now };
 }
 
-/** Refuses to delete what somebody still needs. `users` is how many agents and assistants name it. */
+/** Refused with RESOURCE_IN_USE for the default environment and while `users` agents and assistants name it. */
 export function checkUnused(environmentId: string, users: number): void {
   if (environmentId === DEFAULT_ENVIRONMENT) {
-    throw refuse('RESOURCE_IN_USE', 'the default environment is needed by whoever names none');
+    throw refuse(
+      'RESOURCE_IN_USE',
+      'The default environment cannot be deleted: agents that name no environment use it.',
+    );
   }
   if (users === 0) return;
-  const who = users === 1 ? '1 agent or assistant names' : `${users} agents and assistants name`;
-  throw refuse('RESOURCE_IN_USE', `${who} this environment`);
+  const subject = users === 1 ? '1 agent or assistant uses' : `${users} agents and assistants use`;
+  throw refuse('RESOURCE_IN_USE', `${subject} this environment. Give them another environment first.`);
 }
 
-/** What a runner may work with. */
-export function usable(environment: Environment | undefined): Environment {
+/** Returns an environment that a runner can use. Refused with ENVIRONMENT_NOT_FOUND or ENVIRONMENT_DISABLED. */
+export function requireUsable(environment: Environment | undefined): Environment {
   if (!environment) throw environmentNotFound();
   if (!environment.enabled) throw environmentDisabled();
   return environment;
 }
 
 export function environmentNotFound(): Refusal {
-  return refuse('ENVIRONMENT_NOT_FOUND', 'there is no such environment');
+  return refuse('ENVIRONMENT_NOT_FOUND', 'Unknown environment.');
 }
 
 export function environmentDisabled(): Refusal {
-  return refuse('ENVIRONMENT_DISABLED', 'the environment is disabled');
+  return refuse('ENVIRONMENT_DISABLED', 'The environment is disabled.');
 }
 
 export function nameTaken(name: string): Refusal {
-  return refuse('NAME_TAKEN', `there is an environment named ${name} already`, {
-    details: [{ pointer: '/name', message: 'is the name of another environment' }],
+  return refuse('NAME_TAKEN', `An environment with the name \`${name}\` already exists.`, {
+    details: [{ pointer: '/name', message: 'must be unique; another environment has this name' }],
   });
 }
 
-/** The same for the same, in whatever order members were given. */
+/** Returns the same text for equal values, regardless of the order of members. */
 function fingerprint(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

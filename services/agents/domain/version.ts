@@ -1,7 +1,10 @@
 import { refuse } from '../../../lib/errors.ts';
 
-/** Refuses a change of a thing, which the sentence calls `noun`, by somebody who has seen another version of it. */
+/** Refused with VERSION_CONFLICT when the caller has seen another version of the resource, which `noun` names. */
 export function checkVersion(noun: string, { version }: { version: number }, seen: number | undefined): void {
   if (seen === undefined || seen === version) return;
-  throw refuse('VERSION_CONFLICT', `the ${noun} is at version ${version}, not ${seen}`);
+  throw refuse(
+    'VERSION_CONFLICT',
+    `The ${noun} is at version ${version}, not ${seen}. Read it again before you change it.`,
+  );
 }

@@ -2,31 +2,31 @@ import { refuse } from '../../../lib/errors.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { type Access, type AccessVersion, checkAccess, tidyAccess } from '../domain/access.ts';
+import { type AgentAccess, checkAccess, normalizeAccess, type VersionedAccess } from '../domain/access.ts';
 import { checkVersion } from '../domain/version.ts';
-import type { HandlerContext } from './context.ts';
-import { createNoteForeign } from './foreign.ts';
+import { createForeignAccessRecorder } from './audit.ts';
+import type { AgentsHandlerContext } from './context.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'getAgentAccess' | 'setAgentAccess' | 'getLevel'>;
 
 const NOUN = 'access to the agent';
 
-/** Who may do what with an agent. */
-export function accessHandlers(context: HandlerContext): Methods {
-  const { agents, assistants, users, record, clock, hint, settle } = context;
-  const note = createNoteForeign(record);
+/** The RPCs for the access list of an agent. */
+export function accessHandlers(context: AgentsHandlerContext): Methods {
+  const { agents, assistants, users, record, clock, publishHint, waitForCaches } = context;
+  const recordForeignAccess = createForeignAccessRecorder(record);
 
-  /** Whom nobody knows could not be told from a slip of the pen. */
-  async function checkUsers(access: Access, before: Access, call: Call): Promise<void> {
+  /** Refuses ids of unknown users with INVALID_REQUEST, because they are likely typing errors. */
+  async function checkUsers(access: AgentAccess, before: AgentAccess, call: Call): Promise<void> {
     const known = new Set([...before.managers, ...before.users]);
     const details = await Promise.all(
       (['managers', 'users'] as const).flatMap((member) =>
         access[member].map(async (userId, index) => {
-          const isThere = known.has(userId) || (await users.isThere(userId, call));
-          return isThere
+          const exists = known.has(userId) || (await users.exists(userId, call));
+          return exists
             ? []
-            : [{ pointer: `/${member}/${index}`, message: 'is nobody who has ever logged in' }];
+            : [{ pointer: `/${member}/${index}`, message: 'must be a user who has logged in before' }];
         }),
       ),
     );
@@ -38,27 +38,27 @@ export function accessHandlers(context: HandlerContext): Methods {
   return {
     async getAgentAccess({ agentId }, call) {
       const viewer = viewerOf(call);
-      const known = await agents.access(viewer, agentId, call);
-      await note('agent.look', await agents.agent(viewer, agentId, call), viewer, call);
-      return known;
+      const access = await agents.access(viewer, agentId, call);
+      await recordForeignAccess('agent.look', await agents.agent(viewer, agentId, call), viewer, call);
+      return access;
     },
 
     async setAgentAccess({ agentId, access: given, ifVersion }, call) {
       const viewer = viewerOf(call);
-      if (!given) throw refuse('INVALID_REQUEST', 'the access is missing');
-      const wanted = tidyAccess(given);
-      checkAccess(wanted);
+      if (!given) throw refuse('INVALID_REQUEST', 'The request must have `access`.');
+      const access = normalizeAccess(given);
+      checkAccess(access);
       const before = await agents.access(viewer, agentId, call);
       checkVersion(NOUN, before, ifVersion);
-      await checkUsers(wanted, before.access, call);
-      await record({ action: 'agent.share', targetId: agentId, data: { ...wanted } }, call);
-      const change = (held: AccessVersion) => {
-        checkVersion(NOUN, held, ifVersion);
-        return wanted;
+      await checkUsers(access, before.access, call);
+      await record({ action: 'agent.share', targetId: agentId, data: { ...access } }, call);
+      const change = (locked: VersionedAccess) => {
+        checkVersion(NOUN, locked, ifVersion);
+        return access;
       };
       const after = await agents.changeAccess(viewer, agentId, change, clock.now(), call);
-      hint('agents.changed', agentId);
-      await settle();
+      publishHint('agents.changed', agentId);
+      await waitForCaches();
       return after;
     },
 

@@ -1,18 +1,18 @@
-import type { ActName } from '../../../lib/acts.ts';
+import type { AuditAction } from '../../../lib/audit-actions.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import {
   type AgentsServiceDefinition,
   CreateAgentRequest,
   CreateAgentResponse,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import type { Viewer } from '../domain/access.ts';
-import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
-import { AGENT } from '../domain/kind.ts';
+import type { AgentViewer } from '../domain/access.ts';
+import { type AgentWithLevel, applyPatch, newAgent, requireFound } from '../domain/agent.ts';
+import { checkAgentForm, checkPage, checkSearch, normalizeAgentForm } from '../domain/agent-form.ts';
+import { AGENT_KIND } from '../domain/agent-kind.ts';
 import { checkVersion } from '../domain/version.ts';
-import { changed, found, newAgent, type Seen } from '../domain.ts';
-import { formOf, patchOf } from '../requests.ts';
-import type { HandlerContext } from './context.ts';
-import { createNoteForeign, isForeign } from './foreign.ts';
+import { createForeignAccessRecorder, isOwnedByAnother } from './audit.ts';
+import type { AgentsHandlerContext } from './context.ts';
+import { agentFormOf, agentPatchOf } from './requests.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
@@ -20,17 +20,28 @@ type Methods = Pick<
   'createAgent' | 'listAgents' | 'getAgent' | 'updateAgent' | 'deleteAgent' | 'listAgentVersions'
 >;
 
-export function agentHandlers(context: HandlerContext): Methods {
-  const { agents, record, clock, ids, endpoints, hint, settle } = context;
-  const note = createNoteForeign(record);
+export function agentHandlers(context: AgentsHandlerContext): Methods {
+  const { agents, record, clock, ids, endpoints, publishHint, waitForCaches } = context;
+  const recordForeignAccess = createForeignAccessRecorder(record);
 
-  /** One that the administrator is about to change. */
-  async function noteChange(action: ActName, agentId: string, viewer: Viewer, call: Call): Promise<void> {
-    if (viewer.isAdministrator) await note(action, await agents.agent(viewer, agentId, call), viewer, call);
+  /** Records a change that an administrator is about to make to another user's agent. */
+  async function recordChange(
+    action: AuditAction,
+    agentId: string,
+    viewer: AgentViewer,
+    call: Call,
+  ): Promise<void> {
+    if (viewer.isAdministrator)
+      await recordForeignAccess(action, await agents.agent(viewer, agentId, call), viewer, call);
   }
 
-  /** One that is about to be seen by others than before, by who may say so. */
-  async function noteSharing(agentId: string, visibility: string, viewer: Viewer, call: Call): Promise<void> {
+  /** Records a change of the visibility, if the viewer can make it. */
+  async function recordSharing(
+    agentId: string,
+    visibility: string,
+    viewer: AgentViewer,
+    call: Call,
+  ): Promise<void> {
     const agent = await agents.agent(viewer, agentId, call);
     if (agent?.level === 'manage')
       await record({ action: 'agent.share', targetId: agentId, data: { visibility } }, call);
@@ -39,8 +50,8 @@ export function agentHandlers(context: HandlerContext): Methods {
   return {
     async createAgent(request, call) {
       const viewer = viewerOf(call);
-      const form = tidy(formOf(request));
-      check(form, endpoints);
+      const form = normalizeAgentForm(agentFormOf(request));
+      checkAgentForm(form, { endpoints });
       const agent = newAgent(form, ids('agt'), viewer.userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
@@ -61,48 +72,49 @@ export function agentHandlers(context: HandlerContext): Methods {
       checkSearch(q);
       const viewer = viewerOf(call);
       const { items, nextCursor } = await agents.list(viewer, q, checkPage(page), call);
-      const isLook = items.some((agent) => isForeign(agent, viewer));
-      if (isLook) await record({ action: 'agents.list', targetId: '' }, call);
+      if (items.some((agent) => isOwnedByAnother(agent, viewer)))
+        await record({ action: 'agents.list', targetId: '' }, call);
       return { agents: items, page: { nextCursor } };
     },
 
     async getAgent({ agentId }, call) {
       const viewer = viewerOf(call);
-      const agent = found(await agents.agent(viewer, agentId, call), AGENT);
-      await note('agent.look', agent, viewer, call);
+      const agent = requireFound(await agents.agent(viewer, agentId, call), AGENT_KIND);
+      await recordForeignAccess('agent.look', agent, viewer, call);
       return { agent };
     },
 
     async updateAgent(request, call) {
       const viewer = viewerOf(call);
-      const patch = tidy(patchOf(request));
-      check(patch, endpoints);
-      await noteChange('agent.update', request.agentId, viewer, call);
+      const patch = normalizeAgentForm(agentPatchOf(request));
+      checkAgentForm(patch, { endpoints });
+      await recordChange('agent.update', request.agentId, viewer, call);
       const { visibility } = patch;
-      if (visibility !== undefined) await noteSharing(request.agentId, visibility, viewer, call);
-      const change = (agent: Seen) => {
+      if (visibility !== undefined) await recordSharing(request.agentId, visibility, viewer, call);
+      const change = (agent: AgentWithLevel) => {
         checkVersion('agent', agent, request.ifVersion);
-        return changed(agent, patch, clock.now());
+        return applyPatch(agent, patch, clock.now());
       };
       const { before, after } = await agents.change(viewer, request.agentId, change, call);
-      if (after !== before) hint('agents.changed', after.agentId);
-      // Also when it was so before: whoever was not answered the first time asks again.
-      if (request.enabled !== undefined || visibility !== undefined) await settle();
+      if (after !== before) publishHint('agents.changed', after.agentId);
+      // Wait even if nothing changed: the request may repeat one that changed the agent and whose answer was lost.
+      if (request.enabled !== undefined || visibility !== undefined) await waitForCaches();
       return { agent: after };
     },
 
     async deleteAgent({ agentId }, call) {
       const viewer = viewerOf(call);
-      await noteChange('agent.delete', agentId, viewer, call);
+      await recordChange('agent.delete', agentId, viewer, call);
       await agents.delete(viewer, agentId, clock.now(), call);
-      hint('agents.changed', agentId);
-      await settle();
+      publishHint('agents.changed', agentId);
+      await waitForCaches();
       return {};
     },
 
     async listAgentVersions({ agentId, page }, call) {
       const viewer = viewerOf(call);
-      await note('agent.look', found(await agents.agent(viewer, agentId, call), AGENT), viewer, call);
+      const agent = requireFound(await agents.agent(viewer, agentId, call), AGENT_KIND);
+      await recordForeignAccess('agent.look', agent, viewer, call);
       const { items, nextCursor } = await agents.versions(viewer, agentId, checkPage(page), call);
       return { versions: items, page: { nextCursor } };
     },

@@ -5,12 +5,12 @@ import {
   CreateAssistantRequest,
   CreateAssistantResponse,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { check, checkPage, checkSearch, tidy } from '../domain/form.ts';
-import { ASSISTANT } from '../domain/kind.ts';
-import { type Agent, changed, found, newAgent, type Seen } from '../domain.ts';
-import { formOf, patchOf } from '../requests.ts';
-import type { HandlerContext } from './context.ts';
-import { createNoteForeign } from './foreign.ts';
+import { type Agent, type AgentWithLevel, applyPatch, newAgent, requireFound } from '../domain/agent.ts';
+import { checkAgentForm, checkPage, checkSearch, normalizeAgentForm } from '../domain/agent-form.ts';
+import { ASSISTANT_KIND } from '../domain/agent-kind.ts';
+import { createForeignAccessRecorder } from './audit.ts';
+import type { AgentsHandlerContext } from './context.ts';
+import { agentFormOf, agentPatchOf } from './requests.ts';
 import { viewerOf } from './viewer.ts';
 
 type Methods = Pick<
@@ -18,20 +18,24 @@ type Methods = Pick<
   'createAssistant' | 'listAssistants' | 'getAssistant' | 'updateAssistant' | 'deleteAssistant'
 >;
 
-/** An assistant is an agent of its owner's alone; that its runtime has versions is nobody's affair. */
-export function assistantHandlers(context: HandlerContext): Methods {
-  const { assistants, record, clock, ids, endpoints, hint, settle, forget } = context;
-  const note = createNoteForeign(record);
+/** The RPCs for assistants. An assistant is a private agent; its versions are not part of the contract. */
+export function assistantHandlers(context: AgentsHandlerContext): Methods {
+  const { assistants, record, clock, ids, endpoints, publishHint, waitForCaches, cleanUpWorkspaces } =
+    context;
+  const recordForeignAccess = createForeignAccessRecorder(record);
   return {
     async createAssistant(request, call) {
       const { userId } = viewerOf(call);
-      const form = tidy(formOf(request));
-      check(form, endpoints);
+      const form = normalizeAgentForm(agentFormOf(request));
+      checkAgentForm(form, { endpoints });
       const agent = newAgent(form, ids('ast'), userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
         request: CreateAssistantRequest.encode({ ...request, idempotencyKey: '' }),
-        answer: CreateAssistantResponse.encode({ assistant: shown(agent), replayed: false }).finish(),
+        answer: CreateAssistantResponse.encode({
+          assistant: assistantMessage(agent),
+          replayed: false,
+        }).finish(),
       };
       const { answer, replayed } = await assistants.create(agent, creation, call);
       return { ...CreateAssistantResponse.decode(answer), replayed };
@@ -40,38 +44,38 @@ export function assistantHandlers(context: HandlerContext): Methods {
     async listAssistants({ page, q }, call) {
       checkSearch(q);
       const { items, nextCursor } = await assistants.list(viewerOf(call), q, checkPage(page), call);
-      return { assistants: items.map(shown), page: { nextCursor } };
+      return { assistants: items.map(assistantMessage), page: { nextCursor } };
     },
 
     async getAssistant({ assistantId }, call) {
       const viewer = viewerOf(call);
-      const agent = found(await assistants.agent(viewer, assistantId, call), ASSISTANT);
-      await note('assistant.look', agent, viewer, call);
-      return { assistant: shown(agent) };
+      const agent = requireFound(await assistants.agent(viewer, assistantId, call), ASSISTANT_KIND);
+      await recordForeignAccess('assistant.look', agent, viewer, call);
+      return { assistant: assistantMessage(agent) };
     },
 
     async updateAssistant(request, call) {
-      const patch = tidy(patchOf(request));
-      check(patch, endpoints);
-      const change = (agent: Seen) => changed(agent, patch, clock.now());
+      const patch = normalizeAgentForm(agentPatchOf(request));
+      checkAgentForm(patch, { endpoints });
+      const change = (agent: AgentWithLevel) => applyPatch(agent, patch, clock.now());
       const { before, after } = await assistants.change(viewerOf(call), request.assistantId, change, call);
-      if (after !== before) hint('agents.changed', after.agentId);
-      // Also when it was so before: whoever was not answered the first time asks again.
-      if (request.enabled !== undefined) await settle();
-      return { assistant: shown(after) };
+      if (after !== before) publishHint('agents.changed', after.agentId);
+      // Wait even if nothing changed: the request may repeat one that changed the assistant and whose answer was lost.
+      if (request.enabled !== undefined) await waitForCaches();
+      return { assistant: assistantMessage(after) };
     },
 
     async deleteAssistant({ assistantId }, call) {
       await assistants.delete(viewerOf(call), assistantId, clock.now(), call);
-      hint('agents.changed', assistantId);
-      forget();
-      await settle();
+      publishHint('agents.changed', assistantId);
+      cleanUpWorkspaces();
+      await waitForCaches();
       return {};
     },
   };
 }
 
-function shown({ agentId, ...agent }: Agent): Assistant {
+function assistantMessage({ agentId, ...agent }: Agent): Assistant {
   const { name, description, runtime, metadata, enabled, createdBy, createdAt, updatedAt } = agent;
   return {
     assistantId: agentId,

@@ -1,28 +1,30 @@
 import type { Clock } from '../../../lib/clock.ts';
+import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { CallOptions } from '../../../lib/grpc/contract.ts';
-import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
+import type { AgentStore } from '../store/agents.ts';
 import type { EnvironmentStore } from '../store/environments.ts';
-import type { AgentStore } from '../store.ts';
+import type { RunnerStore } from '../store/runners.ts';
 
-export interface HandlerContext {
+export interface AgentsHandlerContext {
   agents: AgentStore;
   assistants: AgentStore;
   environments: EnvironmentStore;
+  runners: RunnerStore;
   users: {
-    /** Whether somebody of that id has ever logged in. */
-    isThere(userId: string, options: CallOptions): Promise<boolean>;
+    /** Returns whether a user with this id has ever logged in. */
+    exists(userId: string, options: CallOptions): Promise<boolean>;
   };
-  /** Writes down what is about to be done. */
-  record: Recorder;
+  /** Records an action in the audit log before it is done. */
+  record: AuditRecorder;
   clock: Clock;
   ids: Ids;
-  /** Names of the OpenAI-compatible endpoints whose models agents may have. */
+  /** Names of the OpenAI-compatible endpoints whose models agents can use. */
   endpoints: readonly string[];
-  /** Tells others that an agent, an assistant or an environment is not what it was. */
-  hint: (channel: 'agents.changed' | 'environments.changed', id: string) => void;
-  /** Resolves when nobody trusts any more what it was before its hint. */
-  settle: () => Promise<void>;
-  /** Has the workspaces of deleted assistants deleted. */
-  forget: () => void;
+  /** Tells other processes that an agent, assistant or environment has changed. */
+  publishHint: (channel: 'agents.changed' | 'environments.changed', id: string) => void;
+  /** Resolves when no process uses a cached state from before the last hint. */
+  waitForCaches: () => Promise<void>;
+  /** Starts the deletion of the workspaces of deleted assistants. */
+  cleanUpWorkspaces: () => void;
 }

@@ -5,17 +5,17 @@ import {
   CreateEnvironmentRequest,
   CreateEnvironmentResponse,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { checkPage, checkSearch } from '../domain/agent-form.ts';
 import {
-  changedEnvironment,
+  applyEnvironmentPatch,
   type Environment,
   environmentNotFound,
   newEnvironment,
 } from '../domain/environment.ts';
-import { checkEnvironment, tidyEnvironment } from '../domain/environment-form.ts';
-import { checkPage, checkSearch } from '../domain/form.ts';
+import { checkEnvironment, normalizeEnvironment } from '../domain/environment-form.ts';
 import { checkVersion } from '../domain/version.ts';
-import { environmentOf, environmentPatchOf } from '../requests.ts';
-import type { HandlerContext } from './context.ts';
+import type { AgentsHandlerContext } from './context.ts';
+import { environmentFormOf, environmentPatchOf } from './requests.ts';
 
 type Methods = Pick<
   Handlers<AgentsServiceDefinition>,
@@ -27,15 +27,15 @@ type Methods = Pick<
   | 'listEnvironmentVersions'
 >;
 
-/** Environments are kept by administrators, for all. */
-export function environmentHandlers(context: HandlerContext): Methods {
-  const { environments, record, clock, ids, hint, settle } = context;
+/** The RPCs for environments. Only administrators manage environments; all users share them. */
+export function environmentHandlers(context: AgentsHandlerContext): Methods {
+  const { environments, runners, record, clock, ids, publishHint, waitForCaches } = context;
 
   return {
     async createEnvironment(request, call) {
       const { userId } = administratorOf(call);
-      const form = tidyEnvironment(environmentOf(request));
-      checkEnvironment(form);
+      const form = normalizeEnvironment(environmentFormOf(request));
+      checkEnvironment(form, await runners.list(clock.now(), call));
       const environment = newEnvironment(form, ids('env'), userId, clock.now());
       const creation = {
         key: request.idempotencyKey,
@@ -64,21 +64,23 @@ export function environmentHandlers(context: HandlerContext): Methods {
 
     async updateEnvironment(request, call) {
       const { userId } = administratorOf(call);
-      const patch = tidyEnvironment(environmentPatchOf(request));
-      checkEnvironment(patch);
+      const patch = normalizeEnvironment(environmentPatchOf(request));
+      const reporting = await runners.list(clock.now(), call);
+      checkEnvironment(patch, reporting);
       const change = (environment: Environment) => {
         checkVersion('environment', environment, request.ifVersion);
-        // A part fits, or does not, to what is there of the other one.
-        if (patch.sandbox || patch.network) checkEnvironment({ ...environment.spec, ...present(patch) });
-        return changedEnvironment(environment, patch, clock.now());
+        // A new sandbox has to match the existing network, and a new network the existing sandbox.
+        if (patch.sandbox || patch.network)
+          checkEnvironment({ ...environment.spec, ...present(patch) }, reporting);
+        return applyEnvironmentPatch(environment, patch, clock.now());
       };
       const data = { changes: Object.keys(present(patch)) };
       await record({ action: 'environment.update', targetId: request.environmentId, data }, call);
       const { before, after } = await environments.change(userId, request.environmentId, change, call);
       const isSwitched = patch.enabled !== undefined;
-      // Said even if nothing seems to change: an equal request may be under way, or its answer lost.
-      if (after !== before || isSwitched) hint('environments.changed', after.environmentId);
-      if (isSwitched) await settle();
+      // Publish even if nothing changed: an equal request may be in progress, or its answer may have been lost.
+      if (after !== before || isSwitched) publishHint('environments.changed', after.environmentId);
+      if (isSwitched) await waitForCaches();
       return { environment: after };
     },
 
@@ -86,15 +88,15 @@ export function environmentHandlers(context: HandlerContext): Methods {
       administratorOf(call);
       await record({ action: 'environment.delete', targetId: environmentId }, call);
       await environments.delete(environmentId, clock.now(), call);
-      hint('environments.changed', environmentId);
+      publishHint('environments.changed', environmentId);
       return {};
     },
 
     async listEnvironmentVersions({ environmentId, page }, call) {
       const { userId } = administratorOf(call);
-      const asked = checkPage(page);
+      const pageRequest = checkPage(page);
       if (!(await environments.environment(environmentId, call))) throw environmentNotFound();
-      const { items, nextCursor } = await environments.versions(userId, environmentId, asked, call);
+      const { items, nextCursor } = await environments.versions(userId, environmentId, pageRequest, call);
       return { versions: items, page: { nextCursor } };
     },
   };

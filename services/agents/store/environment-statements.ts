@@ -8,7 +8,7 @@ const COLUMNS = `e.environment_id as "environmentId", e.name, v.spec, e.enabled,
 const VERSION_COLUMNS = `v.environment_id as "environmentId", v.version, v.spec, v.enabled,
   v.created_by as "createdBy", v.created_at as "createdAt"`;
 
-/** Changes nothing when the name is taken. */
+/** Inserts nothing when the name is taken. */
 export const INSERT_ENVIRONMENT = statement(
   'environments.insert',
   `insert into environments (environment_id, name, enabled, version, created_by, created_at, updated_at)
@@ -28,20 +28,20 @@ export const ENVIRONMENT_BY_ID = statement(
    where e.environment_id = $1 and e.deleted_at is null`,
 );
 
-/** Waits for whoever is changing it, and for nobody who begins to use it. */
-export const LOCK_ENVIRONMENT = statement(
+/** Waits for concurrent changes of the environment, but not for agents that start to use it. */
+export const LOCK_ENVIRONMENT_FOR_CHANGE = statement(
   'environments.lock',
   'select from environments where environment_id = $1 and deleted_at is null for no key update',
 );
 
-/** Waits for whoever begins to use it, and lets nobody begin. */
-export const SEIZE_ENVIRONMENT = statement(
+/** Waits for agents that start to use the environment, and keeps new ones from starting to use it. */
+export const LOCK_ENVIRONMENT_FOR_DELETE = statement(
   'environments.seize',
   'select from environments where environment_id = $1 and deleted_at is null for update',
 );
 
-/** Finds it, and keeps it from being deleted before the end of the transaction. */
-export const HOLD_ENVIRONMENT = statement(
+/** Keeps the environment from being deleted before the transaction ends. */
+export const LOCK_ENVIRONMENT_FOR_USE = statement(
   'environments.hold',
   'select from environments where environment_id = $1 and deleted_at is null for key share',
 );
@@ -62,10 +62,10 @@ export const COUNT_USERS = statement(
    where v.environment_id = $1 and v.environment_id <> '' and a.deleted_at is null`,
 );
 
-/** Where a first page begins: after every environment. */
+/** The position of the first page: after every environment id. */
 export const END_OF_ENVIRONMENTS = '~';
 
-/** $1 the last one seen or END_OF_ENVIRONMENTS, $2 the pattern and $3 the text searched for, $4 rows and $5 bytes at most. */
+/** $1 the last id of the previous page or END_OF_ENVIRONMENTS, $2 the pattern and $3 the text of the search, $4 maximum rows, $5 maximum bytes. */
 export const LIST_ENVIRONMENTS = statement(
   'environments.list',
   `with chosen as (
@@ -86,7 +86,7 @@ export const LIST_ENVIRONMENTS = statement(
    order by e.environment_id desc`,
 );
 
-/** $2 the last version seen or END_OF_VERSIONS, $3 rows and $4 bytes at most. */
+/** $2 the last version of the previous page or END_OF_VERSIONS, $3 maximum rows, $4 maximum bytes. */
 export const ENVIRONMENT_VERSIONS = statement(
   'environments.versions',
   `with measured as (

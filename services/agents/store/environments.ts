@@ -1,5 +1,5 @@
-import type { Database, ReadOptions, Session, WriteOptions } from '../../../lib/db/database.ts';
-import { once } from '../../../lib/db/idempotency.ts';
+import type { Database, DatabaseSession, ReadOptions, WriteOptions } from '../../../lib/db/database.ts';
+import { runOnce } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
 import { refuseField } from '../../../lib/errors.ts';
 import { isId } from '../../../lib/ids.ts';
@@ -10,9 +10,10 @@ import {
   environmentNotFound,
   nameTaken,
 } from '../domain/environment.ts';
-import type { Creation } from './creation.ts';
 import * as sql from './environment-statements.ts';
+import type { IdempotentCreation } from './idempotent-creation.ts';
 import {
+  decodePosition,
   END_OF_VERSIONS,
   isVersionNumber,
   nextCursor,
@@ -20,18 +21,17 @@ import {
   type PageOf,
   type PageRequest,
   type PageRow,
-  placeIn,
 } from './paging.ts';
 
 export type EnvironmentStore = ReturnType<typeof createEnvironmentStore>;
 
-/** Environments are everybody's; who may see and change them is for the handlers to say. */
+/** All users share environments. The handlers decide who can read and change them. */
 export function createEnvironmentStore(db: Database) {
   return {
-    /** Creates it, or gives the answer that an earlier request with the same key got. Refused with NAME_TAKEN. */
-    create(environment: Environment, { key, request, answer }: Creation, options?: WriteOptions) {
+    /** Creates an environment, or returns the answer of an earlier request with the same key. Refused with NAME_TAKEN. */
+    create(environment: Environment, { key, request, answer }: IdempotentCreation, options?: WriteOptions) {
       const { environmentId, name, enabled, version, createdBy, createdAt, updatedAt } = environment;
-      return once(
+      return runOnce(
         db,
         { caller: createdBy, key, method: 'CreateEnvironment', request, now: createdAt },
         async (tx) => {
@@ -50,10 +50,10 @@ export function createEnvironmentStore(db: Database) {
       return row;
     },
 
-    /** `scope` says who lists them: cursors belong to their caller. */
+    /** Cursors are bound to the caller and the search text. */
     async list(caller: string, q: string, page: PageRequest, options?: ReadOptions) {
       const scope = ['ListEnvironments', caller, q];
-      const after = placeIn(scope, page, (key) => isId('env', key)) ?? sql.END_OF_ENVIRONMENTS;
+      const after = decodePosition(scope, page, (key) => isId('env', key)) ?? sql.END_OF_ENVIRONMENTS;
       const values = [after, likePattern(q), q, page.limit, PAGE_BYTES];
       const rows = await db.rows<Environment & PageRow>(sql.LIST_ENVIRONMENTS, values, options);
       return pageOf(
@@ -62,7 +62,7 @@ export function createEnvironmentStore(db: Database) {
       );
     },
 
-    /** Changes it while nobody else does. `change` returns the same environment to leave it as it is. */
+    /** Changes a locked environment. `change` returns the same object to leave it unchanged. */
     async change(
       changedBy: string,
       environmentId: string,
@@ -81,12 +81,12 @@ export function createEnvironmentStore(db: Database) {
       }, options);
     },
 
-    /** Refused with RESOURCE_IN_USE while somebody needs it. Whoever would begin to use it meanwhile waits, and is refused. */
+    /** Refused with RESOURCE_IN_USE while agents use it. Agents that start to use it meanwhile wait and are refused. */
     async delete(environmentId: string, now: Date, options?: WriteOptions): Promise<void> {
       if (!isId('env', environmentId)) throw environmentNotFound();
       await db.transaction(async (tx) => {
-        const seized = await tx.rows(sql.SEIZE_ENVIRONMENT, [environmentId]);
-        if (seized.length === 0) throw environmentNotFound();
+        const locked = await tx.rows(sql.LOCK_ENVIRONMENT_FOR_DELETE, [environmentId]);
+        if (locked.length === 0) throw environmentNotFound();
         const [counted] = await tx.rows<{ users: number }>(sql.COUNT_USERS, [environmentId]);
         checkUnused(environmentId, counted?.users ?? 0);
         await tx.change(sql.DELETE_ENVIRONMENT, [environmentId, now]);
@@ -95,7 +95,7 @@ export function createEnvironmentStore(db: Database) {
 
     async versions(caller: string, environmentId: string, page: PageRequest, options?: ReadOptions) {
       const scope = ['ListEnvironmentVersions', caller, environmentId];
-      const after = placeIn(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
+      const after = decodePosition(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
       const values = [environmentId, after, page.limit, PAGE_BYTES];
       const rows = await db.rows<EnvironmentVersion & PageRow>(sql.ENVIRONMENT_VERSIONS, values, options);
       return pageOf(
@@ -106,22 +106,31 @@ export function createEnvironmentStore(db: Database) {
   };
 }
 
-/** Makes sure that an environment is there until the end of the transaction. Empty is the default one, which always is. */
-export async function requireEnvironment(tx: Session, environmentId: string): Promise<void> {
+/**
+ * Keeps an environment from being deleted before the transaction ends. The empty id names the default environment, which
+ * always exists. Refused with INVALID_REQUEST for an unknown environment.
+ */
+export async function requireEnvironment(tx: DatabaseSession, environmentId: string): Promise<void> {
   if (environmentId === '') return;
-  const found = isId('env', environmentId) ? await tx.rows(sql.HOLD_ENVIRONMENT, [environmentId]) : [];
-  if (found.length === 0) throw refuseField('/environment_id', 'names an environment that does not exist');
+  const found = isId('env', environmentId)
+    ? await tx.rows(sql.LOCK_ENVIRONMENT_FOR_USE, [environmentId])
+    : [];
+  if (found.length === 0) throw refuseField('/environment_id', 'must name an existing environment');
 }
 
-async function lock(tx: Session, environmentId: string): Promise<Environment> {
+async function lock(tx: DatabaseSession, environmentId: string): Promise<Environment> {
   if (!isId('env', environmentId)) throw environmentNotFound();
-  const locked = await tx.rows(sql.LOCK_ENVIRONMENT, [environmentId]);
+  const locked = await tx.rows(sql.LOCK_ENVIRONMENT_FOR_CHANGE, [environmentId]);
   const [row] = locked.length > 0 ? await tx.rows<Environment>(sql.ENVIRONMENT_BY_ID, [environmentId]) : [];
   if (!row) throw environmentNotFound();
   return row;
 }
 
-async function insertVersion(tx: Session, environment: Environment, createdBy: string): Promise<void> {
+async function insertVersion(
+  tx: DatabaseSession,
+  environment: Environment,
+  createdBy: string,
+): Promise<void> {
   const { environmentId, version, spec, enabled, updatedAt } = environment;
   const values = [environmentId, version, JSON.stringify(spec), enabled, createdBy, updatedAt];
   await tx.change(sql.INSERT_ENVIRONMENT_VERSION, values);

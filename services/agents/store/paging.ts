@@ -13,25 +13,25 @@ export interface PageRequest {
 }
 
 export interface PageRow {
-  /** Rows there were to choose from; more than came when the list goes on. */
+  /** Number of matching rows, up to one more than the limit; more than the returned rows if there is a next page. */
   candidates: number;
 }
 
-/** A page ends early at about this many bytes of text. */
+/** The approximate limit for the text of a page, which may end before its row limit. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Before the first of all versions that a list shows, the newest one. */
+/** The position of the first page, which is larger than every version. */
 export const END_OF_VERSIONS = 2 ** 31 - 1;
 
-/** Where a page begins; undefined for the first one. The cursor is the client's, so its key can be anything. */
-export function placeIn(
+/** Returns the position after which a page begins; undefined for the first page. Refused with INVALID_CURSOR. */
+export function decodePosition(
   scope: string[],
   { cursor }: PageRequest,
   valid: (key: string) => boolean,
 ): string | undefined {
   const key = decodeCursor(scope, cursor);
   if (key === undefined || valid(key)) return key;
-  throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
+  throw refuse('INVALID_CURSOR', 'The cursor does not belong to this list.');
 }
 
 export function nextCursor<Row extends PageRow>(

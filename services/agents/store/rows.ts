@@ -1,60 +1,53 @@
-import type { Runtime, Tool } from '../domain/form.ts';
-import type { Agent, AgentVersion, Seen } from '../domain.ts';
+import type { Agent, AgentVersion, AgentWithLevel } from '../domain/agent.ts';
+import { type AgentRuntime, runtimeFields } from '../domain/agent-runtime.ts';
 
-/** The columns of a version that make up its runtime, under the names of the domain. */
-interface RuntimeRow {
-  model: string;
-  modelOptionsJson: string;
-  system: string;
-  environmentId: string;
-  tools: Tool[];
-  maxSteps: number;
-  maxTokens: number | null;
-  maxTurnSeconds: number | null;
-}
+const RUNTIME_COLUMNS = runtimeFields.flatMap(([, { columns }]) => columns);
 
-export type AgentRow = Omit<Seen, 'runtime'> & RuntimeRow;
-export type VersionRow = Omit<AgentVersion, 'runtime'> & RuntimeRow;
+/** Row members of runtime columns have a prefix, so that they cannot hide a member of the agent. */
+const memberOf = (column: string) => `runtime.${column}`;
 
-export function agentOf(row: AgentRow): Seen {
-  const {
-    agentId,
-    name,
-    description,
-    metadata,
-    enabled,
-    visibility,
-    version,
-    createdBy,
-    createdAt,
-    updatedAt,
-    level,
-  } = row;
+/** The runtime columns of a version `v`. */
+export const SELECT_RUNTIME = RUNTIME_COLUMNS.map((column) => `v.${column} as "${memberOf(column)}"`).join(
+  ', ',
+);
+
+/** The columns of an insert into `agent_versions`, in the order of `versionValues`. */
+export const VERSION_INSERT_COLUMNS = [
+  ...['agent_id', 'version', 'bytes', 'created_by', 'created_at'],
+  ...RUNTIME_COLUMNS,
+];
+
+/** The names are computed once, because every read of a version decodes a row. */
+const DECODERS = runtimeFields.map(([name, { columns, decode }]) => ({
+  name,
+  decode,
+  members: columns.map(memberOf),
+}));
+
+type RuntimeRow = Record<string, unknown>;
+
+export type AgentRow = Omit<AgentWithLevel, 'runtime'>;
+export type VersionRow = Omit<AgentVersion, 'runtime'>;
+
+export function agentFromRow(row: AgentRow): AgentWithLevel {
+  const { agentId, name, description, metadata, enabled, visibility } = row;
+  const { version, createdBy, createdAt, updatedAt, level } = row;
   return {
-    agentId,
-    name,
-    description,
-    runtime: runtimeOf(row),
-    metadata,
-    enabled,
-    visibility,
-    version,
-    createdBy,
-    createdAt,
-    updatedAt,
-    level,
+    ...{ agentId, name, description, runtime: runtimeFromRow(row), metadata, enabled, visibility },
+    ...{ version, createdBy, createdAt, updatedAt, level },
   };
 }
 
-export function versionOf(row: VersionRow): AgentVersion {
+export function versionFromRow(row: VersionRow): AgentVersion {
   const { agentId, version, createdBy, createdAt } = row;
-  return { agentId, version, runtime: runtimeOf(row), createdBy, createdAt };
+  return { agentId, version, runtime: runtimeFromRow(row), createdBy, createdAt };
 }
 
-function runtimeOf(row: RuntimeRow): Runtime {
-  const { model, modelOptionsJson, system, environmentId, tools, maxSteps, maxTokens, maxTurnSeconds } = row;
-  const budget = { maxTokens: maxTokens ?? undefined, maxTurnSeconds: maxTurnSeconds ?? undefined };
-  return { model, modelOptionsJson, system, environmentId, tools, maxSteps, budget };
+function runtimeFromRow(row: object): AgentRuntime {
+  const runtime: Record<string, unknown> = {};
+  for (const { name, decode, members } of DECODERS)
+    runtime[name] = decode(members.map((member) => (row as RuntimeRow)[member]));
+  return runtime as AgentRuntime;
 }
 
 /** In the order of INSERT. */
@@ -72,21 +65,9 @@ function labelValues(agent: Agent): unknown[] {
   return [name, description, JSON.stringify(metadata), enabled, visibility, version, updatedAt];
 }
 
-/** In the order of INSERT_VERSION: the newest version of the agent, and who has made it. */
-export function versionValues({ agentId, version, runtime, updatedAt }: Agent, by: string): unknown[] {
-  return [
-    agentId,
-    version,
-    runtime.model,
-    runtime.modelOptionsJson,
-    runtime.system,
-    runtime.environmentId,
-    JSON.stringify(runtime.tools),
-    runtime.maxSteps,
-    runtime.budget.maxTokens ?? null,
-    runtime.budget.maxTurnSeconds ?? null,
-    Buffer.byteLength(runtime.modelOptionsJson) + Buffer.byteLength(runtime.system),
-    by,
-    updatedAt,
-  ];
+/** The newest version of the agent and the user who made it, in the order of VERSION_INSERT_COLUMNS. */
+export function versionValues({ agentId, version, runtime, updatedAt }: Agent, createdBy: string): unknown[] {
+  const bytes = runtimeFields.reduce((sum, [name, { textBytes }]) => sum + textBytes(runtime[name]), 0);
+  const values = runtimeFields.flatMap(([name, { encode }]) => encode(runtime[name]));
+  return [agentId, version, bytes, createdBy, updatedAt, ...values];
 }

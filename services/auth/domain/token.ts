@@ -8,7 +8,7 @@ export interface Token {
   tokenId: string;
   name: string;
   scopes: Scope[];
-  /** The end of its value. */
+  /** The last characters of its value. */
   hint: string;
   createdAt: Date;
   /** Undefined: never. */
@@ -22,22 +22,22 @@ const MAX_DAYS = 3_650;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export function tokenNotFound(): Refusal {
-  return refuse('TOKEN_NOT_FOUND', 'there is no such token');
+  return refuse('TOKEN_NOT_FOUND', 'Unknown token.');
 }
 
-/** Refused with INVALID_REQUEST, INVALID_TEXT. */
+/** Fails with INVALID_REQUEST or INVALID_TEXT. */
 export function checkTokenName(name: string): string {
   if (!isStorable(name)) {
-    const message = 'must not hold a NUL character or a lone surrogate';
+    const message = 'must not contain a NUL character or a lone surrogate';
     throw refuse('INVALID_TEXT', `/name ${message}`, { details: [{ pointer: '/name', message }] });
   }
   if (name.trim() === '' || [...name].length > NAME_CHARACTERS) {
-    throw refuseField('/name', `must be 1–${NAME_CHARACTERS} characters long, and more than spaces`);
+    throw refuseField('/name', `must be 1–${NAME_CHARACTERS} characters long and not only spaces`);
   }
   return name;
 }
 
-/** When a token made now ends; undefined: never. */
+/** Expiry of a token that is created now; undefined: never. */
 export function expiryAfter(days: number | undefined, now: Date): Date | undefined {
   if (days === undefined) return undefined;
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS) {
@@ -46,8 +46,8 @@ export function expiryAfter(days: number | undefined, now: Date): Date | undefin
   return new Date(now.getTime() + days * DAY_MS);
 }
 
-/** Whoever got hold of a token for an hour would otherwise have one for years. */
-export function checkMayManageTokens(credential: string | undefined): void {
+/** Requires a login: otherwise a stolen token could create tokens that outlive it. */
+export function checkCanManageTokens(credential: string | undefined): void {
   if (credential === 'local' || credential?.startsWith('lgn_')) return;
-  throw refuse('FORBIDDEN', 'tokens are managed by whoever has logged in, not with a token');
+  throw refuse('FORBIDDEN', 'Tokens can be managed only with a login, not with a token.');
 }

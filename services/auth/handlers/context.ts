@@ -1,26 +1,26 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Recorder } from '../../../lib/grpc/recorder.ts';
+import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
-import type { Identities } from '../identity.ts';
-import type { Sources } from '../limits.ts';
-import type { Logins } from '../oidc/logins.ts';
-import type { ActStore } from '../store/acts.ts';
+import type { Identifier } from '../identity.ts';
+import type { SourceLimiter } from '../limits.ts';
+import type { LoginFlow } from '../oidc/login-flow.ts';
+import type { AuditStore } from '../store/audit.ts';
 import type { TokenStore } from '../store/tokens.ts';
 import type { UserStore } from '../store/users.ts';
 
-export interface HandlerContext {
-  identify: Identities['identify'];
-  /** Holds back where too many logins come from. */
-  sources: Sources;
+export interface AuthHandlerContext {
+  identify: Identifier['identify'];
+  /** Limits logins per source address. */
+  sourceLimiter: SourceLimiter;
   /** Undefined in local mode. */
-  logins: Logins | undefined;
+  logins: LoginFlow | undefined;
   users: UserStore;
   tokens: TokenStore;
-  acts: ActStore;
-  /** Writes down what is about to be done. */
-  record: Recorder;
+  audit: AuditStore;
+  /** Writes an entry of the audit log before the action. */
+  record: AuditRecorder;
   clock: Clock;
   ids: Ids;
-  /** Tells every replica that a user (its id) is not what it was, or that a credential (its digest) is worth nothing. */
+  /** Clears the caches of all replicas for a changed user (by id) or an ended credential (by digest). */
   announce: (channel: 'users.changed' | 'credentials.ended', subject: string) => Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { Refusal, refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import type { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
-import type { HandlerContext } from './context.ts';
+import type { AuthHandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'identify' | 'beginLogin' | 'finishLogin' | 'endLogin'>;
 
-export function loginHandlers({ identify, sources, logins }: HandlerContext): Methods {
-  function available() {
-    if (!logins) throw refuse('LOGIN_NOT_AVAILABLE', 'in local mode nobody logs in');
+export function loginHandlers({ identify, sourceLimiter: sources, logins }: AuthHandlerContext): Methods {
+  function requireLogins() {
+    if (!logins) throw refuse('LOGIN_NOT_AVAILABLE', 'Local mode has no logins.');
     return logins;
   }
 
@@ -15,19 +15,19 @@ export function loginHandlers({ identify, sources, logins }: HandlerContext): Me
     identify: (request, call) => identify(request, call),
 
     async beginLogin({ returnTo, address }, call) {
-      const opened = available();
+      const flow = requireLogins();
       sources.check(address);
-      await sources.take(address);
-      return opened.begin(returnTo, call);
+      await sources.consume(address);
+      return flow.begin(returnTo, call);
     },
 
     async finishLogin(request, call) {
-      const opened = available();
+      const flow = requireLogins();
       sources.check(request.address);
       try {
-        return await opened.finish(request, call);
+        return await flow.finish(request, call);
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'LOGIN_FAILED') await sources.take(request.address);
+        if (error instanceof Refusal && error.code === 'LOGIN_FAILED') await sources.consume(request.address);
         throw error;
       }
     },

@@ -10,31 +10,31 @@ import {
 import { checkPage } from '../domain/page.ts';
 import { checkScopes } from '../domain/scopes.ts';
 import {
-  checkMayManageTokens,
+  checkCanManageTokens,
   checkTokenName,
   expiryAfter,
   type Token,
   tokenNotFound,
 } from '../domain/token.ts';
-import { checkAdministrator } from '../domain/user.ts';
+import { checkAdminScopeAllowed } from '../domain/user.ts';
 import { hintOf, newTokenValue } from '../token-value.ts';
-import type { HandlerContext } from './context.ts';
+import type { AuthHandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AuthServiceDefinition>, 'createToken' | 'listTokens' | 'deleteToken'>;
 
-export function tokenHandlers({ tokens, record, clock, ids, announce }: HandlerContext): Methods {
-  function holderOf(call: Call): Caller {
+export function tokenHandlers({ tokens, record, clock, ids, announce }: AuthHandlerContext): Methods {
+  function ownerOf(call: Call): Caller {
     const caller = callerOf(call);
-    checkMayManageTokens(caller.credential);
+    checkCanManageTokens(caller.credential);
     return caller;
   }
 
   return {
     async createToken(request, call) {
-      const { userId, roles } = holderOf(call);
+      const { userId, roles } = ownerOf(call);
       const name = checkTokenName(request.name);
       const scopes = checkScopes(request.scopes);
-      if (scopes.includes('admin')) checkAdministrator(roles);
+      if (scopes.includes('admin')) checkAdminScopeAllowed(roles);
       const now = clock.now();
       const expiresAt = expiryAfter(request.expiresInDays, now);
       const value = newTokenValue();
@@ -53,7 +53,7 @@ export function tokenHandlers({ tokens, record, clock, ids, announce }: HandlerC
         digest: sha256(value),
         idempotencyKey: request.idempotencyKey,
         request: CreateTokenRequest.encode({ ...request, idempotencyKey: '' }),
-        answer: CreateTokenResponse.encode({ token, value: '', replayed: false }).finish(),
+        response: CreateTokenResponse.encode({ token, value: '', replayed: false }).finish(),
       };
       await record({ action: 'token.create', targetId: token.tokenId, data: { name, scopes } }, call);
       const { answer, replayed } = await tokens.create(creation, call);
@@ -62,13 +62,13 @@ export function tokenHandlers({ tokens, record, clock, ids, announce }: HandlerC
     },
 
     async listTokens({ page }, call) {
-      const { userId } = holderOf(call);
+      const { userId } = ownerOf(call);
       const { rows, nextCursor } = await tokens.list(userId, checkPage(page), call);
       return { tokens: rows, page: { nextCursor } };
     },
 
     async deleteToken({ tokenId }, call) {
-      const { userId } = holderOf(call);
+      const { userId } = ownerOf(call);
       if (!isId('tok', tokenId)) throw tokenNotFound();
       await record({ action: 'token.delete', targetId: tokenId }, call);
       const digest = await tokens.remove(userId, tokenId, call);

@@ -1,148 +1,221 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { createCache } from '../../../lib/cache.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { sha256 } from '../../../lib/digest.ts';
-import { Refusal, refuse } from '../../../lib/errors.ts';
+import { type ErrorCode, Refusal, refuse } from '../../../lib/errors.ts';
 import type { Log } from '../../../lib/log.ts';
+import { LruCache } from '../../../lib/lru.ts';
 import type { Trace } from '../../../lib/trace.ts';
-import type { Claims } from '../domain/person.ts';
+import type { UserClaims } from '../domain/provider-profile.ts';
 import { isScope, type Scope } from '../domain/scopes.ts';
-import type { People } from '../people.ts';
-import { reasonOf } from './failure.ts';
-import { ALGORITHMS, type Provider, TOLERANCE_SECONDS } from './provider.ts';
+import type { UserSync } from '../user-sync.ts';
+import { type LimitedProvider, type QuerySource, UNLIMITED, UndecidedRejection } from './limited-provider.ts';
+import { CLOCK_TOLERANCE_SECONDS, type DiscoveredProvider, SIGNATURE_ALGORITHMS } from './provider.ts';
+import { describeFailure } from './provider-error.ts';
+import { tokenFormOf } from './token-form.ts';
 
-/** Whose an access token is, and what it is good for. */
-export interface Verified {
+/** The user and the scopes of an access token. */
+interface Verified {
   userId: string;
   scopes: Scope[];
 }
 
-export interface AccessTokensContext {
-  provider: Provider;
-  people: People;
+interface AccessTokensContext {
+  provider: LimitedProvider;
+  userSync: UserSync;
   clock: Clock;
   log: Log;
   audience: string;
   scopePrefix: string;
-  /** Whether the provider is asked about tokens that are not JWTs. */
+  /** Whether tokens that are not JWTs are verified by introspection. */
   introspection: boolean;
-  /** For so long it is believed what the provider has said about one of those. */
-  keptMs: number;
+  /** Cache time of introspection results. */
+  introspectionCacheMs: number;
 }
 
-interface Remembered extends Verified {
+/** A presented token. */
+export interface TokenRequest {
+  trace: Trace;
+  /** IP address of the client. */
+  address?: string | undefined;
+  /** The check of a long-lived response. Its token has been verified, perhaps by another process. */
+  again?: boolean | undefined;
+}
+
+interface CachedToken extends Verified {
   /** Milliseconds since the epoch. */
   endsAt: number;
 }
 
-const REMEMBERED = 10_000;
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const OPAQUE = /^[\w\-.~+/]+=*$/;
-const MAX_CHARACTERS = 16_384;
+interface Rejection {
+  code: ErrorCode;
+  message: string;
+  /** Milliseconds since the epoch. */
+  endsAt: number;
+}
+
+/** Each of the caches holds at most this many tokens. */
+const MAX_CACHED_TOKENS = 10_000;
+/** The same token is rejected for this long without another query. */
+const REJECTION_MS = 60_000;
 const TYPES = ['at+jwt', 'jwt'];
 /** Claims that only ID tokens have. */
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
 
-export type AccessTokens = ReturnType<typeof createAccessTokens>;
+export type AccessTokens = ReturnType<typeof createAccessTokenVerifier>;
 
-/** Access tokens of the identity provider. A JWT is verified once; whose it is does not change until it ends. */
-export function createAccessTokens(context: AccessTokensContext) {
-  const { provider, people, clock, log, audience, scopePrefix, introspection } = context;
-  const verified = new Map<string, Remembered>();
-  const asked = createCache<Verified>(clock, context.keptMs);
+/**
+ * Verifies access tokens of the identity provider. A JWT is verified once and then cached until it expires. Rejections are
+ * cached for a minute. Caches contain digests, never tokens.
+ */
+export function createAccessTokenVerifier(context: AccessTokensContext) {
+  const { provider, userSync, clock, log, audience, scopePrefix, introspection } = context;
+  const verifiedJwts = new LruCache<string, CachedToken>(MAX_CACHED_TOKENS);
+  const introspected = createCache<Verified>(clock, context.introspectionCacheMs);
+  const rejections = new LruCache<string, Rejection>(MAX_CACHED_TOKENS);
+  /** Tokens that were valid when they were last verified. Their queries are not limited. */
+  const known = new LruCache<string, true>(MAX_CACHED_TOKENS);
 
-  async function verify(token: string, digest: string, options: { trace: Trace }): Promise<Verified> {
-    const claims = await claimsOf(token);
-    const found = await holderOf(claims, options);
-    if (verified.size >= REMEMBERED) verified.clear();
-    verified.set(digest, { ...found, endsAt: Number(claims.exp) * 1_000 });
+  async function verifyJwt(token: string, digest: string, source: QuerySource, trace: Trace) {
+    const claims = await claimsOf(token, source);
+    const found = await userOf(claims, { trace });
+    verifiedJwts.set(digest, { ...found, endsAt: Number(claims.exp) * 1_000 });
     return found;
   }
 
-  async function claimsOf(token: string): Promise<JWTPayload> {
+  async function claimsOf(token: string, source: QuerySource): Promise<JWTPayload> {
     try {
-      const { keys, issuer } = await provider.get();
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        issuer,
-        audience,
-        algorithms: ALGORITHMS,
-        clockTolerance: TOLERANCE_SECONDS,
-        currentDate: clock.now(),
-        requiredClaims: ['exp', 'sub'],
+      const loaded = await provider.withKeys(source);
+      return await verifySignature(token, loaded).catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        await provider.reloadKeys(loaded.keys, source);
+        return verifySignature(token, loaded);
       });
-      if (!isAccessToken(payload, protectedHeader.typ)) throw invalid();
-      return payload;
     } catch (error) {
       throw refusalOf(error);
     }
   }
 
-  async function introspect(token: string, options: { trace: Trace }): Promise<Verified> {
-    const answer = await answerAbout(token);
-    const isOurs = [answer.aud ?? []].flat().includes(audience);
-    const isEnded = answer.exp !== undefined && answer.exp * 1_000 <= clock.now().getTime();
-    const isBearer = (answer.token_type ?? 'bearer').toLowerCase() === 'bearer' && answer.cnf === undefined;
-    if (!answer.active || !isOurs || isEnded || !isBearer) throw invalid();
-    return holderOf(answer, options);
+  /** Uses only loaded keys, because `RemoteJWKSet` would load unknown keys without regard to the limit. */
+  async function verifySignature(token: string, { keys, issuer }: DiscoveredProvider): Promise<JWTPayload> {
+    const loadedKeys = createLocalJWKSet(keys.jwks() ?? { keys: [] });
+    const { payload, protectedHeader } = await jwtVerify(token, loadedKeys, {
+      issuer,
+      audience,
+      algorithms: SIGNATURE_ALGORITHMS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: clock.now(),
+      requiredClaims: ['exp', 'sub'],
+    });
+    if (!isAccessToken(payload, protectedHeader.typ)) throw invalidToken();
+    return payload;
   }
 
-  async function answerAbout(token: string) {
+  async function introspect(token: string, source: QuerySource, trace: Trace): Promise<Verified> {
+    const response = await introspectionOf(token, source);
+    const isForAudience = [response.aud ?? []].flat().includes(audience);
+    const isExpired = response.exp !== undefined && response.exp * 1_000 <= clock.now().getTime();
+    const isBearer =
+      (response.token_type ?? 'bearer').toLowerCase() === 'bearer' && response.cnf === undefined;
+    if (!response.active || !isForAudience || isExpired || !isBearer) throw invalidToken();
+    return userOf(response, { trace });
+  }
+
+  async function introspectionOf(token: string, source: QuerySource) {
     try {
-      const { client, issuer } = await provider.get();
-      const answer = await openid.tokenIntrospection(client, token, { token_type_hint: 'access_token' });
-      if (answer.iss !== undefined && answer.iss !== issuer) throw invalid();
-      return answer;
+      const { response, issuer } = await provider.introspect(token, source);
+      if (response.iss !== undefined && response.iss !== issuer) throw invalidToken();
+      return response;
     } catch (error) {
-      throw refusalOf(error);
+      const refusal = refusalOf(error);
+      // Few opaque tokens have a dot: an unknown token with one is more likely an incomplete JWT.
+      const isDoubtful = source !== UNLIMITED && token.includes('.');
+      throw refusal.code === 'DEPENDENCY_UNAVAILABLE' && isDoubtful
+        ? new UndecidedRejection(INVALID)
+        : refusal;
     }
   }
 
-  async function holderOf(claims: Claims, options: { trace: Trace }): Promise<Verified> {
-    const user = await people.seen(claims, options);
-    if (!user) throw invalid();
+  async function userOf(claims: UserClaims, options: { trace: Trace }): Promise<Verified> {
+    const user = await userSync.syncAccessToken(claims, options);
+    if (!user) throw invalidToken();
     return { userId: user.userId, scopes: scopesIn(claims, scopePrefix) };
   }
 
-  /** The reason stays here, as errors of the libraries hold what they are about. */
+  /** The refusal has no cause, because errors of the libraries contain tokens. */
   function refusalOf(error: unknown): Refusal {
     if (error instanceof Refusal) return error;
-    if (error instanceof errors.JWTExpired) return refuse('TOKEN_EXPIRED', 'the access token has expired');
-    if (error instanceof errors.JOSEError && !OF_PROVIDER.has(error.code)) return invalid();
-    log.warn({ reason: reasonOf(error) }, 'the identity provider cannot be asked about an access token');
-    return refuse('DEPENDENCY_UNAVAILABLE', 'the identity provider cannot be asked about the access token');
+    if (error instanceof errors.JWTExpired) return refuse('TOKEN_EXPIRED', 'The access token has expired.');
+    if (error instanceof errors.JOSEError && !PROVIDER_ERROR_CODES.has(error.code)) return invalidToken();
+    if (error instanceof openid.ResponseBodyError && REJECTING_ERRORS.has(error.error)) return invalidToken();
+    log.warn(
+      { reason: describeFailure(error) },
+      'an access token could not be verified with the identity provider',
+    );
+    return refuse(
+      'DEPENDENCY_UNAVAILABLE',
+      'The identity provider cannot be reached to verify the access token.',
+    );
   }
 
   return {
-    /** Refused with UNAUTHENTICATED, TOKEN_EXPIRED, and DEPENDENCY_UNAVAILABLE where the provider has to be asked. */
-    async verify(token: string, options: { trace: Trace }): Promise<Verified> {
+    /** Fails with UNAUTHENTICATED or TOKEN_EXPIRED, or with DEPENDENCY_UNAVAILABLE when the provider is needed. */
+    async verify(token: string, { trace, address = '', again }: TokenRequest): Promise<Verified> {
       const digest = sha256(token);
-      const known = verified.get(digest);
-      if (known && known.endsAt > clock.now().getTime()) return known;
-      if (token.length > MAX_CHARACTERS) throw invalid();
-      if (JWT.test(token)) return verify(token, digest, options);
-      if (!introspection || !OPAQUE.test(token)) throw invalid();
-      return asked.get(digest, () => introspect(token, options));
+      const now = clock.now().getTime();
+      const cached = verifiedJwts.get(digest);
+      if (cached && cached.endsAt > now) return cached;
+      const rejection = rejections.get(digest);
+      if (rejection && rejection.endsAt > now) throw refuse(rejection.code, rejection.message);
+      const form = tokenFormOf(token);
+      if (form === 'malformed' || (form === 'opaque' && !introspection)) throw invalidToken();
+      const source = again || known.has(digest) ? UNLIMITED : address;
+      try {
+        const found = await (form === 'jwt'
+          ? verifyJwt(token, digest, source, trace)
+          : introspected.get(digest, () => introspect(token, source, trace)));
+        known.set(digest, true);
+        return found;
+      } catch (error) {
+        if (isFinalRejection(error)) {
+          const { code, message } = error;
+          rejections.set(digest, { code, message, endsAt: now + REJECTION_MS });
+          known.delete(digest);
+        }
+        throw error;
+      }
     },
   };
 }
 
-/** Codes of jose that speak of what the provider has answered, not of the token. */
-const OF_PROVIDER = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+/** Error codes of jose for responses of the provider, not for the token. */
+const PROVIDER_ERROR_CODES = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
 
-function invalid(): Refusal {
-  return refuse('UNAUTHENTICATED', 'the access token is not valid here');
+/** OAuth errors of the introspection endpoint that concern the token. */
+const REJECTING_ERRORS = new Set(['invalid_request', 'invalid_token', 'unsupported_token_type']);
+
+const INVALID = 'The access token is invalid or made for another service.';
+
+function invalidToken(): Refusal {
+  return refuse('UNAUTHENTICATED', INVALID);
 }
 
-/** An ID token says who somebody is to a client; it lets nobody do anything. A token that is bound to a key needs that. */
+/** Whether the same token would be rejected again. */
+function isFinalRejection(error: unknown): error is Refusal {
+  if (!(error instanceof Refusal) || error instanceof UndecidedRejection) return false;
+  return error.code === 'UNAUTHENTICATED' || error.code === 'TOKEN_EXPIRED';
+}
+
+/** ID tokens are no access tokens. Tokens bound to a key (`cnf`) are rejected, because the key is not checked. */
 function isAccessToken(claims: JWTPayload, type: string | undefined): boolean {
   const kind = type?.toLowerCase().replace(/^application\//, '') ?? 'jwt';
   const isIdToken = claims.typ === 'ID' || ID_TOKEN_CLAIMS.some((claim) => claims[claim] !== undefined);
   return TYPES.includes(kind) && !isIdToken && claims.cnf === undefined;
 }
 
-function scopesIn({ scope, scp }: Claims, prefix: string): Scope[] {
-  const texts = [scope, scp].flat().flatMap((one) => (typeof one === 'string' ? one.split(' ') : []));
+function scopesIn({ scope, scp }: UserClaims, prefix: string): Scope[] {
+  const texts = [scope, scp].flat().flatMap((text) => (typeof text === 'string' ? text.split(' ') : []));
   return texts.flatMap((text) => {
     const name = text.startsWith(prefix) ? text.slice(prefix.length) : '';
     return isScope(name) ? [name] : [];

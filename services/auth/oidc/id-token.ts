@@ -1,16 +1,21 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { ALGORITHMS, type Discovered, TOLERANCE_SECONDS } from './provider.ts';
+import { CLOCK_TOLERANCE_SECONDS, type DiscoveredProvider, SIGNATURE_ALGORITHMS } from './provider.ts';
 
 /**
- * Verifies the signature of an ID token that the provider has just given. A key that nobody has seen before is looked
- * for at once: it was the provider itself that used it.
+ * Verifies the signature of an ID token from the provider. An unknown key is loaded at once, because the token comes
+ * directly from the provider.
  */
 export async function verifyIdToken(
   idToken: string,
   clientId: string,
-  { keys, issuer }: Discovered,
+  { keys, issuer }: DiscoveredProvider,
 ): Promise<JWTPayload> {
-  const options = { issuer, audience: clientId, algorithms: ALGORITHMS, clockTolerance: TOLERANCE_SECONDS };
+  const options = {
+    issuer,
+    audience: clientId,
+    algorithms: SIGNATURE_ALGORITHMS,
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  };
   try {
     return (await jwtVerify(idToken, keys, options)).payload;
   } catch (error) {

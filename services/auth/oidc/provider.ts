@@ -1,99 +1,140 @@
 import { createRemoteJWKSet, customFetch as keysFetch, type RemoteJWKSet } from 'jose';
 import * as openid from 'openid-client';
 import type { Clock } from '../../../lib/clock.ts';
-import { isSecure } from '../config.ts';
-import { ProviderFailure } from './failure.ts';
-import { askProvider } from './fetch.ts';
+import { isTransportSecure } from '../config.ts';
+import { describeFailure, OidcProviderError } from './provider-error.ts';
+import { fetchFromProvider } from './provider-fetch.ts';
 
-export interface ProviderOptions {
-  /** Of the identity provider, as it is set. */
+interface ProviderOptions {
+  /** Issuer URL from the settings. */
   issuer: string;
   clientId: string;
   clientSecret: string | undefined;
 }
 
-/** What the identity provider says of itself. */
-export interface Discovered {
-  /** Speaks to it. */
+/** The discovered metadata of the identity provider. */
+export interface DiscoveredProvider {
   client: openid.Configuration;
-  /** As it stands in its tokens. */
+  /** The issuer as it appears in tokens. */
   issuer: string;
-  /** The keys with which it signs. One that nobody knows is looked for there. */
+  /** The signing keys. Unknown keys are loaded from the provider. */
   keys: RemoteJWKSet;
 }
 
-/** Signatures whose keys are no secret of ours, nor of anybody who can verify them. */
-export const ALGORITHMS = [
+/** Asymmetric signature algorithms. */
+export const SIGNATURE_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
-export const TOLERANCE_SECONDS = 30;
+export const CLOCK_TOLERANCE_SECONDS = 30;
 
 const AGE_MS = 60 * 60 * 1_000;
 const KEYS_AGE_MS = 10 * 60 * 1_000;
-/** Whoever shows tokens of unknown keys has the provider asked no more often than this. */
-const KEYS_PAUSE_MS = 2_000;
+/** The results of checks are used again for this long. */
+const CHECK_AGE_MS = { succeeded: 5_000, failed: 1_000 };
+/** Minimum time between two loads for tokens with unknown keys. */
+const KEYS_COOLDOWN_MS = 2_000;
 
-export type Provider = ReturnType<typeof createProvider>;
+export type ProviderClient = ReturnType<typeof createProviderClient>;
 
 /**
- * What is known of the identity provider, asked for when it is first needed and every hour from then on. That it
- * cannot be reached is no reason not to start, nor to forget what it has said.
+ * Loads the metadata of the identity provider at the first use and every hour from then on. The service starts without
+ * it, and keeps older metadata while the provider cannot be reached.
  */
-export function createProvider(options: ProviderOptions, clock: Clock) {
-  let known: { discovered: Discovered; at: number } | undefined;
-  let asking: Promise<Discovered> | undefined;
+export function createProviderClient(options: ProviderOptions, clock: Clock) {
+  let cached: { discovered: DiscoveredProvider; at: number } | undefined;
+  let loading: Promise<DiscoveredProvider> | undefined;
 
-  function ask(): Promise<Discovered> {
-    asking ??= discover(options)
+  function load(): Promise<DiscoveredProvider> {
+    loading ??= discover(options)
       .then((discovered) => {
-        known = { discovered, at: clock.now().getTime() };
+        cached = { discovered, at: clock.now().getTime() };
         return discovered;
       })
       .finally(() => {
-        asking = undefined;
+        loading = undefined;
       });
-    return asking;
+    return loading;
+  }
+
+  const metadataUrl = metadataUrlOf(options.issuer);
+  let checked: { outcome: Promise<void>; until: number } | undefined;
+
+  async function requestMetadata(): Promise<void> {
+    const { ok, status } = await fetchFromProvider(metadataUrl, { method: 'GET', headers: {} });
+    if (!ok) throw new OidcProviderError(`the identity provider answered with HTTP status ${status}`);
   }
 
   return {
-    /** Throws when it cannot be reached, or says what cannot be. */
-    async get(): Promise<Discovered> {
-      if (!known) return ask();
-      if (clock.now().getTime() - known.at >= AGE_MS) ask().catch(() => {});
-      return known.discovered;
+    /** Whether `get` sends a request to the provider. */
+    isLoadDue: () => cached === undefined || clock.now().getTime() - cached.at >= AGE_MS,
+
+    /** Rejects when the provider does not answer. Asks it at most once a second. */
+    async check(): Promise<void> {
+      const now = () => clock.now().getTime();
+      if (!checked || now() >= checked.until) {
+        const check = { outcome: requestMetadata(), until: Number.POSITIVE_INFINITY };
+        checked = check;
+        check.outcome.then(
+          () => {
+            check.until = now() + CHECK_AGE_MS.succeeded;
+          },
+          () => {
+            check.until = now() + CHECK_AGE_MS.failed;
+          },
+        );
+      }
+      await checked.outcome.catch((error: unknown) => {
+        throw new Error(`${describeFailure(error)}; existing logins and tokens work`);
+      });
+    },
+
+    /** Throws when the provider cannot be reached or its metadata is invalid. */
+    async get(): Promise<DiscoveredProvider> {
+      if (!cached) return load();
+      if (clock.now().getTime() - cached.at >= AGE_MS) load().catch(() => {});
+      return cached.discovered;
     },
   };
 }
 
-async function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<Discovered> {
-  const isPlain = new URL(issuer).protocol === 'http:';
+/** The address of the metadata (https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig). */
+function metadataUrlOf(issuer: string): string {
+  return issuer.includes('/.well-known/')
+    ? issuer
+    : `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+async function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<DiscoveredProvider> {
+  const isPlaintext = new URL(issuer).protocol === 'http:';
   const client = await openid.discovery(
     new URL(issuer),
     clientId,
-    { [openid.clockTolerance]: TOLERANCE_SECONDS },
+    { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
     clientSecret === undefined ? openid.None() : withSecret(clientSecret),
     {
-      [openid.customFetch]: askProvider,
-      execute: isPlain ? [openid.allowInsecureRequests] : [],
+      [openid.customFetch]: fetchFromProvider,
+      execute: isPlaintext ? [openid.allowInsecureRequests] : [],
     },
   );
   const metadata = client.serverMetadata();
-  const { jwks_uri: place, authorization_endpoint: start } = metadata;
-  if (!place || !isSecure(place) || !start || !isSecure(start)) {
-    throw new ProviderFailure('the identity provider does not say where its keys are and where logins begin');
+  const { jwks_uri: keysUrl, authorization_endpoint: authorizationUrl } = metadata;
+  if (!keysUrl || !isTransportSecure(keysUrl) || !authorizationUrl || !isTransportSecure(authorizationUrl)) {
+    throw new OidcProviderError(
+      'the metadata of the identity provider has no secure jwks_uri or authorization_endpoint',
+    );
   }
-  // Throws where its place cannot be spoken to in the way that the issuer can.
+  // Throws when the authorization endpoint does not use the scheme of the issuer.
   openid.buildAuthorizationUrl(client, {});
-  const keys = createRemoteJWKSet(new URL(place), {
-    [keysFetch]: askProvider,
+  const keys = createRemoteJWKSet(new URL(keysUrl), {
+    [keysFetch]: fetchFromProvider,
     cacheMaxAge: KEYS_AGE_MS,
-    cooldownDuration: KEYS_PAUSE_MS,
+    cooldownDuration: KEYS_COOLDOWN_MS,
   });
   return { client, issuer: metadata.issuer, keys };
 }
 
-/** In the way that the provider names, or else in the one that every provider knows. */
+/** Uses the authentication method that the provider names, and Basic authentication by default. */
 function withSecret(secret: string): openid.ClientAuth {
   const basic = openid.ClientSecretBasic(secret);
   const post = openid.ClientSecretPost(secret);

@@ -1,9 +1,9 @@
+import { createBatcher } from '../../../lib/db/batcher.ts';
 import { type Database, statement, type WriteOptions } from '../../../lib/db/database.ts';
-import { createGroup } from '../../../lib/db/group.ts';
 import type { Scope } from '../domain/scopes.ts';
 
-/** What is known of a personal access token that somebody shows. */
-export interface KnownToken {
+/** The stored data of a personal access token. */
+export interface TokenRecord {
   /** tok_… */
   id: string;
   userId: string;
@@ -13,8 +13,8 @@ export interface KnownToken {
   lastUsedAt: Date | null;
 }
 
-/** The same of a login. */
-export interface KnownLogin {
+/** The stored data of a login. */
+export interface LoginRecord {
   /** lgn_… */
   id: string;
   userId: string;
@@ -57,20 +57,20 @@ const USERS_SEEN = statement(
    update users t set last_seen_at = greatest(t.last_seen_at, l.at) from locked l where t.user_id = l.user_id`,
 );
 
-const TOUCH = { tok: TOKENS_USED, lgn: LOGINS_USED, usr: USERS_SEEN };
+const RECORD_LAST_SEEN = { tok: TOKENS_USED, lgn: LOGINS_USED, usr: USERS_SEEN };
 
 export type CredentialStore = ReturnType<typeof createCredentialStore>;
 
-/** Credentials are looked for by the SHA-256 of what was shown, in hexadecimal. */
+/** Looks up credentials by the SHA-256 of their value, in hexadecimal. */
 export function createCredentialStore(db: Database) {
-  /** Whoever shows what nobody has gets no more than two connections, whatever their number. */
-  const lookup = <Known>(name: string, query: typeof TOKENS) =>
-    createGroup<string, Known | undefined>({
+  /** Requests with unknown credentials use at most two connections, however many arrive. */
+  const createLookup = <Found>(name: string, query: typeof TOKENS) =>
+    createBatcher<string, Found | undefined>({
       name,
-      watch: db.watch,
+      observer: db.observer,
       async run(digests, options) {
         const hashes = digests.map((digest) => Buffer.from(digest, 'hex'));
-        const rows = await db.rows<Known & { digest: string }>(query, [hashes], options);
+        const rows = await db.rows<Found & { digest: string }>(query, [hashes], options);
         const byDigest = new Map(rows.map((row) => [row.digest, row]));
         return digests.map((digest) => byDigest.get(digest));
       },
@@ -78,16 +78,19 @@ export function createCredentialStore(db: Database) {
       maxItems: 500,
       maxBytes: 500,
     });
-  const tokens = lookup<KnownToken>('auth.token_lookups', TOKENS);
-  const logins = lookup<KnownLogin>('auth.login_lookups', LOGINS);
+  const tokens = createLookup<TokenRecord>('auth.token_lookups', TOKENS);
+  const logins = createLookup<LoginRecord>('auth.login_lookups', LOGINS);
 
   return {
     token: (digest: string, options?: WriteOptions) => tokens.submit(digest, options),
     login: (digest: string, options?: WriteOptions) => logins.submit(digest, options),
 
-    /** Notes when tokens, logins or users were last seen. */
-    async touch(kind: keyof typeof TOUCH, seen: ReadonlyMap<string, Date>): Promise<void> {
-      await db.change(TOUCH[kind], [[...seen.keys()], [...seen.values()]]);
+    /** Stores when tokens, logins or users were last seen. */
+    async recordLastSeen(
+      kind: keyof typeof RECORD_LAST_SEEN,
+      seen: ReadonlyMap<string, Date>,
+    ): Promise<void> {
+      await db.change(RECORD_LAST_SEEN[kind], [[...seen.keys()], [...seen.values()]]);
     },
   };
 }

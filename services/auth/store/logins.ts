@@ -1,7 +1,8 @@
 import { type Database, type Statement, statement, type WriteOptions } from '../../../lib/db/database.ts';
+import { storedSecret } from '../../../lib/db/sealing-check.ts';
 
-/** A browser that is at the identity provider. Digests are the SHA-256 of cookies, in hexadecimal. */
-export interface Attempt {
+/** A login in progress, while the browser is at the identity provider. Digests are the SHA-256 of cookies, in hexadecimal. */
+interface LoginAttempt {
   digest: string;
   state: string;
   sealedProof: string;
@@ -9,7 +10,7 @@ export interface Attempt {
   endsAt: Date;
 }
 
-export interface Login {
+interface Login {
   /** lgn_… */
   loginId: string;
   digest: string;
@@ -64,21 +65,29 @@ const SWEEP_IDLE = statement(
      select login_id from logins where seen_at <= $1 order by seen_at limit ${BATCH} for update skip locked))`,
 );
 
+/** One stored ID token: one whose key is none of $1, if there is any. */
+export const STORED_ID_TOKEN = storedSecret({
+  name: 'auth.stored_id_token',
+  table: 'logins',
+  sealed: 'sealed_id_token',
+  context: 'login_id',
+});
+
 export type LoginStore = ReturnType<typeof createLoginStore>;
 
 export function createLoginStore(db: Database) {
-  async function all(query: Statement, before: Date, signal: AbortSignal): Promise<void> {
+  async function deleteAll(query: Statement, before: Date, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && (await db.change(query, [before])) === BATCH);
   }
 
   return {
-    async begin({ digest, state, sealedProof, returnTo, endsAt }: Attempt, options?: WriteOptions) {
+    async begin({ digest, state, sealedProof, returnTo, endsAt }: LoginAttempt, options?: WriteOptions) {
       await db.change(BEGIN, [digest, state, sealedProof, returnTo, endsAt], options);
     },
 
-    /** The attempt of this browser with this state, which is gone from now on; undefined when there is none. */
-    async take(digest: string, state: string, { trace }: WriteOptions = {}) {
-      const [row] = await db.rows<Omit<Attempt, 'digest' | 'state'>>(TAKE, [digest, state], { trace });
+    /** Deletes and returns the attempt of this browser with this state; undefined when there is none. */
+    async consume(digest: string, state: string, { trace }: WriteOptions = {}) {
+      const [row] = await db.rows<Omit<LoginAttempt, 'digest' | 'state'>>(TAKE, [digest, state], { trace });
       return row;
     },
 
@@ -87,7 +96,7 @@ export function createLoginStore(db: Database) {
       await db.change(INSERT, [loginId, digest, userId, sealedIdToken, createdAt, endsAt], options);
     },
 
-    /** The login that is worth nothing from now on; undefined when there was none. */
+    /** Deletes and returns the login; undefined when there is none. */
     async end(digest: string, { trace }: WriteOptions = {}) {
       const [row] = await db.rows<Pick<Login, 'loginId' | 'userId' | 'sealedIdToken'>>(END, [digest], {
         trace,
@@ -95,11 +104,11 @@ export function createLoginStore(db: Database) {
       return row;
     },
 
-    /** Deletes what has ended by now, and logins that nobody has used since then; less of it when the signal aborts. */
+    /** Deletes ended attempts and logins, and logins not used since `unusedSince`. Stops early when the signal aborts. */
     async sweep(now: Date, unusedSince: Date, signal: AbortSignal): Promise<void> {
-      await all(SWEEP_ATTEMPTS, now, signal);
-      await all(SWEEP_ENDED, now, signal);
-      await all(SWEEP_IDLE, unusedSince, signal);
+      await deleteAll(SWEEP_ATTEMPTS, now, signal);
+      await deleteAll(SWEEP_ENDED, now, signal);
+      await deleteAll(SWEEP_IDLE, unusedSince, signal);
     },
   };
 }

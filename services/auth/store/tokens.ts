@@ -1,14 +1,19 @@
 import { type CursorScope, decodeCursor, pageOf } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement, type WriteOptions } from '../../../lib/db/database.ts';
-import { type IdempotencyKey, once } from '../../../lib/db/idempotency.ts';
+import { type IdempotencyKey, runOnce } from '../../../lib/db/idempotency.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { PageRequest } from '../domain/page.ts';
+import { knownScopes } from '../domain/scopes.ts';
 import type { Token } from '../domain/token.ts';
 
-type TokenRow = Omit<Token, 'expiresAt' | 'lastUsedAt'> & { expiresAt: Date | null; lastUsedAt: Date | null };
+type TokenRow = Omit<Token, 'scopes' | 'expiresAt' | 'lastUsedAt'> & {
+  scopes: string[];
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+};
 
-export interface TokenCreation {
+interface TokenCreation {
   userId: string;
   token: Token;
   /** SHA-256 of the value, in hexadecimal. */
@@ -16,8 +21,8 @@ export interface TokenCreation {
   idempotencyKey: string;
   /** The encoded request without its key. */
   request: IdempotencyKey['request'];
-  /** What a repeated request is answered with. It holds no secret. */
-  answer: Uint8Array;
+  /** The response to a repeated request. It contains no secret. */
+  response: Uint8Array;
 }
 
 const COLUMNS = `token_id as "tokenId", name, scopes, hint, created_at as "createdAt",
@@ -29,7 +34,7 @@ const INSERT = statement(
    values ($1, $2, $3, $4, $5, decode($6, 'hex'), $7, $8)`,
 );
 
-/** $2 the last token seen or the end of all ids. */
+/** $2: the last token of the previous page, or END_OF_TOKENS. */
 const LIST = statement(
   'auth.list_tokens',
   `select ${COLUMNS} from tokens where user_id = $1 and token_id < $2 order by token_id desc limit $3`,
@@ -42,26 +47,31 @@ const DELETE = statement(
 
 const END_OF_TOKENS = 'tok~';
 
-function tokenOf({ expiresAt, lastUsedAt, ...row }: TokenRow): Token {
-  return { ...row, expiresAt: expiresAt ?? undefined, lastUsedAt: lastUsedAt ?? undefined };
+function tokenOf({ scopes, expiresAt, lastUsedAt, ...row }: TokenRow): Token {
+  return {
+    ...row,
+    scopes: knownScopes(scopes),
+    expiresAt: expiresAt ?? undefined,
+    lastUsedAt: lastUsedAt ?? undefined,
+  };
 }
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 export function createTokenStore(db: Database) {
   return {
-    /** Creates it once per caller and Idempotency-Key. */
+    /** Creates the token once per caller and Idempotency-Key. */
     create(creation: TokenCreation, options?: WriteOptions) {
-      const { userId, token, digest, idempotencyKey, request, answer } = creation;
+      const { userId, token, digest, idempotencyKey, request, response } = creation;
       const { tokenId, name, scopes, hint, createdAt, expiresAt } = token;
       const key = { caller: userId, key: idempotencyKey, method: 'CreateToken', request, now: createdAt };
-      return once(
+      return runOnce(
         db,
         key,
         async (tx) => {
           const values = [tokenId, userId, name, scopes, hint, digest, createdAt, expiresAt ?? null];
           await tx.change(INSERT, values);
-          return answer;
+          return response;
         },
         { ...options, viewer: { userId } },
       );
@@ -72,13 +82,13 @@ export function createTokenStore(db: Database) {
       const scope: CursorScope = ['ListTokens', userId];
       const before = decodeCursor(scope, cursor);
       if (before !== undefined && !isId('tok', before))
-        throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
+        throw refuse('INVALID_CURSOR', 'The cursor is malformed or belongs to another list.');
       const values = [userId, before ?? END_OF_TOKENS, limit + 1];
       const rows = (await db.rows<TokenRow>(LIST, values, { ...options, viewer: { userId } })).map(tokenOf);
       return pageOf(rows, limit, scope, (token) => token.tokenId);
     },
 
-    /** The digest of the value that is worth nothing now; undefined when the token is not there. */
+    /** Deletes the token. Returns the digest of its value; undefined for an unknown token. */
     async remove(userId: string, tokenId: string, { trace }: WriteOptions = {}): Promise<string | undefined> {
       const options = { trace, viewer: { userId } };
       const [row] = await db.rows<{ digest: string }>(DELETE, [userId, tokenId], options);

@@ -4,10 +4,10 @@ import { likePattern } from '../../../lib/db/like.ts';
 import { refuse } from '../../../lib/errors.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { PageRequest } from '../domain/page.ts';
-import type { Administrators, Person } from '../domain/person.ts';
+import type { Administrators, ProviderProfile } from '../domain/provider-profile.ts';
 import { rolesOf, type User } from '../domain/user.ts';
 
-/** With null for undefined. */
+/** A row has null where User has undefined. */
 type UserRow = Omit<User, 'issuer' | 'groupsAt' | 'lastSeenAt'> & {
   issuer: string | null;
   groupsAt: Date | null;
@@ -22,8 +22,8 @@ const BY_SUBJECT = statement(
   `select ${USER_COLUMNS} from users where issuer = $1 and subject = $2`,
 );
 
-/** What the identity provider has not said stays as it is, and so do groups of which it has spoken later. */
-const MEET = statement(
+/** Absent claims do not change the stored values. Newer groups are not replaced by older ones. */
+const UPSERT = statement(
   'auth.meet_user',
   `insert into users as known (user_id, issuer, subject, display_name, roles, email, groups, created_at, last_seen_at, groups_at)
    values ($1, $2, $3, coalesce($4::text, nullif($5, ''), $3), '{}', coalesce($5::text, ''), coalesce($6::text[], '{}'), $7, $7, $8)
@@ -36,12 +36,28 @@ const MEET = statement(
 
 const BY_ID = statement('auth.user_by_id', `select ${USER_COLUMNS} from users where user_id = $1`);
 
-/** $1 the last user seen or the end of all ids, $2 the pattern and $3 the text searched for. */
+/** $1: the last user of the previous page, or END_OF_USERS. $2: the search pattern. $3: the search text. */
 const LIST = statement(
   'auth.list_users',
   `select ${USER_COLUMNS} from users
    where user_id < $1 and ($3 = '' or display_name ilike $2 or email ilike $2 or user_id = $3)
    order by user_id desc limit $4`,
+);
+
+const NAME_COLUMNS = 'user_id as "userId", display_name as "displayName", email';
+const MAX_FOUND = 20;
+
+/** $1: END_OF_USERS. $2: the search pattern. $3: the identity provider, or null in local mode, which has one user. */
+const FIND = statement(
+  'auth.find_users',
+  `select ${NAME_COLUMNS} from users
+   where user_id < $1 and enabled and issuer is not distinct from $3 and (display_name ilike $2 or email ilike $2)
+   order by user_id desc limit ${MAX_FOUND}`,
+);
+
+const NAMED = statement(
+  'auth.named_users',
+  `select ${NAME_COLUMNS} from users where user_id = any ($1::text[]) order by user_id desc`,
 );
 
 const SET_ENABLED = statement(
@@ -56,10 +72,16 @@ const DISABLED = statement(
 
 const END_OF_USERS = 'usr~';
 
+/** A user as other users see them. */
+export type UserName = Pick<User, 'userId' | 'displayName' | 'email'>;
+
 export type UserStore = ReturnType<typeof createUserStore>;
 
-/** Roles are those that the settings give now, but for the user of local mode. */
-export function createUserStore(db: Database, administrators: Administrators) {
+/**
+ * Roles follow from the current settings, except for the user of local mode. `issuer` is the identity provider, undefined
+ * in local mode.
+ */
+export function createUserStore(db: Database, administrators: Administrators, issuer?: string) {
   function userOf({ issuer, groupsAt, lastSeenAt, ...row }: UserRow): User {
     const roles = issuer === null ? row.roles : rolesOf(row, administrators);
     return {
@@ -72,7 +94,7 @@ export function createUserStore(db: Database, administrators: Administrators) {
   }
 
   return {
-    /** Which of these are disabled. */
+    /** Returns the disabled users among these. */
     async disabled(userIds: readonly string[], options?: ReadOptions): Promise<string[]> {
       const rows = await db.rows<Pick<User, 'userId'>>(DISABLED, [userIds], options);
       return rows.map(({ userId }) => userId);
@@ -87,13 +109,19 @@ export function createUserStore(db: Database, administrators: Administrators) {
       return row && userOf(row);
     },
 
-    /** Writes down what the identity provider says. The id is for somebody who comes for the first time. */
-    async meet(userId: string, issuer: string, person: Person, now: Date, { trace }: WriteOptions = {}) {
-      const { subject, displayName, email, groups, groupsAt } = person;
-      const said = [displayName ?? null, email ?? null, groups ?? null, now, groupsAt ?? null];
-      const values = [userId, issuer, subject, ...said];
-      const [row] = await db.rows<UserRow>(MEET, values, { trace });
-      if (!row) throw new Error('a user that was written down is not there');
+    /** Creates or updates the user of a profile. A new user gets `userId`. */
+    async upsert(
+      userId: string,
+      issuer: string,
+      profile: ProviderProfile,
+      now: Date,
+      { trace }: WriteOptions = {},
+    ) {
+      const { subject, displayName, email, groups, groupsAt } = profile;
+      const claims = [displayName ?? null, email ?? null, groups ?? null, now, groupsAt ?? null];
+      const values = [userId, issuer, subject, ...claims];
+      const [row] = await db.rows<UserRow>(UPSERT, values, { trace });
+      if (!row) throw new Error('the upsert of a user returned no row');
       return userOf(row);
     },
 
@@ -107,13 +135,21 @@ export function createUserStore(db: Database, administrators: Administrators) {
       const scope: CursorScope = ['ListUsers', caller, q];
       const before = decodeCursor(scope, cursor);
       if (before !== undefined && !isId('usr', before))
-        throw refuse('INVALID_CURSOR', 'the cursor is not one of this list');
+        throw refuse('INVALID_CURSOR', 'The cursor is malformed or belongs to another list.');
       const values = [before ?? END_OF_USERS, likePattern(q), q, limit + 1];
       const rows = (await db.rows<UserRow>(LIST, values, options)).map(userOf);
       return pageOf(rows, limit, scope, (user) => user.userId);
     },
 
-    /** Undefined when there is no such user. */
+    /** At most 20 enabled users whose name or e-mail address contains the text, newest first. */
+    find: (q: string, options?: ReadOptions) =>
+      db.rows<UserName>(FIND, [END_OF_USERS, likePattern(q), issuer ?? null], options),
+
+    /** Those of these users that exist, also disabled ones, newest first. */
+    named: (userIds: readonly string[], options?: ReadOptions) =>
+      db.rows<UserName>(NAMED, [userIds], options),
+
+    /** Undefined for an unknown user. */
     async setEnabled(
       userId: string,
       enabled: boolean,

@@ -1,23 +1,23 @@
+import { createBatcher } from '../../../lib/db/batcher.ts';
 import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
 import {
   type Database,
+  type DatabaseSession,
   type ReadOptions,
-  type Session,
   type Statement,
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
-import { createGroup } from '../../../lib/db/group.ts';
-import { type IdempotencyKey, once } from '../../../lib/db/idempotency.ts';
+import { type IdempotencyKey, runOnce } from '../../../lib/db/idempotency.ts';
 import { likePattern } from '../../../lib/db/like.ts';
-import type { Address, Deployment, Status } from '../domain.ts';
-import { placeOf } from './place.ts';
+import { storedSecret } from '../../../lib/db/sealing-check.ts';
+import type { Deployment, DeploymentAddress, Status } from '../domain.ts';
+import { decodeIdCursor } from './cursor.ts';
 
-/** For whom, and in which trace, something is read. */
 export type { ReadOptions };
 
-/** What a trigger needs, with the secret still sealed. */
-export interface SealedWebhook {
+/** The data of a trigger, with the sealed secret. */
+interface SealedWebhook {
   deploymentId: string;
   createdBy: string;
   agentId: string;
@@ -26,33 +26,33 @@ export interface SealedWebhook {
   sealedSecret: string;
 }
 
-export interface Creation {
+interface DeploymentCreation {
   deployment: Deployment;
   sealedSecret: string;
   idempotencyKey: string;
   /** The encoded request without its key. */
   request: IdempotencyKey['request'];
-  /** What a repeated request is answered with. It holds no secret. */
-  answer: Uint8Array;
+  /** The response to a repeated request. It contains no secret. */
+  response: Uint8Array;
 }
 
-/** Whose deployments a list shows: everybody's, or those that a user has made and those of agents that they manage. */
-export type Reach = 'all' | { createdBy: string; agentIds: readonly string[] };
+/** The deployments in a list: all, or those that a user created and those of agents that the user manages. */
+export type ListScope = 'all' | { createdBy: string; agentIds: readonly string[] };
 
 /** Empty filters are not applied. */
-export interface DeploymentFilter {
-  /** Who asks: a cursor is good for nobody else. */
+interface DeploymentFilter {
+  /** A cursor is valid only for its caller. */
   caller: string;
-  reach: Reach;
+  scope: ListScope;
   agentId: string;
   type: string;
   status: string;
   q: string;
 }
 
-export interface DeploymentPage {
+interface DeploymentPage {
   filter: DeploymentFilter;
-  /** Agents whose name holds `q`. */
+  /** Agents with `q` in their name. */
   namedAgents: readonly string[];
   limit: number;
   cursor: string;
@@ -64,7 +64,7 @@ const COLUMNS = `
   deployment_id as "deploymentId", created_by as "createdBy", agent_id as "agentId", type, status,
   prompt_prefix as "promptPrefix", created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** With an agent only when it is that agent's. */
+/** An empty agent id matches every agent. */
 const ADDRESSED = `($1 = '' or agent_id = $1) and deployment_id = $2`;
 
 const INSERT = statement(
@@ -95,40 +95,48 @@ const SEALED = statement(
    from deployments where deployment_id = any($1)`,
 );
 
-/** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
+/** One stored secret: one whose key is none of $1, if there is any. */
+export const STORED_SECRET = storedSecret({
+  name: 'deployments.stored_secret',
+  table: 'deployments',
+  sealed: 'sealed_secret',
+  context: 'deployment_id',
+});
+
+/** Every filter adds a condition, so that each combination is a separate statement with its own query plan. */
 function listStatement({ filter, namedAgents, limit }: DeploymentPage, before: string | undefined) {
-  const { reach } = filter;
+  const { scope } = filter;
   const values: unknown[] = [limit + 1];
-  const lines: string[] = [];
+  const conditions: string[] = [];
   const names: string[] = [];
-  const add = (name: string, value: unknown, line: (place: string) => string) => {
+  const add = (name: string, value: unknown, condition: (parameter: string) => string) => {
     values.push(value);
     names.push(name);
-    lines.push(line(`$${values.length}`));
+    conditions.push(condition(`$${values.length}`));
   };
-  if (filter.agentId) add('agent', filter.agentId, (place) => `agent_id = ${place}`);
-  if (filter.type) add('type', filter.type, (place) => `type = ${place}`);
-  if (filter.status) add('status', filter.status, (place) => `status = ${place}`);
+  if (filter.agentId) add('agent', filter.agentId, (parameter) => `agent_id = ${parameter}`);
+  if (filter.type) add('type', filter.type, (parameter) => `type = ${parameter}`);
+  if (filter.status) add('status', filter.status, (parameter) => `status = ${parameter}`);
   if (filter.q) {
     values.push(namedAgents);
     const named = `agent_id = any($${values.length})`;
     add(
       'q',
       likePattern(filter.q),
-      (place) => `(${named} or type ilike ${place} or deployment_id ilike ${place})`,
+      (parameter) => `(${named} or type ilike ${parameter} or deployment_id ilike ${parameter})`,
     );
   }
-  if (before !== undefined) add('before', before, (place) => `deployment_id < ${place}`);
-  const newest = (whose: string[]) => {
-    const where = [...whose, ...lines];
+  if (before !== undefined) add('before', before, (parameter) => `deployment_id < ${parameter}`);
+  const newest = (ownership: string[]) => {
+    const where = [...ownership, ...conditions];
     return `select * from deployments ${where.length > 0 ? `where ${where.join(' and ')}` : ''}
             order by deployment_id desc limit $1`;
   };
   let found = newest([]);
-  if (reach !== 'all') {
-    // Each is found by an index of its own, whatever there is of others.
-    const place = values.push(reach.createdBy, reach.agentIds);
-    found = `(${newest([`created_by = $${place - 1}`])}) union (${newest([`agent_id = any($${place})`])})`;
+  if (scope !== 'all') {
+    // Each half uses its own index, so its cost does not depend on the deployments of other users.
+    const last = values.push(scope.createdBy, scope.agentIds);
+    found = `(${newest([`created_by = $${last - 1}`])}) union (${newest([`agent_id = any($${last})`])})`;
     names.push('reached');
   }
   const query: Statement = statement(
@@ -142,18 +150,18 @@ function deploymentOf({ promptPrefix, ...row }: Row): Deployment {
   return { ...row, promptPrefix: promptPrefix ?? undefined };
 }
 
-/** What is changed is not given up half-way. */
-function uncancelled({ trace, viewer }: WriteOptions): WriteOptions {
+/** A change is not cancelled when the caller leaves. */
+function withoutSignal({ trace, viewer }: WriteOptions): WriteOptions {
   return { trace, viewer };
 }
 
 export type DeploymentStore = ReturnType<typeof createDeploymentStore>;
 
 export function createDeploymentStore(db: Database) {
-  // Whoever calls with ids that nobody has gets no more than these two connections, whatever their number.
-  const lookups = createGroup<string, SealedWebhook | undefined>({
+  // Requests with unknown ids use at most two connections, however many arrive.
+  const lookups = createBatcher<string, SealedWebhook | undefined>({
     name: 'deployments.lookups',
-    watch: db.watch,
+    observer: db.observer,
     async run(deploymentIds, options) {
       const rows = await db.rows<SealedWebhook>(SEALED, [deploymentIds], options);
       const byId = new Map(rows.map((row) => [row.deploymentId, row]));
@@ -165,8 +173,11 @@ export function createDeploymentStore(db: Database) {
   });
 
   return {
-    /** Creates it once per caller and Idempotency-Key. */
-    create({ deployment, sealedSecret, idempotencyKey, request, answer }: Creation, options?: WriteOptions) {
+    /** Creates the deployment once per caller and Idempotency-Key. */
+    create(
+      { deployment, sealedSecret, idempotencyKey, request, response }: DeploymentCreation,
+      options?: WriteOptions,
+    ) {
       const { deploymentId, createdBy, agentId, type, status, promptPrefix, createdAt } = deployment;
       const key = {
         caller: createdBy,
@@ -175,7 +186,7 @@ export function createDeploymentStore(db: Database) {
         request,
         now: createdAt,
       };
-      const insert = async (tx: Session) => {
+      const insert = async (tx: DatabaseSession) => {
         await tx.change(INSERT, [
           deploymentId,
           createdBy,
@@ -186,37 +197,37 @@ export function createDeploymentStore(db: Database) {
           sealedSecret,
           createdAt,
         ]);
-        return answer;
+        return response;
       };
-      return once(db, key, insert, options);
+      return runOnce(db, key, insert, options);
     },
 
     async list(page: DeploymentPage, options?: ReadOptions) {
       const { caller, agentId, type, status, q } = page.filter;
       const scope: CursorScope = ['deployments', caller, agentId, type, status, q];
-      const { query, values } = listStatement(page, placeOf('dep', scope, page.cursor));
+      const { query, values } = listStatement(page, decodeIdCursor('dep', scope, page.cursor));
       const rows = (await db.rows<Row>(query, values, options)).map(deploymentOf);
       return pageOf(rows, page.limit, scope, (row) => row.deploymentId);
     },
 
-    async find({ agentId, deploymentId }: Address, options?: ReadOptions) {
+    async find({ agentId, deploymentId }: DeploymentAddress, options?: ReadOptions) {
       const [row] = await db.rows<Row>(BY_ADDRESS, [agentId, deploymentId], options);
       return row && deploymentOf(row);
     },
 
-    async setStatus(address: Address, status: Status, now: Date, options: WriteOptions = {}) {
+    async setStatus(address: DeploymentAddress, status: Status, now: Date, options: WriteOptions = {}) {
       const { agentId, deploymentId } = address;
       const values = [agentId, deploymentId, status, now];
-      const [row] = await db.rows<Row>(SET_STATUS, values, uncancelled(options));
+      const [row] = await db.rows<Row>(SET_STATUS, values, withoutSignal(options));
       return row && deploymentOf(row);
     },
 
-    /** False when it is not there. Its refused calls go with it. */
-    async remove({ agentId, deploymentId }: Address, options?: WriteOptions): Promise<boolean> {
+    /** Deletes the deployment and its refused invocations. Returns false for an unknown deployment. */
+    async remove({ agentId, deploymentId }: DeploymentAddress, options?: WriteOptions): Promise<boolean> {
       return (await db.change(DELETE, [agentId, deploymentId], options)) > 0;
     },
 
-    /** Many calls at the same time share a statement. */
+    /** Concurrent calls share a statement. */
     sealedWebhook: (deploymentId: string, options?: WriteOptions): Promise<SealedWebhook | undefined> =>
       lookups.submit(deploymentId, options),
   };

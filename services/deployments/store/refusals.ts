@@ -1,15 +1,14 @@
 import { type CursorScope, pageOf } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
-import { type Invocation, newestFirst, type RefusalRow } from '../domain.ts';
-import { placeOf } from './place.ts';
+import { type Invocation, mergeNewestFirst, type RefusalRow } from '../domain.ts';
+import { decodeIdCursor } from './cursor.ts';
 
-/** Of each deployment, so many rows of refused calls are kept. */
-const KEPT = 1_000;
+/** Rows that are kept per deployment. */
+const MAX_ROWS = 1_000;
 
 /**
- * Adds rows and takes the oldest away. Rows of deployments that are gone meanwhile are left out. A row that
- * comes a second time, because nobody heard that the first write succeeded, changes nothing; only one that stands for
- * many calls is counted up.
+ * Adds rows and deletes the oldest rows. Rows of deleted deployments are skipped. A row that is written again, because
+ * the result of the first write was lost, changes nothing; only the count of a row for several requests increases.
  */
 const ADD = statement(
   'deployments.add_refusals',
@@ -27,7 +26,7 @@ const ADD = statement(
      where old.deployment_id = fresh.deployment_id
        and old.invocation_id <= (
          select invocation_id from refusals where deployment_id = fresh.deployment_id
-         order by invocation_id desc offset greatest(${KEPT} - fresh.rows, 0) limit 1
+         order by invocation_id desc offset greatest(${MAX_ROWS} - fresh.rows, 0) limit 1
        )
        and not exists (select from noted n where n.deployment_id = old.deployment_id and n.slot = old.slot)
    )
@@ -47,10 +46,10 @@ const BEFORE = statement(
    order by invocation_id desc limit $3`,
 );
 
-/** Reads accepted calls: those with a smaller invocation id than `before` (empty: the newest), newest first. */
-export type ReadAccepted = (before: string, limit: number) => Promise<Invocation[]>;
+/** Reads accepted invocations with an id smaller than `before` (empty: the newest), newest first. */
+export type AcceptedInvocationReader = (before: string, limit: number) => Promise<Invocation[]>;
 
-export interface InvocationPage {
+interface InvocationPage {
   caller: string;
   deploymentId: string;
   limit: number;
@@ -61,7 +60,7 @@ export type RefusalStore = ReturnType<typeof createRefusalStore>;
 
 export function createRefusalStore(db: Database) {
   return {
-    /** Repeats itself when two replicas that write at the same time block each other. */
+    /** Repeats the transaction after a deadlock with another replica. */
     async add(rows: RefusalRow[]): Promise<void> {
       const column = <Value>(pick: (row: RefusalRow) => Value) => rows.map(pick);
       await db.transaction((tx) =>
@@ -78,16 +77,16 @@ export function createRefusalStore(db: Database) {
       );
     },
 
-    /** One page of refused and accepted calls together, newest first. */
-    async invocations(page: InvocationPage, readAccepted: ReadAccepted, options?: ReadOptions) {
+    /** One page of refused and accepted invocations, newest first. */
+    async invocations(page: InvocationPage, readAccepted: AcceptedInvocationReader, options?: ReadOptions) {
       const scope: CursorScope = ['invocations', page.caller, page.deploymentId];
-      const before = placeOf('inv', scope, page.cursor);
-      const wanted = page.limit + 1;
+      const before = decodeIdCursor('inv', scope, page.cursor);
+      const limit = page.limit + 1;
       const [accepted, refused] = await Promise.all([
-        readAccepted(before ?? '', wanted),
-        db.rows<Invocation>(BEFORE, [page.deploymentId, before ?? null, wanted], options),
+        readAccepted(before ?? '', limit),
+        db.rows<Invocation>(BEFORE, [page.deploymentId, before ?? null, limit], options),
       ]);
-      return pageOf(newestFirst(accepted, refused), page.limit, scope, (row) => row.invocationId);
+      return pageOf(mergeNewestFirst(accepted, refused), page.limit, scope, (row) => row.invocationId);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What stands at a path. */
+/** A file, directory or symlink, without its path. */
 export interface Node {
   kind: 'file' | 'directory' | 'symlink';
   /** cnt_…; empty unless it is a file. */
@@ -8,27 +8,27 @@ export interface Node {
   /** Lowercase hexadecimal; empty unless it is a file. */
   sha256: string;
   executable: boolean;
-  /** Of a symlink; otherwise empty. */
+  /** Target of a symlink; otherwise empty. */
   target: string;
   modifiedAt: Date;
 }
 
-export interface Placed {
+export interface TreeEntry {
   path: string;
   node: Node;
 }
 
 export function directory(modifiedAt: Date): Node {
-  return { ...NOTHING_IN_IT, kind: 'directory', modifiedAt };
+  return { ...EMPTY_NODE, kind: 'directory', modifiedAt };
 }
 
 export function symlink(target: string, modifiedAt: Date): Node {
-  return { ...NOTHING_IN_IT, kind: 'symlink', target, modifiedAt };
+  return { ...EMPTY_NODE, kind: 'symlink', target, modifiedAt };
 }
 
-const NOTHING_IN_IT = { contentId: '', size: 0, sha256: '', executable: false, target: '' };
+const EMPTY_NODE = { contentId: '', size: 0, sha256: '', executable: false, target: '' };
 
-/** Whether both say the same to whoever reads them, whenever it was written. */
+/** Returns whether both nodes have the same kind and content; their modification times may differ. */
 export function sameContent(one: Node | undefined, other: Node | undefined): boolean {
   return one?.kind === other?.kind && one?.sha256 === other?.sha256 && one?.target === other?.target;
 }

@@ -1,26 +1,28 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Deliverer } from '../deliverer.ts';
-import type { Limits } from '../domain/outcome.ts';
-import type { Reader } from '../reader.ts';
-import type { ReceiverContext } from '../receiver.ts';
-import type { Changing } from '../store/changing.ts';
+import type { ContentReader } from '../content-reader.ts';
+import type { ContentReceiverContext } from '../content-receiver.ts';
+import type { EventDeliverer } from '../deliverer.ts';
+import type { WorkspaceLimits } from '../domain/change-set.ts';
+import type { PartReceiver } from '../part-receiver.ts';
 import type { Contents } from '../store/contents.ts';
-import type { Fences } from '../store/fences.ts';
-import type { Forks } from '../store/forks.ts';
-import type { Reads } from '../store/reads.ts';
-import type { Locate } from './places.ts';
+import type { WorkspaceForks } from '../store/forks.ts';
+import type { WorkspaceReads } from '../store/reads.ts';
+import type { WorkspaceChanges } from '../store/workspace-changes.ts';
+import type { Fences } from '../store/workspaces.ts';
+import type { LocateWorkspace } from './locate.ts';
 
-/** What the handlers work with. */
-export interface HandlerContext {
+/** The dependencies of the handlers. */
+export interface FilesHandlerContext {
   clock: Clock;
-  locate: Locate;
-  reads: Reads;
-  changing: Changing;
+  locate: LocateWorkspace;
+  reads: WorkspaceReads;
+  workspaceChanges: WorkspaceChanges;
   contents: Contents;
   fences: Fences;
-  forks: Forks;
-  reader: Reader;
-  receiving: ReceiverContext;
-  deliverer: Deliverer;
-  limits: Limits;
+  forks: WorkspaceForks;
+  reader: ContentReader;
+  receiving: ContentReceiverContext;
+  partReceiver: PartReceiver;
+  deliverer: EventDeliverer;
+  limits: WorkspaceLimits;
 }

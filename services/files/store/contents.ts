@@ -1,38 +1,35 @@
 import {
   type Database,
+  type DatabaseSession,
   type ReadOptions,
-  type Session,
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
-import { checkUsage } from '../domain/usage.ts';
+import { checkOwnerQuota } from '../domain/owner-quota.ts';
 
-/** The bytes of a file: where they are, and how they are recognised. */
-export interface Content {
+/** A stored content: the object that holds its bytes, and its checksums. */
+export interface StoredContent {
   /** cnt_… */
   contentId: string;
   size: number;
   /** Lowercase hexadecimal. */
   sha256: string;
   objectKey: string;
-  /** A CRC-32 of each MiB, big-endian. */
+  /** The CRC-32 of each MiB, big-endian. */
   checks: Buffer;
 }
 
-/** What has been written to the object store, and waits for a row. */
-export interface Written extends Content {}
+const CONTENT_COLUMNS = `content_id as "contentId", size, sha256, object_key as "objectKey", checks`;
 
-const CONTENT = `content_id as "contentId", size, sha256, object_key as "objectKey", checks`;
-
-const BY_ID = statement('files.content', `select ${CONTENT} from contents where content_id = $1`);
+const BY_ID = statement('files.content', `select ${CONTENT_COLUMNS} from contents where content_id = $1`);
 const BY_IDS = statement(
   'files.contents',
-  `select ${CONTENT} from contents where content_id = any ($1::text[])`,
+  `select ${CONTENT_COLUMNS} from contents where content_id = any ($1::text[])`,
 );
 
-/** Whoever says that bytes are there already says also that they are needed, for a while at least. */
-const KNOWN = statement(
+/** Finds contents that the owner has stored already and protects them from garbage collection until $3. */
+const EXISTING = statement(
   'files.known_contents',
   `update contents set check_at = $3, doomed_at = null
    where owner_id = $1 and sha256 = any ($2::text[]) and deleting_at is null and damaged_at is null
@@ -40,8 +37,8 @@ const KNOWN = statement(
 );
 
 /**
- * When somebody else was faster, theirs counts; but a damaged object is replaced by the new one. The row of the owner
- * is locked last: whoever holds it waits for nobody.
+ * On a conflict with a concurrent upload the existing object is kept, unless it is damaged; then the new object replaces
+ * it. The owner's row is locked last, so a transaction that holds it waits for no other lock.
  */
 const ADD = statement(
   'files.add_contents',
@@ -69,7 +66,7 @@ const ADD = statement(
 
 const USED = statement('files.used_bytes', 'select bytes from owners where owner_id = $1');
 
-/** First, and in one order: two that need the same ones must not wait for each other. */
+/** Runs before LOCK_FOR_USE and locks in id order, so that two changes that use the same contents cannot deadlock. */
 const REVIVE = statement(
   'files.revive_contents',
   `update contents set doomed_at = null where content_id in (
@@ -78,15 +75,15 @@ const REVIVE = statement(
      order by content_id for update)`,
 );
 
-/** Held until the entries that need them are there. */
-const HOLD = statement(
+/** Keeps the contents from being deleted until the transaction has inserted the entries that use them. */
+const LOCK_FOR_USE = statement(
   'files.hold_contents',
   `select content_id as "contentId", size, sha256 from contents
    where content_id = any ($2::text[]) and owner_id = $1 and deleting_at is null
    order by content_id for key share`,
 );
 
-const DAMAGED = statement(
+const MARK_DAMAGED = statement(
   'files.damaged_content',
   `update contents set damaged_at = coalesce(damaged_at, $2)
    where content_id = $1 and object_key = $3 and deleting_at is null`,
@@ -96,84 +93,91 @@ export type Contents = ReturnType<typeof createContents>;
 
 export function createContents(db: Database) {
   return {
-    async content(contentId: string, options?: ReadOptions): Promise<Content | undefined> {
-      return (await db.rows<Content>(BY_ID, [contentId], options))[0];
+    async content(contentId: string, options?: ReadOptions): Promise<StoredContent | undefined> {
+      return (await db.rows<StoredContent>(BY_ID, [contentId], options))[0];
     },
 
-    async contents(contentIds: readonly string[], options?: ReadOptions): Promise<Map<string, Content>> {
-      const rows = contentIds.length === 0 ? [] : await db.rows<Content>(BY_IDS, [contentIds], options);
+    async contents(
+      contentIds: readonly string[],
+      options?: ReadOptions,
+    ): Promise<Map<string, StoredContent>> {
+      const rows = contentIds.length === 0 ? [] : await db.rows<StoredContent>(BY_IDS, [contentIds], options);
       return new Map(rows.map((row) => [row.contentId, row]));
     },
 
-    /** Those of an owner's that have one of these digests. They are kept until `checkAt` at least. */
-    async known(ownerId: string, digests: readonly string[], checkAt: Date, options?: WriteOptions) {
+    /** The owner's contents with one of these digests, by digest. They are kept at least until `checkAt`. */
+    async existing(ownerId: string, digests: readonly string[], checkAt: Date, options?: WriteOptions) {
       const rows = await db
         .within(options ?? {})
-        .rows<Pick<Content, 'contentId' | 'size' | 'sha256'>>(KNOWN, [ownerId, digests, checkAt]);
+        .rows<Pick<StoredContent, 'contentId' | 'size' | 'sha256'>>(EXISTING, [ownerId, digests, checkAt]);
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
-    /** Of all bytes that are kept for an owner. */
-    async used(ownerId: string, options?: ReadOptions): Promise<number> {
+    /** The stored bytes of an owner. */
+    async usedBytes(ownerId: string, options?: ReadOptions): Promise<number> {
       return (await db.rows<{ bytes: number }>(USED, [ownerId], options))[0]?.bytes ?? 0;
     },
 
     /**
-     * What is there now, by its digest, with the object that is used: that of somebody else, if they were faster. Refused
-     * with QUOTA_EXCEEDED when the owner would have more than `maxBytes`; nothing is added then.
+     * Adds contents and returns them by digest, each with the object that is in use: a concurrent upload may have added
+     * the same content first. Refused with QUOTA_EXCEEDED when the owner would exceed `maxBytes`; nothing is added then.
      */
     async add(
       ownerId: string,
-      written: readonly Written[],
+      written: readonly StoredContent[],
       { now, checkAt, maxBytes }: { now: Date; checkAt: Date; maxBytes: number | undefined },
       options?: WriteOptions,
-    ): Promise<Map<string, Added>> {
+    ): Promise<Map<string, AddedContent>> {
       if (written.length === 0) return new Map();
-      const column = <Name extends keyof Written>(name: Name) => written.map((one) => one[name]);
+      const column = <Name extends keyof StoredContent>(name: Name) =>
+        written.map((content) => content[name]);
       const columns = [column('contentId'), column('sha256'), column('size'), column('objectKey')];
       const values = [ownerId, ...columns, column('checks'), now, checkAt];
-      const addTo = (session: Session) => session.rows<Added>(ADD, values);
+      const addTo = (session: DatabaseSession) => session.rows<AddedContent>(ADD, values);
       const rows =
         maxBytes === undefined
           ? await addTo(db.within(options ?? {}))
           : await db.transaction(async (tx) => {
               const added = await addTo(tx);
-              checkUsage(added[0]?.ownerBytes ?? 0, maxBytes);
+              checkOwnerQuota(added[0]?.ownerBytes ?? 0, maxBytes);
               return added;
             }, options);
       return new Map(rows.map((row) => [row.sha256, row]));
     },
 
-    /** False for one that is being deleted, or has another object by now: nothing is wrong with it. */
-    async damaged({ contentId, objectKey }: Content, now: Date): Promise<boolean> {
-      return (await db.change(DAMAGED, [contentId, now, objectKey])) > 0;
+    /** Returns false for a content that is being deleted or has another object by now, and leaves it unchanged. */
+    async markDamaged({ contentId, objectKey }: StoredContent, now: Date): Promise<boolean> {
+      return (await db.change(MARK_DAMAGED, [contentId, now, objectKey])) > 0;
     },
   };
 }
 
-export interface Added extends Omit<Content, 'checks'> {
-  /** Of the owner, all together; null when nothing was new. */
+interface AddedContent extends Omit<StoredContent, 'checks'> {
+  /** The stored bytes of the owner after the insert; null if no content was new. */
   ownerBytes: number | null;
 }
 
-export type Held = Map<string, { size: number; sha256: string }>;
+export type OwnedContents = Map<string, { size: number; sha256: string }>;
 
-/** What an owner may name in a change; nobody takes it away before the transaction is over. */
-export async function holdContents(
-  tx: Session,
+/**
+ * Locks the contents that a change of this owner names, so that they cannot be deleted before the transaction ends.
+ * Refused with FILE_NOT_FOUND.
+ */
+export async function lockContents(
+  tx: DatabaseSession,
   ownerId: string,
   contentIds: readonly string[],
-): Promise<Held> {
+): Promise<OwnedContents> {
   if (contentIds.length === 0) return new Map();
   await tx.change(REVIVE, [ownerId, contentIds]);
-  const rows = await tx.rows<{ contentId: string; size: number; sha256: string }>(HOLD, [
+  const rows = await tx.rows<{ contentId: string; size: number; sha256: string }>(LOCK_FOR_USE, [
     ownerId,
     contentIds,
   ]);
-  const held: Held = new Map(rows.map(({ contentId, ...facts }) => [contentId, facts]));
+  const owned: OwnedContents = new Map(rows.map(({ contentId, ...content }) => [contentId, content]));
   for (const contentId of contentIds) {
-    // Somebody else's looks like one that is not there.
-    if (!held.has(contentId)) throw refuse('FILE_NOT_FOUND', `there is no content ${contentId}`);
+    // A content of another user is reported like one that does not exist.
+    if (!owned.has(contentId)) throw refuse('FILE_NOT_FOUND', `Unknown content \`${contentId}\`.`);
   }
-  return held;
+  return owned;
 }

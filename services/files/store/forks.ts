@@ -1,13 +1,18 @@
-import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
-import { type Layers, layersOf, STANDS, WORKSPACE, type WorkspaceRow } from './rows.ts';
+import { CURRENT, layersOf, WORKSPACE_COLUMNS, type WorkspaceLayers, type WorkspaceRow } from './rows.ts';
 
-/** A workspace shows at most so many others; the fork of one that shows as many gets rows of its own. */
+/** The maximum number of parents of a workspace. A fork of a workspace that has as many gets copies of the rows. */
 const MAX_PARENTS = 15;
 
 const SOURCE = statement(
   'files.fork_source',
-  `select ${WORKSPACE} from workspaces where workspace_id = $1 for share`,
+  `select ${WORKSPACE_COLUMNS} from workspaces where workspace_id = $1 for share`,
 );
 
 const INSERT = statement(
@@ -23,7 +28,7 @@ const INSERT_VERSION = statement(
   'insert into versions (workspace_id, version, files, directories, bytes) values ($1, $2, $3, $4, $5)',
 );
 
-const MADE = statement(
+const EXISTING_FORK = statement(
   'files.made_fork',
   `select forked_from as "forkedFrom", forked_version as version, deleted_at as "deletedAt"
    from workspaces where workspace_id = $1`,
@@ -31,12 +36,12 @@ const MADE = statement(
 
 const LAYERS = `unnest($3::text[], $4::bigint[]) with ordinality as layer (workspace_id, version, depth)`;
 
-/** All that one version shows, as rows of another workspace: $1 which, $2 since which of its versions. */
+/** Copies all entries that one version shows into the workspace $1, as of its version $2. */
 const COPY = statement(
   'files.copy_entries',
   `insert into entries (workspace_id, from_version, to_version, path, directory, kind, content_id, size, sha256,
      executable, target, modified_at)
-   select $1, $2, ${STANDS}, path, directory, kind, content_id, size, sha256, executable, target, modified_at
+   select $1, $2, ${CURRENT}, path, directory, kind, content_id, size, sha256, executable, target, modified_at
    from (
      select distinct on (e.path) e.* from ${LAYERS}
      cross join lateral (
@@ -48,8 +53,8 @@ const COPY = statement(
    where kind <> 'gone'`,
 );
 
-/** Of a version that is kept. */
-const AMOUNT = statement(
+/** The totals of a version that is still retained. */
+const VERSION_TOTALS = statement(
   'files.amount',
   'select files, directories, bytes from versions where workspace_id = $1 and version = $2',
 );
@@ -60,27 +65,27 @@ const DELETE = statement(
    on conflict (workspace_id) do update set deleted_at = $2 where workspaces.deleted_at is null`,
 );
 
-export interface Fork {
+interface ForkRequest {
   fromId: string;
   /** Absent for the newest. */
   version?: number | undefined;
   toId: string;
-  /** usr_…: whose the source has to be, where the caller has said. */
+  /** usr_…: the required owner of the source; undefined if the caller does not name one. */
   ownerId: string | undefined;
   now: Date;
 }
 
 type Amount = Pick<WorkspaceRow, 'files' | 'directories' | 'bytes'>;
 
-export type Forks = ReturnType<typeof createForks>;
+export type WorkspaceForks = ReturnType<typeof createWorkspaceForks>;
 
-export function createForks(db: Database) {
+export function createWorkspaceForks(db: Database) {
   return {
     /**
-     * Makes a workspace that shows what another one showed as of a version. Its rows are a handful, whatever there is
-     * to show. Returns its first version.
+     * Makes a workspace that shows another workspace as of a version, with a constant number of rows regardless of its
+     * size. Returns the first version of the fork.
      */
-    fork: (fork: Fork, options?: WriteOptions): Promise<number> =>
+    fork: (fork: ForkRequest, options?: WriteOptions): Promise<number> =>
       db.transaction(async (tx) => {
         const [source] = await tx.rows<WorkspaceRow>(SOURCE, [fork.fromId]);
         if (source && fork.ownerId !== undefined && source.ownerId !== fork.ownerId) throw notFound();
@@ -88,18 +93,18 @@ export function createForks(db: Database) {
         return source ? make(tx, fork, source) : makeEmpty(tx, fork);
       }, options),
 
-    /** Nobody sees it any more; its rows go later. */
+    /** Hides the workspace at once; the sweeper removes its rows later. */
     delete: (workspaceId: string, now: Date, options?: WriteOptions) =>
       db.change(DELETE, [workspaceId, now], options),
   };
 }
 
-async function make(tx: Session, fork: Fork, source: WorkspaceRow): Promise<number> {
-  const asked = fork.version ?? source.version;
-  const version = Math.min(Math.max(asked, source.oldestVersion), source.version);
+async function make(tx: DatabaseSession, fork: ForkRequest, source: WorkspaceRow): Promise<number> {
+  const requested = fork.version ?? source.version;
+  const version = Math.min(Math.max(requested, source.oldestVersion), source.version);
   const layers = layersOf(source, version);
   const shows = layers.ids.length <= MAX_PARENTS;
-  const parents: Layers = shows ? layers : { ids: [], versions: [] };
+  const parents: WorkspaceLayers = shows ? layers : { ids: [], versions: [] };
   const amount = version === source.version ? source : await amountOf(tx, fork.fromId, version);
   const isNew = await insert(tx, fork, source.ownerId, version, parents, amount);
   if (!isNew) return firstVersion(tx, fork);
@@ -107,8 +112,8 @@ async function make(tx: Session, fork: Fork, source: WorkspaceRow): Promise<numb
   return version;
 }
 
-/** Of a workspace that nobody has changed yet; that somebody does so later must not show. */
-async function makeEmpty(tx: Session, fork: Fork): Promise<number> {
+/** Forks a workspace that was never changed. The fork gets its own row, so that later changes of the source do not show. */
+async function makeEmpty(tx: DatabaseSession, fork: ForkRequest): Promise<number> {
   if (fork.ownerId === undefined) return 0;
   const nothing = { files: 0, directories: 0, bytes: 0 };
   const isNew = await insert(tx, fork, fork.ownerId, 0, { ids: [], versions: [] }, nothing);
@@ -116,11 +121,11 @@ async function makeEmpty(tx: Session, fork: Fork): Promise<number> {
 }
 
 async function insert(
-  tx: Session,
-  { toId, fromId, now }: Fork,
+  tx: DatabaseSession,
+  { toId, fromId, now }: ForkRequest,
   ownerId: string,
   version: number,
-  parents: Layers,
+  parents: WorkspaceLayers,
   { files, directories, bytes }: Amount,
 ): Promise<boolean> {
   const values = [
@@ -132,20 +137,21 @@ async function insert(
   return true;
 }
 
-/** The same call again changes nothing. */
-async function firstVersion(tx: Session, { fromId, toId }: Fork): Promise<number> {
-  const [made] = await tx.rows<{ forkedFrom: string | null; version: number; deletedAt: Date | null }>(MADE, [
-    toId,
-  ]);
+/** Returns the version of the fork that an earlier call with the same arguments has made. Refused with NAME_TAKEN. */
+async function firstVersion(tx: DatabaseSession, { fromId, toId }: ForkRequest): Promise<number> {
+  const [made] = await tx.rows<{ forkedFrom: string | null; version: number; deletedAt: Date | null }>(
+    EXISTING_FORK,
+    [toId],
+  );
   if (made?.forkedFrom === fromId && made.deletedAt === null) return made.version;
-  throw refuse('NAME_TAKEN', 'the new session has a workspace already');
+  throw refuse('NAME_TAKEN', 'The new session already has a workspace.');
 }
 
-async function amountOf(tx: Session, workspaceId: string, version: number): Promise<Amount> {
-  const [amount] = await tx.rows<Amount>(AMOUNT, [workspaceId, version]);
+async function amountOf(tx: DatabaseSession, workspaceId: string, version: number): Promise<Amount> {
+  const [amount] = await tx.rows<Amount>(VERSION_TOTALS, [workspaceId, version]);
   return amount ?? { files: 0, directories: 0, bytes: 0 };
 }
 
 function notFound() {
-  return refuse('SESSION_NOT_FOUND', 'there is no such workspace to fork');
+  return refuse('SESSION_NOT_FOUND', 'Unknown workspace. It cannot be forked.');
 }

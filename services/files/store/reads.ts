@@ -1,11 +1,11 @@
-import { decodeCursor, type Page, pageOf } from '../../../lib/db/cursor.ts';
+import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
 import type { Database, ReadOptions } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
-import type { Node, Placed } from '../domain/node.ts';
-import { type ChangeRow, createFeed } from './feed.ts';
-import { type Layers, layersOf, type WorkspaceRow } from './rows.ts';
+import type { Node, TreeEntry } from '../domain/node.ts';
+import { type ChangeRow, createChangeFeed } from './change-feed.ts';
+import { layersOf, type WorkspaceLayers, type WorkspaceRow } from './rows.ts';
 import { createTree } from './tree.ts';
-import { type Located, readWorkspace } from './workspaces.ts';
+import { type LocatedWorkspace, readWorkspace } from './workspaces.ts';
 
 export interface PageRequest {
   limit: number;
@@ -13,64 +13,67 @@ export interface PageRequest {
   cursor: string;
 }
 
-/** One version of a workspace. */
+/** One version of a workspace, for reads. */
 export interface Snapshot {
   row: WorkspaceRow | undefined;
-  /** Undefined of a workspace that nobody has changed yet. */
-  layers: Layers | undefined;
+  /** Undefined for a workspace that was never changed. */
+  layers: WorkspaceLayers | undefined;
   version: number;
 }
 
-export type Reads = ReturnType<typeof createReads>;
+export type WorkspaceReads = ReturnType<typeof createWorkspaceReads>;
 
-export function createReads(db: Database) {
+export function createWorkspaceReads(db: Database) {
   const tree = createTree(db);
-  const feed = createFeed(db);
+  const feed = createChangeFeed(db);
 
   async function directoryAt(
     { layers }: Snapshot,
     path: string,
     options?: ReadOptions,
-  ): Promise<Layers | undefined> {
-    const there = layers && path !== '' ? await tree.at(layers, path, options) : undefined;
-    if (path !== '' && there?.node.kind !== 'directory') throw notFound(path, 'directory');
+  ): Promise<WorkspaceLayers | undefined> {
+    const entry = layers && path !== '' ? await tree.at(layers, path, options) : undefined;
+    if (path !== '' && entry?.node.kind !== 'directory') throw notFound(path, 'directory');
     return layers;
   }
 
   return {
-    workspace: (located: Located, options?: ReadOptions) => readWorkspace(db, located, options),
+    workspace: (located: LocatedWorkspace, options?: ReadOptions) => readWorkspace(db, located, options),
 
-    /** Refused with FILE_NOT_FOUND for a version that is not kept any more, or not there yet. */
-    async snapshot(located: Located, version?: number, options?: ReadOptions): Promise<Snapshot> {
+    /** Refused with FILE_NOT_FOUND for a version that is no longer retained or does not exist yet. */
+    async snapshot(located: LocatedWorkspace, version?: number, options?: ReadOptions): Promise<Snapshot> {
       const row = await readWorkspace(db, located, options);
       const newest = row?.version ?? 0;
       const oldest = row?.oldestVersion ?? 0;
-      const wanted = version ?? newest;
-      if (wanted > newest || wanted < oldest) {
-        throw refuse('FILE_NOT_FOUND', `version ${wanted} is not kept; there are ${oldest} to ${newest}`);
+      const requested = version ?? newest;
+      if (requested > newest || requested < oldest) {
+        throw refuse(
+          'FILE_NOT_FOUND',
+          `Version ${requested} is not available. The workspace has the versions ${oldest} to ${newest}.`,
+        );
       }
-      return { row, version: wanted, layers: row && layersOf(row, wanted) };
+      return { row, version: requested, layers: row && layersOf(row, requested) };
     },
 
     async node({ layers }: Snapshot, path: string, options?: ReadOptions): Promise<Node> {
-      const there = layers && (await tree.at(layers, path, options));
-      if (!there) throw notFound(path, 'file or directory');
-      return there.node;
+      const entry = layers && (await tree.at(layers, path, options));
+      if (!entry) throw notFound(path, 'file or directory');
+      return entry.node;
     },
 
-    async nodes({ layers }: Snapshot, paths: readonly string[], options?: ReadOptions) {
-      return layers ? tree.atAll(layers, paths, options) : new Map<string, Placed>();
+    async entriesAt({ layers }: Snapshot, paths: readonly string[], options?: ReadOptions) {
+      return layers ? tree.atAll(layers, paths, options) : new Map<string, TreeEntry>();
     },
 
-    /** What is in a directory, in the order of the paths. */
+    /** A page of the entries of a directory, sorted by path. */
     async list(
-      located: Located,
+      located: LocatedWorkspace,
       snapshot: Snapshot,
       path: string,
       recursive: boolean,
       { limit, cursor }: PageRequest,
       options?: ReadOptions,
-    ): Promise<Page<Placed>> {
+    ): Promise<RowPage<TreeEntry>> {
       const scope = ['ListEntries', located.ownerId, located.workspaceId, path, recursive];
       const last = decodeCursor(scope, cursor) ?? '';
       const layers = await directoryAt(snapshot, path, options);
@@ -78,27 +81,27 @@ export function createReads(db: Database) {
       return pageOf(rows, limit, scope, (row) => row.path);
     },
 
-    /** Everything in a directory, in the order of the paths, in pages. */
-    async walk(snapshot: Snapshot, path: string, options?: ReadOptions): Promise<AsyncIterable<Placed[]>> {
+    /** All entries below a directory, sorted by path, in pages. */
+    async walk(snapshot: Snapshot, path: string, options?: ReadOptions): Promise<AsyncIterable<TreeEntry[]>> {
       const layers = await directoryAt(snapshot, path, options);
-      return layers ? tree.walk(layers, path, options) : nothing();
+      return layers ? tree.walk(layers, path, options) : noPages();
     },
 
-    /** Refused with CURSOR_EXPIRED when changes after that one are not kept any more. */
+    /** Refused with CURSOR_EXPIRED when changes after `afterSeq` are no longer retained. */
     async changes(
-      located: Located,
+      located: LocatedWorkspace,
       afterSeq: number,
       { limit, cursor }: PageRequest,
       options?: ReadOptions,
-    ): Promise<Page<ChangeRow>> {
+    ): Promise<RowPage<ChangeRow>> {
       const row = await readWorkspace(db, located, options);
       const scope = ['ListChanges', located.ownerId, located.workspaceId, afterSeq];
       const after = Number(decodeCursor(scope, cursor) ?? afterSeq);
       if (!Number.isSafeInteger(after) || after < 0 || after > (row?.lastSeq ?? 0)) {
-        throw refuse('INVALID_CURSOR', `there is no change ${after}`);
+        throw refuse('INVALID_CURSOR', `The workspace has no change ${after}.`);
       }
       if (after > 0 && after < (row?.trimmedSeq ?? 0)) {
-        throw refuse('CURSOR_EXPIRED', `changes up to ${row?.trimmedSeq} are not kept any more`);
+        throw refuse('CURSOR_EXPIRED', `Changes up to ${row?.trimmedSeq} are no longer retained.`);
       }
       const rows = await feed.after(located.workspaceId, after, limit + 1, options);
       return pageOf(rows, limit, scope, ({ seq }) => String(seq));
@@ -108,8 +111,8 @@ export function createReads(db: Database) {
   };
 }
 
-function notFound(path: string, what: string) {
-  return refuse('FILE_NOT_FOUND', `there is no ${what} ${path}`);
+function notFound(path: string, kind: 'directory' | 'file or directory') {
+  return refuse('FILE_NOT_FOUND', `Unknown ${kind} \`${path}\`.`);
 }
 
-async function* nothing(): AsyncGenerator<Placed[]> {}
+async function* noPages(): AsyncGenerator<TreeEntry[]> {}

@@ -1,14 +1,14 @@
 import type { Node } from '../domain/node.ts';
 
-/** The `to_version` of what stands now. */
-export const STANDS = Number.MAX_SAFE_INTEGER;
+/** The `to_version` of a current entry. */
+export const CURRENT = Number.MAX_SAFE_INTEGER;
 
 export interface WorkspaceRow {
   workspaceId: string;
   ownerId: string;
   version: number;
   oldestVersion: number;
-  /** The workspaces that it shows where it has no rows of its own, the nearest first. */
+  /** The workspaces that show through where this one has no rows of its own, the nearest first. */
   parentIds: string[];
   parentVersions: string[];
   forkedFrom: string | null;
@@ -22,24 +22,24 @@ export interface WorkspaceRow {
   deletedAt: Date | null;
 }
 
-export const WORKSPACE = `workspace_id as "workspaceId", owner_id as "ownerId", version,
+export const WORKSPACE_COLUMNS = `workspace_id as "workspaceId", owner_id as "ownerId", version,
   oldest_version as "oldestVersion", parent_ids as "parentIds", parent_versions as "parentVersions",
   forked_from as "forkedFrom", forked_version as "forkedVersion", files, directories, bytes, last_seq as "lastSeq",
   trimmed_seq as "trimmedSeq", updated_at as "updatedAt", deleted_at as "deletedAt"`;
 
-/** What one version of a workspace is made of: rows of each of these, of which the first that says something counts. */
-export interface Layers {
+/** The workspaces and versions that make up one version of a workspace. The first layer with a row for a path wins. */
+export interface WorkspaceLayers {
   ids: string[];
   versions: number[];
 }
 
-export function layersOf(row: WorkspaceRow, version = row.version): Layers {
+export function layersOf(row: WorkspaceRow, version = row.version): WorkspaceLayers {
   return { ids: [row.workspaceId, ...row.parentIds], versions: [version, ...row.parentVersions.map(Number)] };
 }
 
 export interface EntryRow {
   path: string;
-  /** 1 for the workspace itself, 2 for what it is a fork of, and so on. */
+  /** 1 for the workspace itself, 2 for its parent, and so on. */
   depth: number;
   fromVersion: number;
   kind: Node['kind'] | 'gone';
@@ -51,8 +51,8 @@ export interface EntryRow {
   modifiedAt: Date;
 }
 
-/** Of a row `e`. */
-export const ENTRY = `e.path, e.from_version as "fromVersion", e.kind, e.content_id as "contentId", e.size, e.sha256,
+/** The columns of a row `e`. */
+export const ENTRY_COLUMNS = `e.path, e.from_version as "fromVersion", e.kind, e.content_id as "contentId", e.size, e.sha256,
   e.executable, e.target, e.modified_at as "modifiedAt"`;
 
 export function nodeOf(row: EntryRow): Node | undefined {

@@ -1,15 +1,22 @@
-import { type Database, type ReadOptions, type Session, statement } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+} from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
-import { WORKSPACE, type WorkspaceRow } from './rows.ts';
+import { WORKSPACE_COLUMNS, type WorkspaceRow } from './rows.ts';
 
-/** For whom, and in which trace, something is read. */
 export type { ReadOptions };
 
-const BY_ID = statement('files.workspace', `select ${WORKSPACE} from workspaces where workspace_id = $1`);
+const BY_ID = statement(
+  'files.workspace',
+  `select ${WORKSPACE_COLUMNS} from workspaces where workspace_id = $1`,
+);
 
 const LOCK = statement(
   'files.lock_workspace',
-  `select ${WORKSPACE} from workspaces where workspace_id = $1 for update`,
+  `select ${WORKSPACE_COLUMNS} from workspaces where workspace_id = $1 for update`,
 );
 
 const CREATE = statement(
@@ -18,64 +25,78 @@ const CREATE = statement(
    on conflict (workspace_id) do nothing`,
 );
 
-/** Taken by whoever works under a lease, and waited for by whoever takes the next one. */
-const FENCE = statement(
+/** Stores the newest fence of a session. Returns no row for an older fence. Concurrent calls wait for each other. */
+const RAISE_FENCE = statement(
   'files.fence',
   `insert into fences as seen (workspace_id, session_id, fence) values ($1, $2, $3)
    on conflict (workspace_id, session_id) do update set fence = excluded.fence where seen.fence <= excluded.fence
    returning fence`,
 );
 
-/** Whose workspace, as others have said. */
-export interface Located {
+/** A workspace with its owner and the caller's access, as the owning service has reported them. */
+export interface LocatedWorkspace {
   /** wsp_… */
   workspaceId: string;
   /** usr_… */
   ownerId: string;
-  /** ses_…; empty for an assistant's workspace that its owner changes. */
+  /** ses_…; empty when the owner of an assistant works on its workspace directly. */
   sessionId: string;
   readOnly: boolean;
-  /** It is somebody else's: the caller may only read it. */
+  /** True when the workspace belongs to another user; the caller may only read it. */
   foreign: boolean;
 }
 
-/** A workspace that is deleted, or was somebody else's, looks like one that is not there. */
-function checked(row: WorkspaceRow | undefined, located: Located): WorkspaceRow | undefined {
+/** Refuses a workspace that is deleted or belongs to another owner like one that does not exist. */
+function visibleWorkspace(
+  row: WorkspaceRow | undefined,
+  located: LocatedWorkspace,
+): WorkspaceRow | undefined {
   if (!row || (row.deletedAt === null && row.ownerId === located.ownerId)) return row;
-  throw refuse(
-    located.sessionId ? 'SESSION_NOT_FOUND' : 'ASSISTANT_NOT_FOUND',
-    'the workspace is not there any more',
-  );
+  throw refuse(located.sessionId ? 'SESSION_NOT_FOUND' : 'ASSISTANT_NOT_FOUND', 'The workspace was deleted.');
 }
 
-/** Undefined for one that nobody has changed yet. */
-export async function readWorkspace(db: Database, located: Located, options?: ReadOptions) {
+/** Undefined for a workspace that was never changed. */
+export async function readWorkspace(db: Database, located: LocatedWorkspace, options?: ReadOptions) {
   const [row] = await db.rows<WorkspaceRow>(BY_ID, [located.workspaceId], options);
-  return checked(row, located);
+  return visibleWorkspace(row, located);
 }
 
-/** Made when it is not there. Nobody else changes it before the transaction is over. */
-export async function lockWorkspace(tx: Session, located: Located, now: Date): Promise<WorkspaceRow> {
-  const lock = async () => checked((await tx.rows<WorkspaceRow>(LOCK, [located.workspaceId]))[0], located);
-  const there = await lock();
-  if (there) return there;
+/** Locks a workspace for changes until the transaction ends. Creates it if it does not exist. */
+export async function lockWorkspace(
+  tx: DatabaseSession,
+  located: LocatedWorkspace,
+  now: Date,
+): Promise<WorkspaceRow> {
+  const lock = async () =>
+    visibleWorkspace((await tx.rows<WorkspaceRow>(LOCK, [located.workspaceId]))[0], located);
+  const existing = await lock();
+  if (existing) return existing;
   await tx.change(CREATE, [located.workspaceId, located.ownerId, now]);
-  const made = await lock();
-  if (!made) throw new Error('a workspace that was made is not there');
-  return made;
+  const created = await lock();
+  if (!created) throw new Error('the workspace row is missing after its insert');
+  return created;
 }
 
-export interface Lease {
+export interface FencedLease {
   sessionId: string;
   fence: number;
 }
 
-/** Refused with LEASE_LOST when a younger one has been seen. */
+export type Fences = ReturnType<typeof createFences>;
+
+export function createFences(db: Database) {
+  return {
+    /** Makes changes under an older lease of the session fail. Refused with LEASE_LOST when a newer lease is known. */
+    raise: (workspaceId: string, lease: FencedLease) => checkFence(db, workspaceId, lease),
+  };
+}
+
+/** Raises the fence of a session. Refused with LEASE_LOST when a newer fence is stored. */
 export async function checkFence(
-  tx: Session,
+  tx: DatabaseSession,
   workspaceId: string,
-  { sessionId, fence }: Lease,
+  { sessionId, fence }: FencedLease,
 ): Promise<void> {
-  if ((await tx.rows(FENCE, [workspaceId, sessionId, fence])).length > 0) return;
-  throw refuse('LEASE_LOST', 'another runner works on this workspace now');
+  if ((await tx.rows(RAISE_FENCE, [workspaceId, sessionId, fence])).length > 0) return;
+  throw refuse('LEASE_LOST', 'The lease was lost: another runner works on this workspace now.');
 }

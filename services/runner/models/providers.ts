@@ -1,35 +1,41 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
-import { ANTHROPIC_URL, OPENAI_URL, type ProviderSettings } from '../config.ts';
 import { createFetch } from './fetch.ts';
-import type { Load } from './remote.ts';
+import type { ModelLoader } from './lazy-model.ts';
+import { ANTHROPIC_URL, OPENAI_URL, type ProviderSettings } from './provider-settings.ts';
 
-export interface Provider {
-  load: Load;
-  /** What one step may produce when nobody says. */
+interface ModelProvider {
+  load: ModelLoader;
+  /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
-  /** What its models are told unless their agent says otherwise. */
+  /** Provider options that apply unless the agent overrides them. */
   defaults: JSONObject;
+  /** Whether the provider rejects a user message with this text. */
+  rejectsText(text: string): boolean;
 }
 
-/** Nobody has given this runner the key of a provider. */
-export class KeyMissing extends Error {
-  override readonly name = 'KeyMissing';
+/** The operator of this runner has not configured the API key of a provider. */
+export class MissingApiKey extends Error {
+  override readonly name = 'MissingApiKey';
   readonly provider: string;
 
   constructor(provider: string) {
-    super(`no key for ${provider}`);
+    super(`The API key of ${provider} is not configured.`);
     this.provider = provider;
   }
 }
 
-/** Room for a long answer and the thoughts before it; where a model of Anthropic has less, its package says so. */
+/** Enough for a long answer with thinking. The Anthropic package lowers it for models with a smaller limit. */
 const ANTHROPIC_TOKENS = 32_000;
 const OPENAI_TOKENS = 16_384;
-/** Some servers refuse what prompt and answer together could not hold, and many hold little. */
+/** Some servers reject a limit that exceeds their context together with the prompt, and many have a small context. */
 const ENDPOINT_TOKENS = 4_096;
 
-/** All providers of models over HTTP, by name. */
-export function createProviders(settings: ProviderSettings): Map<string, Provider> {
+const isEmpty = (text: string) => text === '';
+/** Anthropic requires text with at least one non-whitespace character. */
+const isBlank = (text: string) => text.trim() === '';
+
+/** Returns all HTTP providers by name. */
+export function createProviders(settings: ProviderSettings): Map<string, ModelProvider> {
   const { modelEndpoints = {}, modelEndpointKeys = {} } = settings;
   const providers = new Map([
     ['anthropic', anthropic(settings)],
@@ -45,39 +51,42 @@ export function createProviders(settings: ProviderSettings): Map<string, Provide
 function anthropic({
   anthropicApiKey: apiKey,
   anthropicBaseUrl: baseURL = ANTHROPIC_URL,
-}: ProviderSettings): Provider {
-  const load = once(async () => {
-    if (apiKey === undefined) throw new KeyMissing('anthropic');
+}: ProviderSettings): ModelProvider {
+  const load = loadOnce(async () => {
+    if (apiKey === undefined) throw new MissingApiKey('anthropic');
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     const provider = createAnthropic({ apiKey, baseURL, fetch: createFetch(apiKey) });
     return (modelId) => provider.messages(modelId);
   });
-  return { load, maxOutputTokens: ANTHROPIC_TOKENS, defaults: {} };
+  return { load, maxOutputTokens: ANTHROPIC_TOKENS, defaults: {}, rejectsText: isBlank };
 }
 
-/** Sessions are kept here: OpenAI is not asked to keep them as well, and hands out its thoughts sealed instead. */
-function openai({ openaiApiKey: apiKey, openaiBaseUrl: baseURL = OPENAI_URL }: ProviderSettings): Provider {
-  const load = once(async () => {
-    if (apiKey === undefined) throw new KeyMissing('openai');
+/** This service stores sessions itself, so OpenAI does not store them and returns encrypted reasoning instead. */
+function openai({
+  openaiApiKey: apiKey,
+  openaiBaseUrl: baseURL = OPENAI_URL,
+}: ProviderSettings): ModelProvider {
+  const load = loadOnce(async () => {
+    if (apiKey === undefined) throw new MissingApiKey('openai');
     const { createOpenAI } = await import('@ai-sdk/openai');
     const provider = createOpenAI({ apiKey, baseURL, fetch: createFetch(apiKey) });
     return (modelId) => provider.responses(modelId);
   });
-  return { load, maxOutputTokens: OPENAI_TOKENS, defaults: { store: false } };
+  return { load, maxOutputTokens: OPENAI_TOKENS, defaults: { store: false }, rejectsText: isEmpty };
 }
 
-function endpoint(name: string, baseURL: string, apiKey: string | undefined): Provider {
-  const load = once(async () => {
+function endpoint(name: string, baseURL: string, apiKey: string | undefined): ModelProvider {
+  const load = loadOnce(async () => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const fetch = createFetch(apiKey);
     const provider = createOpenAICompatible({ name, baseURL, apiKey, fetch, includeUsage: true });
     return (modelId) => provider.chatModel(modelId);
   });
-  return { load, maxOutputTokens: ENDPOINT_TOKENS, defaults: {} };
+  return { load, maxOutputTokens: ENDPOINT_TOKENS, defaults: {}, rejectsText: isEmpty };
 }
 
-/** Opens a provider at its first use, and again only when that has failed. */
-function once(open: () => Promise<(modelId: string) => LanguageModelV4>): Load {
+/** Opens a provider at the first use, and again only after a failure. */
+function loadOnce(open: () => Promise<(modelId: string) => LanguageModelV4>): ModelLoader {
   let opened: ReturnType<typeof open> | undefined;
   return async (modelId) => {
     opened ??= open();

@@ -1,19 +1,15 @@
-import type { Network, ProviderName } from '../../../lib/sandboxes.ts';
-import type { WorkspaceTree } from './tree.ts';
+import type { LimitName, Network, ProviderName } from '../../../lib/sandboxes.ts';
+import type { WorkspaceTree } from './workspace-tree.ts';
 
-/** What every provider of sandboxes offers. Nothing outside of a provider's own files knows how it does it. */
+/** Creates sandboxes with one technology. Code outside a provider's own folder uses this interface only. */
 export interface SandboxProvider {
   readonly name: ProviderName;
-  /** Makes an empty sandbox. Refused with SANDBOX_UNAVAILABLE when it cannot be had. */
+  /** Limits that it cannot enforce on this machine; absent when it enforces all that the provider supports. */
+  readonly unenforcedLimits?: readonly LimitName[];
+  /** Creates an empty sandbox. Rejects with SANDBOX_UNAVAILABLE when this machine cannot provide one. */
   create(spec: SandboxSpec): Promise<Sandbox>;
-  /**
-   * Finds one that an earlier process of this runner left behind; undefined when it is not there any more. For
-   * sandboxes that outlive their runner, as containers and pods do: what the providers of this release find again is
-   * the workspaces, which are kept elsewhere, so that their runner releases them when it stops and begins without any.
-   */
-  attach(spec: SandboxSpec): Promise<Sandbox | undefined>;
-  /** Removes everything that an earlier process left behind, but these. */
-  sweep(keptSandboxIds: readonly string[]): Promise<void>;
+  /** Removes everything that an earlier process left behind. Call it before the first create(). */
+  sweep(): Promise<void>;
 }
 
 export interface SandboxSpec {
@@ -23,76 +19,99 @@ export interface SandboxSpec {
   network: { mode: Network; allowedHosts: readonly string[] };
   /** Environment variables of every command. */
   variables: Readonly<Record<string, string>>;
-  /** For providers that start from one; empty for the provider's own. */
+  /** For providers that start from an image; empty for the provider's default. */
   image: string;
 }
 
-/** Absent ones are the provider's own. */
+/** The provider has a default for each limit that is absent. */
 export interface SandboxLimits {
   /** Thousandths of a processor. */
   cpuMillis?: number | undefined;
   memoryMib?: number | undefined;
   /** Processes at the same time. */
   pids?: number | undefined;
-  /** Of temporary files; the workspace has its own quota. */
+  /** Temporary files only. */
   diskMib?: number | undefined;
+  /** The copy of each workspace. */
+  workspaceMib?: number | undefined;
 }
 
-/** How a limit is kept on this machine: for a sandbox as a whole, for each command or each process, or not at all. */
-export type Enforcement = 'sandbox' | 'command' | 'process' | 'none';
+/** The unit to which this machine applies a limit: the sandbox, each workspace, command or process, or none. */
+type Enforcement = 'sandbox' | 'workspace' | 'command' | 'process' | 'none';
 
-export interface LimitsInForce {
-  cpuMillis: { value: number | null; enforcement: Enforcement };
-  memoryMib: { value: number | null; enforcement: Enforcement };
-  pids: { value: number | null; enforcement: Enforcement };
-  diskMib: { value: number | null; enforcement: Enforcement };
+interface EffectiveLimit {
+  value: number | null;
+  enforcement: Enforcement;
+}
+
+/** A limit of disk space, with the means of its enforcement in words. */
+interface EffectiveSpaceLimit extends EffectiveLimit {
+  method: string;
+}
+
+export interface EffectiveLimits {
+  cpuMillis: EffectiveLimit;
+  memoryMib: EffectiveLimit;
+  pids: EffectiveLimit;
+  diskMib: EffectiveSpaceLimit;
+  workspaceMib: EffectiveSpaceLimit;
+  /** Applies separately to directories. */
+  workspaceFiles: EffectiveSpaceLimit;
 }
 
 export interface Sandbox {
   readonly sandboxId: string;
   readonly provider: ProviderName;
-  readonly limits: LimitsInForce;
+  readonly limits: EffectiveLimits;
   /**
-   * The tree of a workspace, by its id (wsp_…), which commands find as /workspace. It is made when it is not
-   * there. No command may run in it while it is written or scanned; who shares it takes turns.
+   * Returns the tree of the workspace with this id (wsp_…), which commands see as /workspace, and creates it when it
+   * is missing. No command may run in a workspace while its tree is written or scanned; callers take turns.
    */
   workspace(workspaceId: string): Promise<WorkspaceTree>;
-  /** Runs one command to its end. Never fails but for SANDBOX_UNAVAILABLE; nothing of it runs on when this settles. */
-  run(command: Command): Promise<CommandEnd>;
   /**
-   * Gives back what it costs to be ready, as far as no file is lost by it: a container is paused, a pod that has a
-   * volume is deleted. No command may run in it until it was resumed.
+   * Runs one command. All of its processes have ended when the promise resolves or rejects. Rejects with SANDBOX_UNAVAILABLE when the
+   * command could not start, or with a SandboxError or system error when the sandbox has failed.
+   */
+  run(command: Command): Promise<CommandResult>;
+  /**
+   * Releases processes and memory where that loses no file: a container is paused, a pod with a volume is deleted.
+   * No command may run until resume().
    */
   suspend(): Promise<void>;
   resume(): Promise<void>;
-  /** Ends what runs in it and removes everything. */
+  /** Ends all commands and removes the sandbox with its files. */
   destroy(): Promise<void>;
 }
 
 export interface Command {
   /** A script for bash. */
   script: string;
-  /** wsp_…: the workspace it runs in, which is its working directory. */
+  /** wsp_…: the workspace that is the working directory. */
   workspaceId: string;
-  /** What it can read from its standard input; nothing when absent. */
+  /** Standard input; empty when absent. */
   stdin?: Uint8Array | undefined;
-  /** Beside those of the sandbox. */
+  /** Environment variables in addition to those of the sandbox. */
   variables?: Readonly<Record<string, string>> | undefined;
-  /** When it and everything it has started are ended. */
+  /** After this time, the command is ended with everything that it has started. */
   timeoutMs: number;
-  /** Ends it, and everything it has started, at once. */
+  /** Ends the command and everything that it has started, immediately. */
   signal: AbortSignal;
-  /** What it prints, as it comes. */
+  /** Receives the output while the command runs, as far as the provider has it by then. */
   output(bytes: Uint8Array, stream: 'stdout' | 'stderr'): void;
-  /** More output than this ends it. */
+  /** The command is ended when its output exceeds this. */
   maxOutputBytes: number;
 }
 
-export interface CommandEnd {
-  /** 0–255; null when it did not end by itself. */
+export interface CommandResult {
+  /** 0–255; null when the command did not end by itself. */
   exitCode: number | null;
-  /** Why it did not: its time was up, the signal aborted, it printed or wrote too much, or the sandbox was lost. */
+  /** Why a command was ended: timeout, aborted signal, output, memory or disk limit, or loss of the sandbox. */
   cause?: 'timeout' | 'stopped' | 'output' | 'memory' | 'disk' | 'lost';
-  /** For the model: what else there is to know, in one line. */
+  /** One line of further information for the model. */
   note?: string;
+  /**
+   * The limit that the copy of the workspace has reached, as a clause. The copy may be incomplete, so its changes must
+   * be discarded. It can be set for a command that ended by itself.
+   */
+  reachedLimit?: string;
 }

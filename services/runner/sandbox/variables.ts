@@ -1,12 +1,13 @@
 import type { Command, SandboxSpec } from './sandbox.ts';
 
-export const WORKSPACE = '/workspace';
-export const HOME = '/home/agent';
+/** Paths as commands see them. */
+export const WORKSPACE_PATH = '/workspace';
+export const HOME_PATH = '/home/agent';
 
-/** What a command finds in its environment: nothing of the runner's own. */
-export function variablesOf(spec: SandboxSpec, command: Command): Record<string, string> {
+/** Returns all environment variables of a command. It inherits none of the runner. */
+export function environmentVariables(spec: SandboxSpec, command: Command): Record<string, string> {
   return {
-    HOME,
+    HOME: HOME_PATH,
     USER: 'agent',
     LOGNAME: 'agent',
     SHELL: '/bin/bash',

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { TOOLS, type ToolName } from '../../../lib/tools.ts';
-import type { CommandLine } from '../sandboxes/command.ts';
-import type { FilesClient } from '../workspace/desk.ts';
+import type { CommandRunner } from '../sandbox-pool/run-command.ts';
+import type { FilesClient } from '../workspace/workspace-client.ts';
 import { createBash } from './bash/bash.ts';
 import { calculator } from './calculator.ts';
 import { createCurrentTime } from './current-time.ts';
@@ -12,15 +12,14 @@ import { createWriteFile } from './files/write-file.ts';
 import { createSearchFiles } from './search/search-files.ts';
 import type { Tool } from './tool.ts';
 
-/** What the built-in tools work with. */
-export interface ToolNeeds {
+interface BuiltInToolOptions {
   clock: Clock;
   files: FilesClient;
-  commandLine: CommandLine;
+  commandLine: CommandRunner;
 }
 
-/** The tools that every runner has: each of the table, and no other. */
-export function builtInTools({ clock, files, commandLine }: ToolNeeds): Tool[] {
+/** Returns the tools of the TOOLS table, which every runner has. */
+export function builtInTools({ clock, files, commandLine }: BuiltInToolOptions): Tool[] {
   const tools: Record<ToolName, Omit<Tool, 'name' | 'kind'>> = {
     current_time: createCurrentTime(clock),
     calculator,

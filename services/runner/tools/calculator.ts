@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { evaluate } from './calculator/expression.ts';
-import { shown } from './calculator/fraction.ts';
+import { toDecimalText } from './calculator/fraction.ts';
 
 const MAX_CHARS = 500;
 
@@ -9,14 +9,14 @@ const Input = Type.Object(
     expression: Type.String({
       minLength: 1,
       maxLength: MAX_CHARS,
-      description: 'For example (1 + 2.5) * 3 ^ 2. % is the remainder, with the sign of the left side.',
+      description: 'For example (1 + 2.5) * 3 ^ 2. % is the remainder, with the sign of the left operand.',
     }),
   },
   { additionalProperties: false },
 );
 
-/** The result as a decimal number: exact, or rounded to 50 digits and said to be so. */
+/** Returns a decimal number: exact, or rounded to 50 digits and marked "(rounded)". */
 export const calculator = {
   input: Input,
-  run: ({ expression }: Static<typeof Input>): string => shown(evaluate(expression)),
+  run: ({ expression }: Static<typeof Input>): string => toDecimalText(evaluate(expression)),
 };

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../../../lib/clock.ts';
+import { ToolError } from '../tool-calls/tool-error.ts';
 
 const Input = Type.Object(
   {
@@ -13,7 +14,7 @@ const Input = Type.Object(
 const DATE = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
 const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 
-/** `{utc, local?, time_zone?, weekday}`: times as RFC 3339 says, the weekday in the zone that was asked for. */
+/** Returns `{utc, local?, time_zone?, weekday}`: RFC 3339 times and the weekday in the requested time zone. */
 export function createCurrentTime(clock: Clock) {
   return {
     input: Input,
@@ -30,7 +31,7 @@ function format(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.Dat
   try {
     return new Intl.DateTimeFormat('en-US', { ...options, timeZone });
   } catch {
-    throw new Error(`there is no time zone ${timeZone}`);
+    throw new ToolError(`Unknown time zone ${timeZone}. Use a name of the IANA time zone database.`);
   }
 }
 

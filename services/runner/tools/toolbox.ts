@@ -1,20 +1,23 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { PERMISSIONS, type Permission } from '../../../lib/tools.ts';
-import type { KnownTool, Tools } from './tool.ts';
+import type { RegisteredTool, ToolRegistry } from './tool.ts';
 
 /** The tools of one version of an agent. */
 export interface Toolbox {
-  /** Of all that it may use, for the model. */
+  /** Definitions for the model of all tools that the agent may use. */
   definitions: LanguageModelV4FunctionTool[];
-  find(name: string): KnownTool | undefined;
-  /** A tool that does not exist may not be used. */
+  find(name: string): RegisteredTool | undefined;
+  /** `deny` for a tool that does not exist. */
   permissionOf(name: string): Permission;
 }
 
-/** What an agent says of a tool counts; what it does not say is the tool's default. */
-export function createToolbox(tools: Tools, said: readonly { name: string; permission: string }[]): Toolbox {
+/** Uses the permissions of the agent and, for tools that the agent does not list, the default of the tool. */
+export function createToolbox(
+  tools: ToolRegistry,
+  agentTools: readonly { name: string; permission: string }[],
+): Toolbox {
   const permissions = new Map([...tools.values()].map(({ name, kind }) => [name, kind.permission]));
-  for (const { name, permission } of said) {
+  for (const { name, permission } of agentTools) {
     const known = PERMISSIONS.find((one) => one === permission);
     if (known && tools.has(name)) permissions.set(name, known);
   }

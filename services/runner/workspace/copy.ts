@@ -1,35 +1,39 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Conflict } from '../../../proto/gen/ahs/files/v1/files.ts';
-import type { Scan, TreeIndex, WorkspaceTree } from '../sandbox/tree.ts';
-import type { ToolCall } from '../tools/tool.ts';
-import type { Desk } from './desk.ts';
-import { keyOf } from './key.ts';
-import { Known } from './known.ts';
-import { manifestOf, parts, sourcesOf } from './manifest.ts';
-import { persist } from './persist.ts';
-import { receive } from './receive.ts';
+import { WorkspaceTooLarge } from '../sandbox/workspace-too-large.ts';
+import type { ScanResult, TreeIndex, WorkspaceTree } from '../sandbox/workspace-tree.ts';
+import type { ToolCallContext } from '../tool-calls/tool-call.ts';
+import { applyCheckout } from './apply-checkout.ts';
+import { FileDigestCache } from './file-digest-cache.ts';
+import { retryTransient } from './retry-transient.ts';
+import { type SavedChanges, saveChanges } from './save-changes.ts';
+import { changeKey, type WorkspaceClient } from './workspace-client.ts';
 
-/** What was kept of the changes in a tree. */
-export interface Commit {
-  /** The version of the workspace with them. */
-  version: number;
-  conflicts: Conflict[];
-  /** What cannot be kept, as far as nobody has been told yet. */
-  skipped: Scan['skipped'];
+/** The result of committing the changes in a tree. */
+export interface Commit extends SavedChanges {
+  /** Entries that a workspace cannot store, without those that an earlier commit already reported. */
+  skipped: ScanResult['skipped'];
 }
 
-/** A workspace as it is in a sandbox, and how far it is known to be the same. Who uses it takes turns. */
+/** The first changed paths that were discarded, and whether there were more. */
+export interface DiscardedChanges {
+  paths: readonly string[];
+  hasMore: boolean;
+}
+
+const MAX_LISTED = 20;
+
+/** The copy of a workspace in a sandbox and the version it corresponds to. Its users take turns. */
 export class WorkspaceCopy {
   readonly tree: WorkspaceTree;
   readonly #workspaceId: string;
   readonly #clock: Clock;
   readonly #index: TreeIndex = new Map();
-  readonly #known = new Known();
-  /** What is in the tree; undefined when that is not a version of the workspace. */
+  readonly #digests = new FileDigestCache();
+  /** The version in the tree; undefined when the content of the tree is not a version of the workspace. */
   #version: number | undefined;
-  /** The lease under which it was used last. */
-  #attached = '';
-  /** What could not be kept when it was last looked for, by path, and why. */
+  /** The lease that last attached the workspace. */
+  #attachedLease = '';
+  /** The skipped entries of the last scan: path and reason. */
   #skipped: ReadonlyMap<string, string> = new Map();
 
   constructor(workspaceId: string, tree: WorkspaceTree, clock: Clock) {
@@ -38,71 +42,77 @@ export class WorkspaceCopy {
     this.#clock = clock;
   }
 
-  /** Makes the tree what the workspace is now. */
-  bringUp(desk: Desk, signal: AbortSignal): Promise<void> {
-    return persist(this.#clock, signal, () => this.#bringUp(desk));
+  /** Updates the tree to the newest version of the workspace. */
+  update(client: WorkspaceClient, signal: AbortSignal): Promise<void> {
+    return retryTransient(this.#clock, signal, () => this.#update(client));
   }
 
-  async #bringUp(desk: Desk): Promise<void> {
-    if (!(await this.#isThere())) this.#version = undefined;
-    const { sessionId, turnId, fence } = desk.lease;
+  async #update(client: WorkspaceClient): Promise<void> {
+    if (!(await this.#exists())) this.#version = undefined;
+    const { sessionId, turnId, fence } = client.lease;
     const lease = `${sessionId} ${turnId} ${fence}`;
-    if (lease !== this.#attached) {
-      const { version } = await desk.attach();
-      this.#attached = lease;
+    if (lease !== this.#attachedLease) {
+      const { version } = await client.attach();
+      this.#attachedLease = lease;
       if (version === this.#version) return;
     }
     const have = { workspaceId: this.#workspaceId, version: this.#version };
-    // Until it is all there, it is neither the one nor the other.
+    // An interrupted checkout leaves a tree that is no version.
     this.#version = undefined;
-    const { version, isNew } = await receive(desk.checkout(have), this.tree, this.#known);
-    if (isNew) await this.tree.note(this.#index);
+    const { version, isNew } = await this.#checkOut(client, have);
+    if (isNew) await this.tree.updateIndex(this.#index);
     this.#version = version;
   }
 
   /**
-   * Makes one new version of the workspace of what has changed in the tree. When that fails, the tree is made what
-   * the workspace is before it is used again.
+   * Commits the changes in the tree as one new version of the workspace. After a failure, the tree is updated to the
+   * version of the workspace before it is used again.
    */
-  async commit(desk: Desk, call: Pick<ToolCall, 'turn' | 'toolUseId' | 'signal'>): Promise<Commit> {
+  async commit(
+    client: WorkspaceClient,
+    call: Pick<ToolCallContext, 'turn' | 'toolUseId' | 'signal'>,
+  ): Promise<Commit> {
     const base = this.#version ?? 0;
     this.#version = undefined;
     const { changes, skipped } = await this.#scan();
-    const conflicts: Conflict[] = [];
-    let version = base;
-    let isAlone = true;
-    let number = 0;
-    for (const part of parts(changes)) {
-      const key = keyOf(call, number++);
-      const answer = await persist(this.#clock, call.signal, async () => {
-        const sources = sourcesOf(part, this.tree);
-        const contents = sources.length > 0 ? await desk.write(sources) : [];
-        const answer = await desk.change(manifestOf(part, contents), {
-          baseVersion: isAlone ? version : base,
-          key,
-        });
-        return { ...answer, contents };
-      });
-      this.#known.kept(part, answer.contents);
-      const reached = answer.workspace?.version ?? version;
-      // Nobody else has changed anything since, so that what comes now is made on this.
-      isAlone &&= reached <= version + 1;
-      version = reached;
-      conflicts.push(...answer.conflicts);
-    }
-    if (isAlone && conflicts.length === 0) this.#version = version;
-    // With somebody else's changes in between, the next checkout brings all since the base.
-    else if (conflicts.length === 0) this.#version = base;
-    return { version, conflicts, skipped: this.#news(skipped) };
+    const saved = await saveChanges(changes, {
+      ...{ client, tree: this.tree, digests: this.#digests, clock: this.#clock, signal: call.signal },
+      ...{ baseVersion: base, key: changeKey(call) },
+    });
+    // With changes of other writers in between, the next checkout fetches everything since the base.
+    if (saved.conflictCount === 0) this.#version = saved.version <= base + 1 ? saved.version : base;
+    return { ...saved, skipped: this.#newlySkipped(skipped) };
   }
 
-  #news(skipped: Scan['skipped']): Scan['skipped'] {
+  #newlySkipped(skipped: ScanResult['skipped']): ScanResult['skipped'] {
     const before = this.#skipped;
     this.#skipped = new Map(skipped.map(({ path, reason }) => [path, reason]));
     return skipped.filter(({ path, reason }) => before.get(path) !== reason);
   }
 
-  /** A command was cut off: what it has changed will not be kept, and is not there when the next one begins. */
+  /** A workspace that does not fit leaves no partial copy. */
+  async #checkOut(client: WorkspaceClient, have: Parameters<WorkspaceClient['checkout']>[0]) {
+    try {
+      return await applyCheckout(client.checkout(have), this.tree, this.#digests);
+    } catch (error) {
+      if (error instanceof WorkspaceTooLarge) await this.tree.clear();
+      throw error;
+    }
+  }
+
+  /**
+   * Removes all files, so that they use no space. Returns changed paths for users and models. The next update restores
+   * the version of the workspace.
+   */
+  async empty(): Promise<DiscardedChanges> {
+    this.#version = undefined;
+    const unknown = { paths: [], hasMore: true };
+    const changes = await this.tree.listChanges(this.#index, MAX_LISTED).catch(() => unknown);
+    await this.tree.clear();
+    return changes;
+  }
+
+  /** Drops the changes of a command that was cut off: the next update restores the version of the workspace. */
   async discard(): Promise<void> {
     const version = this.#version;
     this.#version = undefined;
@@ -110,9 +120,9 @@ export class WorkspaceCopy {
     if (changes.length === 0) this.#version = version;
   }
 
-  /** A tree that somebody has removed must not look like one in which everything was deleted. */
-  async #isThere(): Promise<boolean> {
-    const path = this.#known.any;
+  /** Whether the tree exists. A tree that was removed must not be committed as the deletion of every file. */
+  async #exists(): Promise<boolean> {
+    const path = this.#digests.anyPath;
     if (path === undefined || this.#version === undefined) return true;
     try {
       for await (const _ of this.tree.read(path)) break;
@@ -122,8 +132,8 @@ export class WorkspaceCopy {
     }
   }
 
-  async #scan(): Promise<Scan> {
+  async #scan(): Promise<ScanResult> {
     const { changes, skipped } = await this.tree.scan(this.#index);
-    return { changes: await this.#known.real(changes, this.tree), skipped };
+    return { changes: await this.#digests.actualChanges(changes, this.tree), skipped };
   }
 }

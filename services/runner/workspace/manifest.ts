@@ -1,41 +1,44 @@
-import type { Change, Content } from '../../../proto/gen/ahs/files/v1/files.ts';
-import type { TreeChange, WorkspaceTree } from '../sandbox/tree.ts';
-import type { Source } from './upload.ts';
+import { type Change, ChangePart, type Content } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type { TreeChange, WorkspaceTree } from '../sandbox/workspace-tree.ts';
+import type { ContentSource } from './upload.ts';
 
 type FileChange = Extract<TreeChange, { kind: 'file' }>;
 
-/** One change of a workspace says about this much, and names so many paths; what is more is several changes. */
-const PART_BYTES = 4 * 1024 * 1024;
-const PART_PATHS = 20_000;
-/** What is said of a path beside itself. */
-const PATH_BYTES = 200;
+/** Limits of one part of a change. The files service plans one part at a time. */
+const PART_BYTES = 1024 * 1024;
+const PART_PATHS = 1_000;
+/** Size estimate of a change without its path. */
+const CHANGE_BYTES = 200;
 
-/** What fits into one message between services, which is nearly always all of it, in the same order. */
-export function* parts(changes: readonly TreeChange[]): Generator<TreeChange[]> {
-  let part: TreeChange[] = [];
+/**
+ * Removes the first changes from the list, as many as fit into one part, and returns them. The list is nearly always
+ * one part. Of a long list, this frees the memory of the parts that are done.
+ */
+export function takePart(changes: TreeChange[]): TreeChange[] {
+  let count = 0;
   let bytes = 0;
-  for (const change of changes) {
-    const size = PATH_BYTES + Buffer.byteLength(change.path);
-    if (part.length === PART_PATHS || bytes + size > PART_BYTES) {
-      yield part;
-      part = [];
-      bytes = 0;
-    }
-    part.push(change);
-    bytes += size;
+  for (const { path } of changes) {
+    bytes += CHANGE_BYTES + Buffer.byteLength(path);
+    if (count === PART_PATHS || (count > 0 && bytes > PART_BYTES)) break;
+    count++;
   }
-  if (part.length > 0) yield part;
+  return changes.splice(0, count);
 }
 
 const isFile = (change: TreeChange): change is FileChange => change.kind === 'file';
 
-/** The bytes of the files among the changes. */
-export function sourcesOf(changes: readonly TreeChange[], tree: WorkspaceTree): Source[] {
+/** The contents of the files among the changes, in order. */
+export function contentSources(changes: readonly TreeChange[], tree: WorkspaceTree): ContentSource[] {
   return changes.filter(isFile).map(({ path, size }) => ({ size, read: () => tree.read(path) }));
 }
 
-/** `contents` are those of the files, in their order. */
-export function manifestOf(changes: readonly TreeChange[], contents: readonly Content[]): Change[] {
+/** Encodes a part of a change for CommitChanges. */
+export function encodePart(changes: Change[]): Buffer {
+  return Buffer.from(ChangePart.encode({ changes }).finish());
+}
+
+/** Converts tree changes to the changes of a request. `contents` are the contents of the files, in order. */
+export function workspaceChanges(changes: readonly TreeChange[], contents: readonly Content[]): Change[] {
   let files = 0;
   return changes.map((change): Change => {
     const { path } = change;

@@ -1,18 +1,18 @@
 import type { ContentsPlace, WriteContentsRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
 
-/** The bytes of one file that is to be kept. */
-export interface Source {
+/** The content of a file to store. */
+export interface ContentSource {
   size: number;
   read(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** One message carries at most this much. */
+/** Limit of the bytes in one message. */
 const MESSAGE_BYTES = 1024 * 1024;
 
-/** The messages of one WriteContents: a file is read when its turn has come, and never more of it than one message. */
-export async function* upload(
+/** The messages of one WriteContents call. Sources are read one after the other, at most one message ahead. */
+export async function* writeContentsRequests(
   place: ContentsPlace,
-  sources: Iterable<Source>,
+  sources: Iterable<ContentSource>,
 ): AsyncGenerator<WriteContentsRequest> {
   yield { kind: { $case: 'place', value: place } };
   for (const { size, read } of sources) {

@@ -1,47 +1,47 @@
 import type { Actor, EventData, EventType } from '../../../lib/events.ts';
 import type { ApprovalKind, SessionState, TurnState, Usage } from './state.ts';
 
-/** An event before it has a place in the journal. */
-export interface Draft {
+/** An event that has no seq yet. */
+export interface EventDraft {
   type: EventType;
   /** A JSON object as text. */
   dataJson: string;
   actor: Actor;
   turnId?: string | undefined;
   traceparent?: string | undefined;
-  /** Where the id must be known before; otherwise it gets a new one. */
+  /** Set when the id is known before the event is written. Otherwise the event gets a new id. */
   eventId?: string;
-  /** RFC 3339, of something that happened earlier; otherwise it happens now. */
+  /** RFC 3339. Set when the event happened earlier. Otherwise it happens now. */
   createdAt?: string;
 }
 
 export interface NewTurn {
   turnId: string;
-  /** Which of the drafts queues it; its seq becomes the turn's position. */
-  draft: number;
+  /** Index of the draft whose seq becomes the position of the turn. */
+  draftIndex: number;
   priority: number;
   ready: boolean;
   traceparent: string | undefined;
 }
 
 /**
- * What a decision makes of a session: the events it appends, and every row that changes with them in
- * the same transaction. There is no change without an event.
+ * The result of a decision about a session: the events to append, and the rows that change with them in the same
+ * transaction. Every change of the head has an event.
  */
 export interface Change {
-  drafts: Draft[];
-  head: Pick<SessionState, 'status' | 'stopReason' | 'queuedTurns' | 'fence'> & {
+  drafts: EventDraft[];
+  head: Pick<SessionState, 'status' | 'stopReason' | 'queuedTurns' | 'queueHeld' | 'fence'> & {
     currentTurnId: string | null;
     usage: Usage;
   };
   newTurn?: NewTurn;
-  /** Turns that change, each at most once. */
+  /** The new states of turns. Each turn occurs at most once. */
   turns: TurnState[];
-  /** Position of the queued turn that a runner may take from now on. */
+  /** Position of the queued turn that becomes ready. */
   promote?: number;
-  /** Questions that are asked, and those that are settled. */
-  requested?: NewApproval[];
-  settled?: SettledApproval[];
+  /** Approvals that are requested, and approvals that are decided, expired or cancelled. */
+  newApprovals?: NewApproval[];
+  closedApprovals?: ClosedApproval[];
 }
 
 export interface NewApproval {
@@ -56,14 +56,14 @@ export interface NewApproval {
   expiresAt: Date;
 }
 
-export interface SettledApproval {
+export interface ClosedApproval {
   approvalId: string;
   status: 'decided' | 'expired' | 'cancelled';
   decision?: string;
   reason?: string;
-  /** JSON text; absent when the input stays as it was. */
+  /** JSON text. Absent when the input was not edited. */
   editedInputJson?: string;
-  /** Of the edited input. */
+  /** The digest of the edited input. */
   editedSha256?: string;
   /** usr_… */
   decidedBy?: string;
@@ -74,11 +74,11 @@ export function draft<T extends EventType>(
   data: EventData<T>,
   actor: Actor,
   more: { turnId?: string | undefined; traceparent?: string | undefined } = {},
-): Draft {
+): EventDraft {
   return { type, dataJson: JSON.stringify(data), actor, ...more };
 }
 
-/** A change that leaves the session as it is, to be filled in. */
+/** Returns a change that leaves the session as it is, for the caller to fill in. */
 export function unchanged(state: SessionState): Change {
   return {
     drafts: [],
@@ -86,6 +86,7 @@ export function unchanged(state: SessionState): Change {
       status: state.status,
       stopReason: state.stopReason,
       queuedTurns: state.queuedTurns,
+      queueHeld: state.queueHeld,
       fence: state.fence,
       currentTurnId: state.current?.turnId ?? null,
       usage: state.usage,
@@ -95,11 +96,12 @@ export function unchanged(state: SessionState): Change {
 }
 
 /**
- * The state that a change leaves behind, when it queues no turn and takes none from the queue. `lastSeq` is that
- * of its last event.
+ * Returns the state after a change that leaves the queue of the session empty. `lastSeq` is the seq of the last event of
+ * the change.
  */
-export function after(state: SessionState, { head, turns }: Change, lastSeq: number): SessionState {
+export function stateAfter(state: SessionState, { head, turns }: Change, lastSeq: number): SessionState {
   const { currentTurnId, ...rest } = head;
   const current = turns.find((turn) => turn.turnId === currentTurnId) ?? state.current;
-  return { ...state, ...rest, lastSeq, current: current?.turnId === currentTurnId ? current : null };
+  const nowCurrent = current?.turnId === currentTurnId ? current : null;
+  return { ...state, ...rest, lastSeq, current: nowCurrent, next: null };
 }

@@ -1,19 +1,19 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
-import { SYSTEM } from './begin.ts';
-import { type Change, type Draft, draft, type SettledApproval, unchanged } from './change.ts';
-import { traceOf } from './finish.ts';
+import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
+import { traceFields } from './finish.ts';
 import type { ApprovalKind, CallApproval, SessionState, TurnState } from './state.ts';
 
-/** What somebody says to a question. */
-export interface Answer {
+/** A user's decision about an approval. */
+export interface ApprovalDecision {
   approvalId: string;
   decision: string;
   /** Empty for none. */
   reason: string;
-  /** JSON text; empty to leave the input as it is. */
+  /** JSON text. Empty when the input is not edited. */
   editedInputJson: string;
-  /** Of the edited input. */
+  /** The digest of the edited input. */
   editedSha256: string;
   actor: Actor;
 }
@@ -23,68 +23,69 @@ const DECISIONS: Record<ApprovalKind, readonly string[]> = {
   outcome_unknown: ['retry', 'mark_done', 'mark_failed'],
 };
 
-/** Why an approval that nobody decided counts as denied. */
+/** Decision and reason of an approval that was not decided in time. */
 const EXPIRED = 'expired';
 
-export function decisionProblem(kind: string, { decision, editedInputJson }: Answer): void {
+/** Refuses a decision that does not fit the kind of the approval, or an edited input that does not fit the decision. */
+export function validateDecision(kind: string, { decision, editedInputJson }: ApprovalDecision): void {
   const possible = DECISIONS[kind as ApprovalKind] ?? [];
   if (!possible.includes(decision)) {
     throw refuseField('/decision', `must be one of ${possible.join(', ')} for this approval`);
   }
   if (editedInputJson !== '' && decision !== 'allow') {
-    throw refuseField('/edited_input', 'goes only with the decision allow');
+    throw refuseField('/edited_input', 'is only allowed with the decision `allow`');
   }
 }
 
-/** Somebody decides. The turn goes on when nothing is left to decide. */
-export function decide(state: SessionState, answer: Answer): Change {
-  const turn = waitingFor(state, answer.approvalId);
-  if (!turn) throw alreadyDecided();
-  const { approvalId, decision, reason, editedInputJson, editedSha256, actor } = answer;
-  const said = reason === '' ? {} : { reason };
+/** Records a user's decision. The turn is queued again when all of its approvals are decided. */
+export function decide(state: SessionState, input: ApprovalDecision): Change {
+  const turn = turnAwaiting(state, input.approvalId);
+  if (!turn) throw approvalAlreadyDecided();
+  const { approvalId, decision, reason, editedInputJson, editedSha256, actor } = input;
+  const reasonField = reason === '' ? {} : { reason };
   const edited = editedInputJson === '' ? {} : { edited_input: JSON.parse(editedInputJson) as unknown };
   const drafts = [
     draft(
       'user.tool_approval',
-      { approval_id: approvalId, decision, ...said, ...edited },
+      { approval_id: approvalId, decision, ...reasonField, ...edited },
       actor,
-      traceOf(turn),
+      traceFields(turn),
     ),
     draft(
       'approval.decided',
-      { approval_id: approvalId, decision, by: actor.id, ...said },
-      SYSTEM,
-      traceOf(turn),
+      { approval_id: approvalId, decision, by: actor.id, ...reasonField },
+      SYSTEM_ACTOR,
+      traceFields(turn),
     ),
   ];
-  const settled: SettledApproval = {
+  const closed: ClosedApproval = {
     approvalId,
     status: 'decided',
     decision,
     decidedBy: actor.id,
-    ...said,
+    ...reasonField,
     ...(editedInputJson === '' ? {} : { editedInputJson, editedSha256 }),
   };
-  return settle(state, turn, decision, drafts, settled);
+  return recordDecision(state, turn, decision, drafts, closed);
 }
 
-/** Nobody has decided in time: that counts as denied, and is not said to be anybody's decision. */
+/** Closes an approval that was not decided in time. It counts as denied, decided by no user. */
 export function expire(state: SessionState, approvalId: string): Change {
-  const turn = waitingFor(state, approvalId);
-  const settled: SettledApproval = { approvalId, status: 'expired', reason: EXPIRED };
-  // A question whose turn has gone must not stay open, whatever became of the turn.
-  if (!turn) return { ...unchanged(state), settled: [settled] };
+  const turn = turnAwaiting(state, approvalId);
+  const closed: ClosedApproval = { approvalId, status: 'expired', reason: EXPIRED };
+  // The approval of a turn that no longer waits must not stay open.
+  if (!turn) return { ...unchanged(state), closedApprovals: [closed] };
   const data = { approval_id: approvalId, decision: 'deny', by: 'system', reason: EXPIRED };
-  const drafts = [draft('approval.decided', data, SYSTEM, traceOf(turn))];
-  return settle(state, turn, EXPIRED, drafts, settled);
+  const drafts = [draft('approval.decided', data, SYSTEM_ACTOR, traceFields(turn))];
+  return recordDecision(state, turn, EXPIRED, drafts, closed);
 }
 
-export function alreadyDecided() {
-  return refuse('APPROVAL_ALREADY_DECIDED', 'this approval is not open any more');
+export function approvalAlreadyDecided() {
+  return refuse('APPROVAL_ALREADY_DECIDED', 'The approval is already decided, expired or cancelled.');
 }
 
-/** The blocked turn that waits for this approval. */
-function waitingFor({ current }: SessionState, approvalId: string): TurnState | undefined {
+/** Returns the blocked turn that waits for this approval. */
+function turnAwaiting({ current }: SessionState, approvalId: string): TurnState | undefined {
   if (current?.status !== 'blocked') return undefined;
   const waits = current.calls.some(({ approval }) => isOpen(approval, approvalId));
   return waits ? current : undefined;
@@ -94,19 +95,19 @@ function isOpen(approval: CallApproval | null, approvalId: string): boolean {
   return approval?.approvalId === approvalId && approval.decision === null;
 }
 
-function settle(
+function recordDecision(
   state: SessionState,
   turn: TurnState,
   decision: string,
-  drafts: Draft[],
-  settled: SettledApproval,
+  drafts: EventDraft[],
+  closed: ClosedApproval,
 ): Change {
   const calls = turn.calls.map((call) =>
-    call.approval && isOpen(call.approval, settled.approvalId)
+    call.approval && isOpen(call.approval, closed.approvalId)
       ? { ...call, approval: { ...call.approval, decision } }
       : call,
   );
-  const change = { ...unchanged(state), drafts, settled: [settled], turns: [{ ...turn, calls }] };
+  const change = { ...unchanged(state), drafts, closedApprovals: [closed], turns: [{ ...turn, calls }] };
   if (calls.some(({ approval }) => approval?.decision === null)) return change;
   change.turns = [{ ...turn, calls, status: 'queued', ready: true }];
   change.head = {
@@ -115,10 +116,10 @@ function settle(
     currentTurnId: null,
     queuedTurns: state.queuedTurns + 1,
   };
-  // With others behind it the session is pending already.
+  // With queued turns behind the blocked one the session is already pending.
   if (state.status !== 'pending') {
     const { turnId } = turn;
-    change.drafts.push(draft('session.status_pending', { turn_id: turnId }, SYSTEM, { turnId }));
+    change.drafts.push(draft('session.status_pending', { turn_id: turnId }, SYSTEM_ACTOR, { turnId }));
   }
   return change;
 }

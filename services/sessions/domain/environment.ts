@@ -1,10 +1,10 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
-import { SYSTEM } from './begin.ts';
-import { type Change, type Draft, draft, unchanged } from './change.ts';
+import { type Change, draft, type EventDraft, unchanged } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
 import type { SessionState, TurnState } from './state.ts';
 
-/** How the sandbox of a session is doing. A lost sandbox is not a dead session. */
+/** Status of a session's sandbox. A session outlives a lost sandbox. */
 export type EnvironmentStatus =
   | 'none'
   | 'provisioning'
@@ -14,8 +14,8 @@ export type EnvironmentStatus =
   | 'lost'
   | 'released';
 
-/** What becomes of a session's environment when a sandbox is taken for it. */
-export function taken(
+/** Returns the environment status after a runner has taken a sandbox for the session. */
+export function statusAfterTaking(
   status: EnvironmentStatus,
   sandbox: { isNew: boolean; status: EnvironmentStatus },
 ): EnvironmentStatus {
@@ -23,54 +23,62 @@ export function taken(
   return status === 'none' || status === 'provisioning' ? 'provisioning' : 'restoring';
 }
 
-/** The session's environment is another one from here on; the same one again is no event. */
-export function shift(
+/** Changes the environment status. Without a difference there is no event. */
+export function changeEnvironmentStatus(
   state: SessionState,
   from: EnvironmentStatus,
   to: EnvironmentStatus,
   reason: string,
 ): Change {
   const change = unchanged(state);
-  if (from !== to) change.drafts = [draft('environment.status_changed', { from, to, reason }, SYSTEM)];
+  if (from !== to) change.drafts = [draft('environment.status_changed', { from, to, reason }, SYSTEM_ACTOR)];
   return change;
 }
 
-/** The turn that a runner says it holds. Refused with LEASE_LOST when it does not. */
-export function held(
+/** Returns the turn of a lease. Refuses with LEASE_LOST when the lease is lost or has expired. */
+export function requireLease(
   state: SessionState | undefined,
   lease: { turnId: string; fence: number } | undefined,
   now: Date,
 ): { state: SessionState; turn: TurnState } {
   const turn = state?.current;
-  const isHeld =
+  const isLeased =
     turn?.status === 'in_progress' &&
     turn.turnId === lease?.turnId &&
     turn.fence === lease.fence &&
     (turn.leaseUntil?.getTime() ?? 0) > now.getTime();
-  if (!state || !turn || !isHeld) throw refuse('LEASE_LOST', 'the turn is no longer held under this fence');
+  if (!state || !turn || !isLeased)
+    throw refuse('LEASE_LOST', 'The runner no longer holds the turn under this fence.');
   return { state, turn };
 }
 
-/** One change of a file in the session's workspace. */
-export interface FileEvent {
+/** An upload to the session's workspace, or a change of a file in it. */
+export interface WorkspaceFileEvent {
   /** Its number among the changes of the workspace. */
   seq: number;
-  type: 'file.created' | 'file.modified' | 'file.deleted';
+  type: 'files.uploaded' | 'file.created' | 'file.modified' | 'file.deleted';
   /** A JSON object. */
   dataJson: string;
-  /** usr_…; empty when the agent did it. */
+  /** usr_… id of the user who made the change. Empty when the agent made it. */
   userId: string;
   createdAt: Date;
 }
 
-/** Tells of the files that have changed, but for those that were told of before. */
-export function tell(state: SessionState, events: readonly FileEvent[], toldSeq: number): Change {
+/** Appends an event for each file change after `appendedSeq`, the last one that the journal has. */
+export function appendFileEvents(
+  state: SessionState,
+  events: readonly WorkspaceFileEvent[],
+  appendedSeq: number,
+): Change {
   const change = unchanged(state);
-  change.drafts = events.filter(({ seq }) => seq > toldSeq).map((event) => fileDraft(state, event));
+  change.drafts = events.filter(({ seq }) => seq > appendedSeq).map((event) => fileDraft(state, event));
   return change;
 }
 
-function fileDraft({ agentId }: SessionState, { type, dataJson, userId, createdAt }: FileEvent): Draft {
+function fileDraft(
+  { agentId }: SessionState,
+  { type, dataJson, userId, createdAt }: WorkspaceFileEvent,
+): EventDraft {
   const actor: Actor = userId ? { type: 'user', id: userId } : { type: 'agent', id: agentId };
   return { type, dataJson, actor, createdAt: createdAt.toISOString() };
 }

@@ -1,86 +1,96 @@
+import { backoffDelay, type Random } from '../../../lib/backoff.ts';
 import type { StopReason } from '../../../lib/events.ts';
-import { SYSTEM } from './begin.ts';
-import { closeCalls } from './calls.ts';
-import { type Change, type Draft, draft, unchanged } from './change.ts';
+import { type Change, draft, type EventDraft, unchanged } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
 import type { FinalStatus, SessionState, TurnState, Usage } from './state.ts';
+import { closeOpenCalls } from './tool-calls.ts';
 
-export interface Failure {
+export interface TurnError {
   code: string;
   message: string;
 }
 
 export interface RunLimits {
-  /** Failures in a row that are worth another try. */
+  /** Retryable failures in a row after which the turn fails. */
   maxFailures: number;
-  /** Starts of one turn without progress, so that one that takes its runner down does not go round for ever. */
+  /** Starts of a turn without progress after which it fails. Otherwise a turn that crashes its runner would go on forever. */
   maxAttempts: number;
+  /** Spreads the retries of turns that fail together. */
+  random: Random;
 }
 
-const BACKOFF_MS = 1_000;
-const BACKOFF_MAX_MS = 60_000;
+export const INTERRUPTED: StopReason = { type: 'interrupted' };
 
-/** The turn has done what it could. */
+const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
+
+/** Completes the turn. */
 export function finish(state: SessionState, turn: TurnState, stopReason: StopReason, now: Date): Change {
   const completed = draft(
     'turn.completed',
-    { ...attemptOf(turn), usage: publicUsage(turn.usage) },
-    SYSTEM,
-    traceOf(turn),
+    { ...attemptFields(turn), usage: publicUsage(turn.usage) },
+    SYSTEM_ACTOR,
+    traceFields(turn),
   );
-  const closed = closeCalls(turn, 'turn_completed');
+  const closed = closeOpenCalls(turn, 'turn_completed');
   const drafts = [...closed.drafts, completed];
-  return { ...end(state, turn, { status: 'completed', drafts, stopReason, now }), settled: closed.settled };
+  return {
+    ...end(state, turn, { status: 'completed', drafts, stopReason, now }),
+    closedApprovals: closed.closedApprovals,
+  };
 }
 
-/** The turn cannot go on. */
+/** Fails the turn. The stop reason is `retries_exhausted` if retries were spent, else `failed`. */
 export function fail(
   state: SessionState,
   turn: TurnState,
-  error: Failure,
+  error: TurnError,
   retryStatus: 'exhausted' | 'terminal',
   now: Date,
 ): Change {
-  const closed = closeCalls(turn, error.code);
+  const closed = closeOpenCalls(turn, error.code);
   const drafts = [
-    ...discarded(turn, error.code),
+    ...discardOpenMessage(turn, error.code),
     ...closed.drafts,
-    draft('session.error', { error, retry_status: retryStatus }, SYSTEM, traceOf(turn)),
+    draft('session.error', { error, retry_status: retryStatus }, SYSTEM_ACTOR, traceFields(turn)),
     draft(
       'turn.failed',
-      { ...attemptOf(turn), error, usage: publicUsage(turn.usage) },
-      SYSTEM,
-      traceOf(turn),
+      { ...attemptFields(turn), error, usage: publicUsage(turn.usage) },
+      SYSTEM_ACTOR,
+      traceFields(turn),
     ),
   ];
   const failed = { ...turn, errorJson: JSON.stringify(error) };
-  const stopReason = { type: 'retries_exhausted' as const };
-  return { ...end(state, failed, { status: 'failed', drafts, stopReason, now }), settled: closed.settled };
+  const stopReason: StopReason = { type: retryStatus === 'exhausted' ? 'retries_exhausted' : 'failed' };
+  return {
+    ...end(state, failed, { status: 'failed', drafts, stopReason, now }),
+    closedApprovals: closed.closedApprovals,
+  };
 }
 
-/** Something went wrong that may pass: the turn sleeps and goes on by itself, or has failed too often. */
+/** Handles a retryable error: the turn sleeps and is then retried, or fails when its retries are spent. */
 export function retry(
   state: SessionState,
   turn: TurnState,
-  { error, delayMs }: { error: Failure; delayMs: number },
+  { error, delayMs }: { error: TurnError; delayMs: number },
   limits: RunLimits,
   now: Date,
 ): Change {
   const failures = turn.failures + 1;
   if (failures > limits.maxFailures) return fail(state, turn, error, 'exhausted', now);
-  const backoff = Math.min(BACKOFF_MS * 2 ** (failures - 1), BACKOFF_MAX_MS);
-  const wakeAt = new Date(now.getTime() + (delayMs > 0 ? delayMs : backoff));
+  const pauseMs = delayMs > 0 ? delayMs : backoffDelay(failures, BACKOFF, limits.random);
+  const wakeAt = new Date(now.getTime() + pauseMs);
   const drafts = [
     draft(
       'session.error',
       { error, retry_status: 'retrying', next_attempt_at: wakeAt.toISOString() },
-      SYSTEM,
-      traceOf(turn),
+      SYSTEM_ACTOR,
+      traceFields(turn),
     ),
   ];
   return requeue(state, { ...turn, failures, wakeAt, ready: false }, drafts, error.code);
 }
 
-/** The runner gives the turn back, or nobody has heard from it: another one goes on at once. */
+/** Queues a turn whose runner returned it or lost the lease: another runner may claim it at once. */
 export function reclaim(
   state: SessionState,
   turn: TurnState,
@@ -88,23 +98,23 @@ export function reclaim(
   limits: RunLimits,
   now: Date,
 ): Change {
-  const starts = turn.attempt - turn.settledAttempt;
+  const starts = turn.attempt - turn.lastProgressAttempt;
   if (starts >= limits.maxAttempts) {
     const error = {
       code: 'attempts_exhausted',
-      message: `the turn was started ${starts} times and never got on`,
+      message: `The turn was started ${starts} times without progress.`,
     };
     return fail(state, turn, error, 'exhausted', now);
   }
   return requeue(state, { ...turn, ready: true }, [], reason);
 }
 
-function requeue(state: SessionState, turn: TurnState, drafts: Draft[], reason: string): Change {
+function requeue(state: SessionState, turn: TurnState, drafts: EventDraft[], reason: string): Change {
   const change = unchanged(state);
   change.drafts = [
-    ...discarded(turn, reason),
+    ...discardOpenMessage(turn, reason),
     ...drafts,
-    draft('session.status_rescheduled', { ...attemptOf(turn), reason }, SYSTEM, traceOf(turn)),
+    draft('session.status_rescheduled', { ...attemptFields(turn), reason }, SYSTEM_ACTOR, traceFields(turn)),
   ];
   change.head = {
     ...change.head,
@@ -116,24 +126,24 @@ function requeue(state: SessionState, turn: TurnState, drafts: Draft[], reason: 
   return change;
 }
 
-export interface Ending {
+interface TurnEnding {
   status: FinalStatus;
-  drafts: Draft[];
+  drafts: EventDraft[];
   stopReason: StopReason;
   now: Date;
 }
 
-/** A turn's one and only end; what waits behind it may begin. */
-export function end(state: SessionState, turn: TurnState, ending: Ending): Change {
+/** Ends the turn with its final status and makes the next queued turn ready. */
+export function end(state: SessionState, turn: TurnState, ending: TurnEnding): Change {
   const { status, drafts, stopReason, now } = ending;
   const { next } = state;
   const change = unchanged(state);
   const last = next
-    ? draft('session.status_pending', { turn_id: next.turnId }, SYSTEM, { turnId: next.turnId })
-    : draft('session.status_idle', { stop_reason: stopReason }, SYSTEM, traceOf(turn));
-  // It may have been pending all the time, behind a turn that waited for somebody.
+    ? draft('session.status_pending', { turn_id: next.turnId }, SYSTEM_ACTOR, { turnId: next.turnId })
+    : draft('session.status_idle', { stop_reason: stopReason }, SYSTEM_ACTOR, traceFields(turn));
+  // With a queued turn behind a blocked one the session is already pending.
   change.drafts = next && state.status === 'pending' ? drafts : [...drafts, last];
-  // The fence grows, so that whoever held the turn is refused from here on.
+  // The fence grows, so that later reports of the turn's runner are refused.
   change.head = {
     ...change.head,
     status: next ? 'pending' : 'idle',
@@ -158,18 +168,23 @@ export function end(state: SessionState, turn: TurnState, ending: Ending): Chang
   return change;
 }
 
-export function discarded(turn: TurnState, reason: string): Draft[] {
+export function discardOpenMessage(turn: TurnState, reason: string): EventDraft[] {
   if (turn.openMessageId === null) return [];
   return [
-    draft('agent.message_discarded', { message_id: turn.openMessageId, reason }, SYSTEM, traceOf(turn)),
+    draft(
+      'agent.message_discarded',
+      { message_id: turn.openMessageId, reason },
+      SYSTEM_ACTOR,
+      traceFields(turn),
+    ),
   ];
 }
 
-export function attemptOf(turn: TurnState) {
+export function attemptFields(turn: TurnState) {
   return { turn_id: turn.turnId, attempt: turn.attempt, fence: turn.fence };
 }
 
-export function traceOf(turn: TurnState) {
+export function traceFields(turn: TurnState) {
   return { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
 }
 

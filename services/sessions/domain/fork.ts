@@ -1,9 +1,9 @@
 import type { Actor } from '../../../lib/events.ts';
-import { whose } from './begin.ts';
-import { type Draft, draft } from './change.ts';
+import { draft, type EventDraft } from './change.ts';
+import { agentReference } from './create.ts';
 
-/** An event of a history, as far as checkpoints go. */
-export interface HistoryEvent {
+/** The fields of a history event that determine checkpoints. */
+interface HistoryEvent {
   seq: number;
   type: string;
   data: {
@@ -14,19 +14,20 @@ export interface HistoryEvent {
 }
 
 /**
- * Finds the last place in a history at which no tool call lacks its result: a model can be asked to go on from
- * there. Told the events in order, it knows the seq of the checkpoint so far; 0 is the beginning.
+ * Finds the last checkpoint of a history: an event after which every tool call has its result, so that a model can go
+ * on from there. Events are added in order.
  */
-export class Checkpoint {
+export class CheckpointScan {
+  /** Seq of the checkpoint. 0 is the beginning of the history. */
   seq = 0;
-  /** The version of the workspace there. */
+  /** Version of the workspace at the checkpoint. */
   workspaceVersion = 0;
   readonly #open = new Set<string>();
   #newest = 0;
 
-  pass({ seq, type, data }: HistoryEvent): void {
+  add({ seq, type, data }: HistoryEvent): void {
     if (type === 'agent.message') {
-      // The model went on, so what came before is settled, whatever its turn came to.
+      // The model went on, so the calls of earlier messages no longer count.
       this.#open.clear();
       for (const { type: part, toolCallId } of data.content ?? []) {
         if (part === 'tool-call' && toolCallId !== undefined) this.#open.add(toolCallId);
@@ -40,7 +41,7 @@ export class Checkpoint {
   }
 }
 
-export interface Forking {
+export interface ForkOrigin {
   agentId: string;
   agentVersion: number;
   fromSessionId: string;
@@ -49,12 +50,12 @@ export interface Forking {
   traceparent: string | undefined;
 }
 
-/** The first events of a fork; those of the history follow. */
-export function fork({ actor, traceparent, ...from }: Forking): Draft[] {
+/** The first events of a fork. The copied history follows them. */
+export function forkDrafts({ actor, traceparent, ...from }: ForkOrigin): EventDraft[] {
   const { fromSessionId, fromSeq } = from;
-  const place = { traceparent };
+  const trace = { traceparent };
   return [
-    draft('session.created', { source: 'fork', ...whose(from) }, actor, place),
-    draft('session.forked', { from_session_id: fromSessionId, from_seq: fromSeq }, actor, place),
+    draft('session.created', { source: 'fork', ...agentReference(from) }, actor, trace),
+    draft('session.forked', { from_session_id: fromSessionId, from_seq: fromSeq }, actor, trace),
   ];
 }

@@ -1,66 +1,111 @@
 import type { Actor } from '../../../lib/events.ts';
-import { SYSTEM } from './begin.ts';
-import { closeCalls } from './calls.ts';
-import { type Change, type Draft, draft, unchanged } from './change.ts';
-import { attemptOf, discarded, end, publicUsage, traceOf } from './finish.ts';
-import type { QueuedTurn, SessionState, TurnState } from './state.ts';
+import { type Change, draft, type EventDraft, unchanged } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
+import { attemptFields, discardOpenMessage, end, INTERRUPTED, publicUsage, traceFields } from './finish.ts';
+import { type QueueAfterInterrupt, queueHeldChanged } from './queue.ts';
+import type { FinalStatus, QueuedTurn, SessionState, TurnState } from './state.ts';
+import { closeOpenCalls } from './tool-calls.ts';
 
-/** What has to be looked up before a turn can be stopped. */
-export interface Stoppable {
-  /** Of the message under way: its model, and its text as far as the journal has it. */
+/** The rows that are read before a turn can be interrupted. */
+export interface InterruptContext {
+  /** The unfinished message: its model, and its text as far as the journal has it. */
   partial: { model: string; text: string } | undefined;
-  /** Where nothing is current: the turn at the head of the queue, and the one behind it. */
+  /** Set when no turn is current: the first and the second turn of the queue. */
   waiting: TurnState | undefined;
   behind: QueuedTurn | undefined;
 }
 
-/** Nothing can be stopped with this, and nothing will be. */
-export const NOTHING_SEEN: Stoppable = { partial: undefined, waiting: undefined, behind: undefined };
+/** For decisions that do not interrupt a turn. */
+export const NO_INTERRUPT_CONTEXT: InterruptContext = {
+  partial: undefined,
+  waiting: undefined,
+  behind: undefined,
+};
 
-const STOPPED = { type: 'interrupted' } as const;
+/** Who interrupts a turn, when, and what becomes of the turns behind it. */
+export interface Interrupt {
+  actor: Actor;
+  queue: QueueAfterInterrupt;
+  /** Also ends the first turn of a held queue. The turns behind it stay held. */
+  endsHeldTurns?: boolean;
+  now: Date;
+}
 
 /**
- * The turn that runs, waits for somebody or is next is stopped, at once: whoever holds it has lost it. What it has
- * said so far is kept as a message. Without such a turn nothing changes.
+ * Interrupts the turn that is in progress, blocked or next. Its runner loses the lease at once. The text of an
+ * unfinished message is kept as a message. With `hold`, the turns behind it wait until the queue is released. Without
+ * such a turn nothing changes; the first turn of a held queue is not next unless `endsHeldTurns` is set.
  */
-export function interrupt(state: SessionState, seen: Stoppable, actor: Actor, now: Date): Change {
+export function interrupt(state: SessionState, context: InterruptContext, input: Interrupt): Change {
   const { current } = state;
-  if (current) return stop(state, current, seen, actor, now);
-  const { waiting, behind } = seen;
-  if (!waiting) return unchanged(state);
-  const without = { ...state, next: behind ?? null, queuedTurns: state.queuedTurns - 1 };
-  if (waiting.attempt > 0) return stop(without, waiting, seen, actor, now);
-  const place = traceOf(waiting);
-  const lead = [draft('user.interrupt', {}, actor, place)];
-  const ending = [draft('turn.cancelled', { turn_id: waiting.turnId, reason: 'interrupted' }, SYSTEM, place)];
-  return end(without, waiting, {
-    status: 'cancelled',
-    drafts: [...lead, ...ending],
-    stopReason: STOPPED,
+  if (current) return interruptTurn(state, current, context, input);
+  const { waiting, behind } = context;
+  if (!waiting || (state.queueHeld && !input.endsHeldTurns)) return unchanged(state);
+  const stateWithout = { ...state, next: behind ?? null, queuedTurns: state.queuedTurns - 1 };
+  if (waiting.attempt > 0) return interruptTurn(stateWithout, waiting, context, input);
+  const trace = traceFields(waiting);
+  const drafts = [
+    draft('user.interrupt', {}, input.actor, trace),
+    draft('turn.cancelled', { turn_id: waiting.turnId, reason: 'interrupted' }, SYSTEM_ACTOR, trace),
+  ];
+  return endInterrupted(stateWithout, waiting, { status: 'cancelled', drafts }, input);
+}
+
+/** Ends the turn, and holds the turns behind it if the interrupt says so or they are held already. */
+function endInterrupted(
+  state: SessionState,
+  turn: TurnState,
+  ending: { status: FinalStatus; drafts: EventDraft[] },
+  { actor, queue, now }: Interrupt,
+): Change {
+  const holds = (queue === 'hold' || state.queueHeld) && state.queuedTurns > 0;
+  const change = end({ ...state, next: holds ? null : state.next }, turn, {
+    ...ending,
+    stopReason: INTERRUPTED,
     now,
   });
+  if (holds === state.queueHeld) return change;
+  return {
+    ...change,
+    head: { ...change.head, queueHeld: holds },
+    drafts: [...change.drafts, queueHeldChanged(actor)],
+  };
 }
 
-function stop(state: SessionState, turn: TurnState, seen: Stoppable, actor: Actor, now: Date): Change {
-  const closed = closeCalls(turn, 'interrupted');
+function interruptTurn(
+  state: SessionState,
+  turn: TurnState,
+  context: InterruptContext,
+  input: Interrupt,
+): Change {
+  const closed = closeOpenCalls(turn, 'interrupted');
   const drafts = [
-    draft('user.interrupt', {}, actor, traceOf(turn)),
-    ...kept(state, turn, seen),
+    draft('user.interrupt', {}, input.actor, traceFields(turn)),
+    ...keepPartialMessage(state, turn, context),
     ...closed.drafts,
-    draft('turn.interrupted', { ...attemptOf(turn), usage: publicUsage(turn.usage) }, SYSTEM, traceOf(turn)),
+    draft(
+      'turn.interrupted',
+      { ...attemptFields(turn), usage: publicUsage(turn.usage) },
+      SYSTEM_ACTOR,
+      traceFields(turn),
+    ),
   ];
-  const change = end(state, turn, { status: 'interrupted', drafts, stopReason: STOPPED, now });
-  return { ...change, settled: closed.settled };
+  const change = endInterrupted(state, turn, { status: 'interrupted', drafts }, input);
+  return { ...change, closedApprovals: closed.closedApprovals };
 }
 
-/** A message without any text yet is discarded: there is nothing to keep of it. */
-function kept(state: SessionState, turn: TurnState, { partial }: Stoppable): Draft[] {
-  if (turn.openMessageId === null || !partial?.text) return discarded(turn, 'interrupted');
+/** Keeps the text of an unfinished message as a message. A message without text is discarded. */
+function keepPartialMessage(
+  state: SessionState,
+  turn: TurnState,
+  { partial }: InterruptContext,
+): EventDraft[] {
+  if (turn.openMessageId === null || !partial?.text) return discardOpenMessage(turn, 'interrupted');
   const message = {
     message_id: turn.openMessageId,
     content: [{ type: 'text', text: partial.text }],
     model: partial.model,
     finish_reason: 'interrupted',
   };
-  return [draft('agent.message', message, { type: 'agent', id: state.agentId }, traceOf(turn))];
+  return [draft('agent.message', message, { type: 'agent', id: state.agentId }, traceFields(turn))];
 }

@@ -1,13 +1,13 @@
 import { refuse } from '../../../lib/errors.ts';
 import { type Actor, type EventType, isRunnerEvent } from '../../../lib/events.ts';
-import { type Ask, block } from './ask.ts';
-import { SYSTEM } from './begin.ts';
-import { type CallStep, carryOn } from './calls.ts';
-import { type Change, type Draft, draft, unchanged } from './change.ts';
-import { type Failure, fail, finish, type RunLimits, reclaim, retry } from './finish.ts';
+import { type ApprovalRequest, block } from './block.ts';
+import { type Change, draft, type EventDraft, unchanged } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
+import { fail, finish, type RunLimits, reclaim, retry, type TurnError } from './finish.ts';
 import { addUsage, type SessionState, type TurnState, type Usage } from './state.ts';
+import { applyTransitions, type ToolCallTransition } from './tool-calls.ts';
 
-/** A runner takes a queued turn: it is in progress under a new fence from here on. */
+/** Starts a queued turn under a new fence for the runner that has claimed it. */
 export function start(
   state: SessionState,
   turn: TurnState,
@@ -19,8 +19,8 @@ export function start(
   const data = { turn_id: turn.turnId, attempt, fence };
   const trace = { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
   change.drafts = [
-    draft('turn.started', data, SYSTEM, trace),
-    draft('session.status_running', data, SYSTEM, trace),
+    draft('turn.started', data, SYSTEM_ACTOR, trace),
+    draft('session.status_running', data, SYSTEM_ACTOR, trace),
   ];
   change.head = {
     ...change.head,
@@ -51,56 +51,59 @@ export interface Report {
   /** 1, 2, 3 … within a lease. */
   reportSeq: number;
   events: { type: string; dataJson: string }[];
-  /** What the events say of tool calls. */
-  calls: readonly CallStep[];
+  /** The changes of tool calls that the events describe. */
+  calls: readonly ToolCallTransition[];
   openMessageId: string;
   usage: Usage;
-  outcome: Outcome | undefined;
+  outcome: TurnOutcome | undefined;
 }
 
-export type Outcome =
+export type TurnOutcome =
   | { kind: 'completed'; stopReason: 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused' }
-  | { kind: 'failed'; error: Failure }
-  | { kind: 'retry'; error: Failure; delayMs: number }
-  | { kind: 'blocked'; asks: Ask[]; expiresAt: Date };
+  | { kind: 'failed'; error: TurnError }
+  | { kind: 'retry'; error: TurnError; delayMs: number }
+  | { kind: 'blocked'; requests: ApprovalRequest[]; expiresAt: Date };
 
-/** Appends what a turn has done, if it is still the reporter's turn. A repeated report changes nothing. */
+/**
+ * Appends a runner's report. Refuses with LEASE_LOST when the runner has lost the turn. A repeated report changes
+ * nothing.
+ */
 export function report(state: SessionState, sent: Report, limits: RunLimits, now: Date): Change {
   const turn = state.current;
   if (!turn || turn.turnId !== sent.turnId || turn.fence !== sent.fence || turn.status !== 'in_progress') {
-    throw refuse('LEASE_LOST', `turn ${sent.turnId} is no longer held under fence ${sent.fence}`);
+    throw refuse('LEASE_LOST', `Turn ${sent.turnId} is no longer leased with fence ${sent.fence}.`);
   }
   if (sent.reportSeq !== 0 && sent.reportSeq <= turn.reportSeq) return unchanged(state);
   const usage = addUsage(state.usage, sent.usage);
-  const gotOn = sent.events.some(({ type }) => PROGRESS.has(type));
-  const stepBegins = sent.events.some(({ type }) => type === 'model.request_started');
-  const after: TurnState = {
+  const progressed = sent.events.some(({ type }) => PROGRESS.has(type));
+  const startsStep = sent.events.some(({ type }) => type === 'model.request_started');
+  const nextTurn: TurnState = {
     ...turn,
-    ...(gotOn ? { failures: 0, settledAttempt: turn.attempt } : {}),
-    ...(stepBegins ? { stepAfter: state.lastSeq } : {}),
-    calls: carryOn(turn.calls, sent.calls),
+    ...(progressed ? { failures: 0, lastProgressAttempt: turn.attempt } : {}),
+    ...(startsStep ? { stepAfter: state.lastSeq } : {}),
+    calls: applyTransitions(turn.calls, sent.calls),
     reportSeq: sent.reportSeq,
     openMessageId: sent.openMessageId === '' ? null : sent.openMessageId,
     usage: addUsage(turn.usage, sent.usage),
   };
-  const drafts = draftsOf(state, after, sent.events);
-  const reached: SessionState = { ...state, usage, current: after };
+  const drafts = draftsOf(state, nextTurn, sent.events);
+  const nextState: SessionState = { ...state, usage, current: nextTurn };
   const { outcome } = sent;
   if (!outcome) {
-    const change = unchanged(reached);
-    return { ...change, drafts, turns: [after] };
+    const change = unchanged(nextState);
+    return { ...change, drafts, turns: [nextTurn] };
   }
-  const change = conclude(reached, after, outcome, limits, now);
+  const change = applyOutcome(nextState, nextTurn, outcome, limits, now);
   return { ...change, drafts: [...drafts, ...change.drafts] };
 }
 
-/** After these a turn that is begun again does not begin where it began before. */
+/** Events after which a retry of the turn starts from a later checkpoint. */
 const PROGRESS = new Set(['agent.message', 'agent.tool_result']);
 
-function conclude(
+function applyOutcome(
   state: SessionState,
   turn: TurnState,
-  outcome: Outcome,
+  outcome: TurnOutcome,
   limits: RunLimits,
   now: Date,
 ): Change {
@@ -110,19 +113,20 @@ function conclude(
     case 'failed':
       return fail(state, turn, outcome.error, 'terminal', now);
     case 'retry':
-      // A runner that stops gives its turns back; that is nobody's failure.
+      // A runner that stops returns its turns, which does not count as a failure.
       if (outcome.error.code === 'runner_stopping')
         return reclaim(state, turn, outcome.error.code, limits, now);
       return retry(state, turn, outcome, limits, now);
     case 'blocked':
-      return block(state, turn, outcome.asks, outcome.expiresAt);
+      return block(state, turn, outcome.requests, outcome.expiresAt);
   }
 }
 
-function draftsOf(state: SessionState, turn: TurnState, events: Report['events']): Draft[] {
+function draftsOf(state: SessionState, turn: TurnState, events: Report['events']): EventDraft[] {
   const actor: Actor = { type: 'agent', id: state.agentId };
   return events.map(({ type, dataJson }) => {
-    if (!isRunnerEvent(type)) throw refuse('INVALID_REQUEST', `a turn may not report ${type}`);
+    if (!isRunnerEvent(type))
+      throw refuse('INVALID_REQUEST', `A turn may not report the event type ${type}.`);
     return {
       type: type as EventType,
       dataJson,

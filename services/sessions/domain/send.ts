@@ -1,8 +1,8 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
-import { queueing } from './begin.ts';
 import { type Change, unchanged } from './change.ts';
-import { interrupt, type Stoppable } from './interrupt.ts';
+import { queuedTurnDrafts } from './create.ts';
+import { type InterruptContext, interrupt } from './interrupt.ts';
 import type { SessionState } from './state.ts';
 
 export type BusyPolicy = 'enqueue' | 'reject' | 'interrupt';
@@ -17,24 +17,30 @@ export interface Message {
   now: Date;
 }
 
-/** Queues a turn for a message, or says why not. A turn that waits for somebody is busy, too. */
-export function send(state: SessionState, seen: Stoppable, message: Message): Change {
-  const busy = state.status !== 'idle' || state.current !== null;
+/**
+ * Queues a turn for a message. Refuses with SESSION_BUSY for `reject`; a blocked turn and a held queue count as busy,
+ * too. Behind a held queue the turn waits.
+ */
+export function send(state: SessionState, context: InterruptContext, message: Message): Change {
+  const busy = state.status !== 'idle' || state.current !== null || state.queueHeld;
   if (busy && message.busyPolicy === 'reject') {
-    throw refuse('SESSION_BUSY', 'the session is working on an earlier message', { retryAfterSeconds: 1 });
+    const problem = state.queueHeld
+      ? 'The queue of the session is held. Release it, or let the message wait in it.'
+      : 'The session is working on an earlier message.';
+    throw refuse('SESSION_BUSY', problem, { retryAfterSeconds: 1 });
   }
   const interrupts = busy && message.busyPolicy === 'interrupt';
-  const change = interrupts ? interrupt(state, seen, message.actor, message.now) : unchanged(state);
-  const idle = change.head.status === 'idle';
+  const change = interrupts ? interrupt(state, context, { ...message, queue: 'continue' }) : unchanged(state);
+  const idle = change.head.status === 'idle' && !change.head.queueHeld;
   change.newTurn = {
     turnId: message.turnId,
-    draft: change.drafts.length,
+    draftIndex: change.drafts.length,
     priority: 0,
     ready: idle && change.head.currentTurnId === null,
     traceparent: message.traceparent,
   };
   change.drafts.push(
-    ...queueing(message.turnId, message.contentJson, message.actor, message.traceparent, idle),
+    ...queuedTurnDrafts(message.turnId, message.contentJson, message.actor, message.traceparent, idle),
   );
   change.head.queuedTurns += 1;
   if (idle) change.head.status = 'pending';

@@ -1,6 +1,6 @@
 import type { StopReason } from '../../../lib/events.ts';
 
-/** What is true of a session while its row is locked. */
+/** The state of a session, as read under the lock of its head. */
 export interface SessionState {
   sessionId: string;
   ownerId: string;
@@ -9,43 +9,38 @@ export interface SessionState {
   archived: boolean;
   deleted: boolean;
   lastSeq: number;
-  /** Whether it has a name. */
-  titled: boolean;
+  /** Whether the session has a title. */
+  hasTitle: boolean;
   status: SessionStatus;
   stopReason: StopReason | null;
   queuedTurns: number;
+  /** The queued turns wait until a user releases the queue. Only true while turns are queued and none is current. */
+  queueHeld: boolean;
   fence: number;
   usage: Usage;
-  /** The turn that is in progress or blocked. */
+  /** The turn that is in progress or blocked, if any. */
   current: TurnState | null;
-  /** The turn at the head of the queue. */
+  /** The first turn of the queue, if any. */
   next: QueuedTurn | null;
 }
 
 export type SessionStatus = 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
-export type TurnStatus =
-  | 'queued'
-  | 'in_progress'
-  | 'blocked'
-  | 'completed'
-  | 'failed'
-  | 'interrupted'
-  | 'cancelled';
+type TurnStatus = 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
 
-/** Everything of a turn that changes. */
+/** The mutable state of a turn. */
 export interface TurnState {
   turnId: string;
   /** The seq of the event that queued it. */
   position: number;
   status: TurnStatus;
-  /** A runner may take it: it is the first in its session's queue, and not asleep. */
+  /** A runner may claim the turn: it is the first of the session's queue and not asleep. */
   ready: boolean;
-  /** Asleep until then. */
+  /** When the turn wakes up. Null when it is not asleep. */
   wakeAt: Date | null;
   attempt: number;
-  /** The attempt in which it last got on. */
-  settledAttempt: number;
-  /** Failures that were worth another try, since it last got on. */
+  /** The last attempt that made progress. Column `settled_attempt`. */
+  lastProgressAttempt: number;
+  /** Retryable failures since the last progress. */
   failures: number;
   fence: number;
   reportSeq: number;
@@ -68,18 +63,18 @@ export interface TurnState {
 export interface OpenCall {
   toolUseId: string;
   name: string;
-  /** How often it was sent to its tool. */
+  /** How often the call was dispatched to its tool. */
   dispatches: number;
-  /** The newest question about it. */
+  /** The newest approval of the call. */
   approval: CallApproval | null;
 }
 
 export interface CallApproval {
   approvalId: string;
   kind: ApprovalKind;
-  /** How often the call had been sent to its tool when this was asked. */
+  /** How often the call had been dispatched when the approval was requested. */
   dispatches: number;
-  /** Null as long as the turn waits for it. */
+  /** Null while the approval is pending. */
   decision: string | null;
 }
 

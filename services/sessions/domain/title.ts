@@ -1,22 +1,22 @@
-/** Characters of a title that is made of a message. */
-const LONGEST = 80;
-/** What has to be looked at to find that many; messages may be megabytes long. */
-const LOOKED_AT = 2_000;
+/** Maximum number of characters of an automatic title. */
+const MAX_CHARACTERS = 80;
+/** Characters of the message that are read for the title. Messages may be megabytes long. */
+const MAX_READ = 2_000;
 
 /**
- * A name for a session that has none: the beginning of its first message, on one line. Undefined when there is
- * nothing to make it of. What the database cannot hold in a text is left out here.
+ * Returns an automatic title: the beginning of the text on one line, without characters that PostgreSQL cannot store.
+ * Undefined when the text has no visible character.
  */
-export function titleOf(text: string): string | undefined {
+export function titleFromText(text: string): string | undefined {
   const line = text
-    .slice(0, LOOKED_AT)
+    .slice(0, MAX_READ)
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
   const characters = [...line];
   if (characters.length === 0) return undefined;
-  if (characters.length <= LONGEST) return line;
-  const cut = characters.slice(0, LONGEST - 1).join('');
+  if (characters.length <= MAX_CHARACTERS) return line;
+  const cut = characters.slice(0, MAX_CHARACTERS - 1).join('');
   const end = cut.lastIndexOf(' ');
-  return `${(end > LONGEST / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
+  return `${(end > MAX_CHARACTERS / 2 ? cut.slice(0, end) : cut).trimEnd()}…`;
 }

@@ -1,68 +1,77 @@
 import { sha256 } from '../../../lib/digest.ts';
 import { Refusal, refuse } from '../../../lib/errors.ts';
-import { callerOf, onBehalf } from '../../../lib/grpc/caller.ts';
+import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { owned } from '../domain/access.ts';
-import { type Answer, alreadyDecided, decide, decisionProblem } from '../domain/decide.ts';
+import { requireOwned } from '../domain/access.ts';
+import { type ApprovalDecision, approvalAlreadyDecided, decide, validateDecision } from '../domain/decide.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
-import type { Decide } from '../store/changes.ts';
+import type { DecideChange } from '../store/decisions.ts';
 import { actorOf } from './actor.ts';
-import type { HandlerContext } from './context.ts';
-import { parseLine } from './json.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { parseSingleLineJson } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listApprovals' | 'decideApproval'>;
 
 const STATUSES: readonly string[] = ['', 'pending', 'decided', 'expired', 'cancelled'];
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
-/** The questions that turns wait for. */
-export function approvalHandlers({ approvals, changes, reach }: HandlerContext): Methods {
+/** Handlers that list and decide the approvals that turns wait for. */
+export function approvalHandlers({ approvals, changes, access }: SessionsHandlerContext): Methods {
   async function read(sessionId: string, approvalId: string, call: Call): Promise<ApprovalRow> {
-    const row = await approvals.one(sessionId, approvalId, onBehalf(call));
-    if (!row) throw refuse('APPROVAL_NOT_FOUND', `the session has no approval ${approvalId}`);
+    const row = await approvals.one(sessionId, approvalId, databaseOptionsOf(call));
+    if (!row) throw refuse('APPROVAL_NOT_FOUND', `The session has no approval ${approvalId}.`);
     return row;
   }
 
   return {
     async listApprovals({ sessionId, page, status }, call) {
-      if (!STATUSES.includes(status)) throw refuse('INVALID_REQUEST', `there is no status ${status}`);
-      const { by } = await reach.reading(sessionId, call);
-      const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, by);
+      if (!STATUSES.includes(status))
+        throw refuse(
+          'INVALID_REQUEST',
+          `Unknown status \`${status}\`. Use pending, decided, expired or cancelled.`,
+        );
+      const { options } = await access.readAccess(sessionId, call);
+      const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, options);
       return { approvals: rows.map(approvalOf), page: { nextCursor } };
     },
 
-    async decideApproval({ sessionId, approvalId, ...said }, call) {
-      await reach.own(sessionId, call);
+    async decideApproval({ sessionId, approvalId, ...request }, call) {
+      await access.requireOwner(sessionId, call);
       const row = await read(sessionId, approvalId, call);
-      const answer: Answer = { ...said, ...edit(said.editedInputJson), approvalId, actor: actorOf(call) };
-      decisionProblem(row.kind, answer);
-      const decision: Decide = (state) => ({
-        change: decide(owned(state, sessionId, callerOf(call).userId), answer),
+      const decision: ApprovalDecision = {
+        ...request,
+        ...parseEditedInput(request.editedInputJson),
+        approvalId,
+        actor: actorOf(call),
+      };
+      validateDecision(row.kind, decision);
+      const change: DecideChange = (state) => ({
+        change: decide(requireOwned(state, sessionId, callerOf(call).userId), decision),
       });
       if (row.status === 'pending') {
-        const bytes = answer.editedInputJson.length + 1_000;
-        await changes.change(sessionId, bytes, decision, call).catch((error: unknown) => {
-          // Somebody else was faster: what they said is looked at below.
+        const bytes = decision.editedInputJson.length + 1_000;
+        await changes.change(sessionId, bytes, change, call).catch((error: unknown) => {
+          // A concurrent decision was first. It is compared with this one below.
           if (!(error instanceof Refusal) || error.code !== 'APPROVAL_ALREADY_DECIDED') throw error;
         });
       }
       const decided = await read(sessionId, approvalId, call);
-      if (!agrees(decided, answer)) throw alreadyDecided();
+      if (!isSameDecision(decided, decision)) throw approvalAlreadyDecided();
       return { approval: approvalOf(decided) };
     },
   };
 }
 
-/** The edited input as it will be run and shown; the digest is that of this very text. */
-function edit(json: string): Pick<Answer, 'editedInputJson' | 'editedSha256'> {
+/** Returns the edited input as it will be run and shown, with the digest of that text. */
+function parseEditedInput(json: string): Pick<ApprovalDecision, 'editedInputJson' | 'editedSha256'> {
   if (json === '') return { editedInputJson: '', editedSha256: '' };
-  const editedInputJson = JSON.stringify(parseLine(json, 'the edited input'));
+  const editedInputJson = JSON.stringify(parseSingleLineJson(json, 'edited_input'));
   return { editedInputJson, editedSha256: sha256(editedInputJson) };
 }
 
-/** Whether an answer says what was decided. Saying so again changes nothing. */
-function agrees(row: ApprovalRow, { decision, editedInputJson }: Answer): boolean {
+/** Whether the stored decision is the given one. A repeated decision succeeds and changes nothing. */
+function isSameDecision(row: ApprovalRow, { decision, editedInputJson }: ApprovalDecision): boolean {
   return (
     row.status === 'decided' &&
     row.decision === decision &&

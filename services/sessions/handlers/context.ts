@@ -1,23 +1,24 @@
 import type { Clock } from '../../../lib/clock.ts';
+import type { AuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
-import type { Recorder } from '../../../lib/grpc/recorder.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { RunLimits } from '../domain/finish.ts';
-import type { Follower } from '../follow.ts';
+import type { Followers } from '../followers.ts';
 import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
-import type { Claims } from '../store/claims.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
-import type { Forks } from '../store/forks.ts';
+import type { SessionForks } from '../store/forks.ts';
+import type { LeaseStore } from '../store/leases.ts';
 import type { Lists } from '../store/lists.ts';
-import type { Sandboxes } from '../store/sandboxes.ts';
-import type { Reach } from './reach.ts';
+import type { SandboxStore } from '../store/sandboxes.ts';
+import type { TurnQueue } from '../store/turn-queue.ts';
+import type { SessionAccess } from './session-access.ts';
 
-/** What the handlers work with. */
-export interface HandlerContext {
+/** The dependencies of the handlers. */
+export interface SessionsHandlerContext {
   clock: Clock;
   ids: Ids;
   agents: Client<AgentsServiceDefinition>;
@@ -25,19 +26,22 @@ export interface HandlerContext {
   changes: Changes;
   approvals: Approvals;
   creations: Creations;
-  forks: Forks;
-  claims: Claims;
+  forks: SessionForks;
+  turnQueue: TurnQueue;
+  leases: LeaseStore;
   lists: Lists;
-  sandboxes: Sandboxes;
+  sandboxes: SandboxStore;
   events: EventStore;
-  follower: Follower;
-  reach: Reach;
-  /** Writes down what is about to be done. */
-  record: Recorder;
+  followers: Followers;
+  access: SessionAccess;
+  /** Records an act in the audit log before it is done. */
+  record: AuditRecorder;
   limits: RunLimits;
+  /** Frees disk space for actions of administrators when the database has none left. */
+  reservedSpace: { use<Result>(operation: () => Promise<Result>): Promise<Result> };
   /** Tells runners that a sandbox is to end. */
-  ended: (sandboxId: string) => void;
+  publishSandboxEnd: (sandboxId: string) => void;
   leaseMs: number;
-  /** How long somebody has for an approval. */
+  /** How long an approval stays open before it counts as denied. */
   approvalTtlMs: number;
 }

@@ -1,29 +1,30 @@
 import { refuse } from '../../../lib/errors.ts';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const CONTROL = /[\x00-\x1f]/;
 
 /**
- * JSON that others have written goes into events as it is, so it is read once before: it must be JSON, on one
- * line, as a control character between its members would run into the marks that part events. Returns it.
+ * Returns the JSON text unchanged if it is valid and on one line. JSON of a caller becomes part of events as it is, and
+ * a control character between its members could be mistaken for the separator of events. `name` names the text in the
+ * error message.
  */
-export function oneLine(json: string, what: string): string {
-  parseLine(json, what);
+export function requireSingleLineJson(json: string, name: string): string {
+  parseSingleLineJson(json, name);
   return json;
 }
 
-/** The same; returns what it holds. */
-export function parseLine(json: string, what: string): unknown {
-  if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${what} is JSON on more than one line`);
+/** Parses a JSON text that must be on one line. Refuses with INVALID_REQUEST. */
+export function parseSingleLineJson(json: string, name: string): unknown {
+  if (CONTROL.test(json)) throw refuse('INVALID_REQUEST', `${name}: The JSON text has more than one line.`);
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw refuse('INVALID_REQUEST', `${what} is not JSON`, { cause: error });
+    throw refuse('INVALID_REQUEST', `${name}: The text is not valid JSON.`, { cause: error });
   }
 }
 
-/** The text of the first content part that has any; empty for none. */
-export function textIn(content: unknown): string {
+/** Returns the text of the first content part that has one. Empty if there is none. */
+export function firstText(content: unknown): string {
   if (!Array.isArray(content)) return '';
   const part: unknown = content.find((one) => typeof one?.text === 'string');
   return (part as { text: string } | undefined)?.text ?? '';

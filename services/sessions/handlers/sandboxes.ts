@@ -2,11 +2,17 @@ import { refuse } from '../../../lib/errors.ts';
 import { administratorOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { Sandbox, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import { type EnvironmentStatus, held, shift, taken } from '../domain/environment.ts';
-import { settle } from '../settle.ts';
-import { environments, isSandboxFilter, type SandboxRow, type Sighting } from '../store/sandboxes.ts';
-import type { HandlerContext } from './context.ts';
-import { oneLine } from './json.ts';
+import {
+  changeEnvironmentStatus,
+  type EnvironmentStatus,
+  requireLease,
+  statusAfterTaking,
+} from '../domain/environment.ts';
+import { updateEnvironmentStatuses } from '../environment-status.ts';
+import { isSandboxFilter, type SandboxRow, type SandboxStatusReport } from '../store/sandboxes.ts';
+import { sessionEnvironments } from '../store/session-environments.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { requireSingleLineJson } from './json.ts';
 
 type Methods = Pick<
   Handlers<SessionsServiceDefinition>,
@@ -14,91 +20,104 @@ type Methods = Pick<
 >;
 
 const REPORTED: readonly string[] = ['ready', 'suspended', 'lost', 'released'];
-/** A report may have been written before the newest sandbox was taken. */
-const OVERLOOKED_MS = 30_000;
+/** A report may be older than the newest sandbox, so a sandbox that it does not name is lost only after this time. */
+const UNREPORTED_MS = 30_000;
 const FIRST_PAGE = { limit: 50, cursor: '' };
 
-/** Which sandboxes there are: what runners say of theirs, and what administrators do about them. */
-export function sandboxHandlers(context: HandlerContext): Methods {
-  const { clock, changes, sandboxes, ended, record } = context;
+/** Handlers of sandboxes: runners take and report them, administrators list and terminate them. */
+export function sandboxHandlers(context: SessionsHandlerContext): Methods {
+  const { clock, changes, sandboxes, publishSandboxEnd, record, reservedSpace } = context;
 
-  async function found(sandboxId: string, call: Call): Promise<SandboxRow> {
+  async function read(sandboxId: string, call: Call): Promise<SandboxRow> {
     const row = await sandboxes.sandbox(sandboxId, call);
-    if (!row) throw refuse('SANDBOX_NOT_FOUND', `there is no sandbox ${sandboxId}`);
+    if (!row) throw refuse('SANDBOX_NOT_FOUND', `Unknown sandbox ${sandboxId}.`);
     return row;
   }
 
   return {
     async takeSandbox({ lease, limitsJson, ...sandbox }, call) {
-      oneLine(limitsJson, 'the limits');
+      requireSingleLineJson(limitsJson, 'limits');
       const { sandboxId, runnerId, provider } = sandbox;
       const sessionId = lease?.sessionId ?? '';
       let granted = true;
-      await changes.alone(
+      await changes.inOwnTransaction(
         sessionId,
         async (found, tx) => {
           const now = clock.now();
-          const { state } = held(found, lease, now);
-          const known = await sandboxes.locked(tx, sandboxId);
-          granted = !known || (known.runner_id === runnerId && !known.ended_at && known.end_reason === null);
+          const { state } = requireLease(found, lease, now);
+          const existing = await sandboxes.lock(tx, sandboxId);
+          granted = !existing || isUsable(existing, runnerId);
           if (!granted) return undefined;
-          const { status } = await environments.read(tx, sessionId);
-          const isNew = known === undefined;
+          const { status } = await sessionEnvironments.read(tx, sessionId);
+          const isNew = existing === undefined;
           if (isNew) await sandboxes.insert(tx, { ...sandbox, ownerId: state.ownerId, limitsJson }, now);
-          const next = taken(status, { isNew, status: known?.status ?? 'none' });
-          await environments.put(tx, sessionId, next, { sandboxId, provider });
-          return shift(state, status, next, isNew ? 'a new sandbox' : '');
+          const next = statusAfterTaking(status, { isNew, status: existing?.status ?? 'none' });
+          await sessionEnvironments.put(tx, sessionId, next, { sandboxId, provider });
+          return changeEnvironmentStatus(state, status, next, isNew ? 'a new sandbox' : '');
         },
         call,
       );
       return { granted };
     },
 
-    async reportSandboxes({ runnerId, sandboxes: reports }) {
-      const sightings: Sighting[] = reports.map(({ sandboxId, status, reason }) => {
+    async reportSandboxes({ runnerId, sandboxes: messages }) {
+      const reports = messages.map(({ sandboxId, status, reason }): SandboxStatusReport => {
         if (!REPORTED.includes(status))
-          throw refuse('INVALID_REQUEST', `no sandbox is reported as ${status}`);
+          throw refuse(
+            'INVALID_REQUEST',
+            `Unknown sandbox status \`${status}\`. Use ${REPORTED.join(', ')}.`,
+          );
         return { sandboxId, status, reason };
       });
       const now = clock.now();
-      const ids = sightings.map(({ sandboxId }) => sandboxId);
-      const theirs = await sandboxes.see(runnerId, sightings, now);
-      const overlooked = new Date(now.getTime() - OVERLOOKED_MS);
-      const forgotten = await sandboxes.forgotten(runnerId, overlooked, ids);
-      if (forgotten.length > 0) await sandboxes.lose(forgotten, 'its runner has lost it', now);
-      await settle([...ids, ...forgotten], context);
-      const isOver = ({ status }: Sighting) => status === 'lost' || status === 'released';
-      const endSandboxIds = sightings
-        .filter((one) => !isOver(one) && theirs.get(one.sandboxId) !== null)
+      const reportedIds = reports.map(({ sandboxId }) => sandboxId);
+      const endReasons = await sandboxes.recordStatuses(runnerId, reports, now);
+      const seenBefore = new Date(now.getTime() - UNREPORTED_MS);
+      const unreported = await sandboxes.unreportedOf(runnerId, seenBefore, reportedIds);
+      if (unreported.length > 0) await sandboxes.markLost(unreported, 'its runner has lost it', now);
+      await updateEnvironmentStatuses([...reportedIds, ...unreported], context);
+      const hasEnded = ({ status }: SandboxStatusReport) => status === 'lost' || status === 'released';
+      // An unknown sandbox has no entry, and is to end like one with an end reason.
+      const endSandboxIds = reports
+        .filter((report) => !hasEnded(report) && endReasons.get(report.sandboxId) !== null)
         .map(({ sandboxId }) => sandboxId);
       return { endSandboxIds };
     },
 
     async listSandboxes({ page, status }, call) {
       administratorOf(call);
-      if (!isSandboxFilter(status)) throw refuse('INVALID_REQUEST', 'status is one of ended, all');
+      if (!isSandboxFilter(status))
+        throw refuse(
+          'INVALID_REQUEST',
+          'Unknown status. Use ended or all, or leave it empty for active sandboxes.',
+        );
       const { rows, nextCursor } = await sandboxes.list(status, page ?? FIRST_PAGE, call);
-      return { sandboxes: rows.map(sandboxOf), page: { nextCursor } };
+      return { sandboxes: rows.map(sandboxMessage), page: { nextCursor } };
     },
 
     async getSandbox({ sandboxId }, call) {
       administratorOf(call);
-      return { sandbox: sandboxOf(await found(sandboxId, call)) };
+      return { sandbox: sandboxMessage(await read(sandboxId, call)) };
     },
 
     async terminateSandbox({ sandboxId }, call) {
       const { userId } = administratorOf(call);
-      await found(sandboxId, call);
-      await record({ action: 'sandbox.terminate', targetId: sandboxId }, call);
-      await sandboxes.requestEnd(sandboxId, `terminated by ${userId}`, clock.now());
-      ended(sandboxId);
-      return { sandbox: sandboxOf(await found(sandboxId, call)) };
+      await read(sandboxId, call);
+      await reservedSpace.use(() => record({ action: 'sandbox.terminate', targetId: sandboxId }, call));
+      const reason = `terminated by ${userId}`;
+      await reservedSpace.use(() => sandboxes.requestEnd(sandboxId, reason, clock.now()));
+      publishSandboxEnd(sandboxId);
+      return { sandbox: sandboxMessage(await read(sandboxId, call)) };
     },
   };
 }
 
-/** One that is to end is shown as what it is until its runner has ended it. */
-function sandboxOf(row: SandboxRow): Sandbox {
+function isUsable(sandbox: SandboxRow, runnerId: string): boolean {
+  return sandbox.runner_id === runnerId && !sandbox.ended_at && sandbox.end_reason === null;
+}
+
+/** A sandbox that is to end keeps its status until its runner has ended it. */
+function sandboxMessage(row: SandboxRow): Sandbox {
   return {
     sandboxId: row.sandbox_id,
     provider: row.provider,

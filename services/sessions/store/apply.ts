@@ -1,200 +1,225 @@
-import { type Session, statement } from '../../../lib/db/database.ts';
-import type { Change } from '../domain/change.ts';
-import type { SessionState } from '../domain/state.ts';
-import { columns, joined, TEXTS } from './columns.ts';
-import type { Entry } from './journal.ts';
+import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
+import type { Change, NewTurn } from '../domain/change.ts';
+import { type Outcome, outcomeOf } from '../domain/derived-state.ts';
+import type { SessionState, TurnState } from '../domain/state.ts';
+import { assignments, type Columns, columnList, columnNames, columnTable } from './columns.ts';
+import type { JournalRow } from './journal.ts';
 
-/** A decision about a session, with its events already in place. */
-export interface Decided {
+/** A decision about a session together with the journal row that holds its events. */
+export interface SessionChange {
+  /** The state that the decision was made on. */
   state: SessionState;
   change: Change;
-  entry: Entry | undefined;
+  /** Undefined when the change has no events. */
+  row: JournalRow | undefined;
 }
 
+const HEAD_KEY = {
+  session_id: ['text', ({ state }) => state.sessionId],
+  /** The head is changed only if this is still its last event. */
+  expected_seq: ['bigint', ({ state }) => state.lastSeq],
+} satisfies Columns<SessionChange>;
+
+const HEAD_STATE = {
+  last_seq: ['bigint', ({ state, row }) => row?.lastSeq ?? state.lastSeq],
+  status: ['text', ({ change }) => change.head.status],
+  stop_reason: ['json', ({ change: { head } }) => head.stopReason && JSON.stringify(head.stopReason)],
+  current_turn_id: ['text', ({ change }) => change.head.currentTurnId],
+  queued_turns: ['integer', ({ change }) => change.head.queuedTurns],
+  queue_held: ['boolean', ({ change }) => change.head.queueHeld],
+  fence: ['bigint', ({ change }) => change.head.fence],
+  input_tokens: ['bigint', ({ change }) => change.head.usage.inputTokens],
+  output_tokens: ['bigint', ({ change }) => change.head.usage.outputTokens],
+  steps: ['bigint', ({ change }) => change.head.usage.steps],
+  tool_calls: ['bigint', ({ change }) => change.head.usage.toolCalls],
+  active_ms: ['bigint', ({ change }) => change.head.usage.activeMs],
+} satisfies Columns<SessionChange>;
+
+const JOURNAL = {
+  types: ['text', ({ row }) => row?.types.join('|')],
+  bytes: ['integer', ({ row }) => row?.bytes],
+  events: ['json texts', ({ row }) => row?.events ?? ''],
+} satisfies Columns<SessionChange>;
+
+interface ChangedTurn {
+  sessionId: string;
+  turn: TurnState;
+}
+
+const TURN_KEY = {
+  session_id: ['text', ({ sessionId }) => sessionId],
+  position: ['bigint', ({ turn }) => turn.position],
+} satisfies Columns<ChangedTurn>;
+
+const TURN_LEASE = {
+  lease_until: ['timestamptz', ({ turn }) => turn.leaseUntil],
+} satisfies Columns<ChangedTurn>;
+
+const TURN_STATE = {
+  status: ['text', ({ turn }) => turn.status],
+  ready: ['boolean', ({ turn }) => turn.ready],
+  wake_at: ['timestamptz', ({ turn }) => turn.wakeAt],
+  attempt: ['integer', ({ turn }) => turn.attempt],
+  settled_attempt: ['integer', ({ turn }) => turn.lastProgressAttempt],
+  failures: ['integer', ({ turn }) => turn.failures],
+  fence: ['bigint', ({ turn }) => turn.fence],
+  report_seq: ['integer', ({ turn }) => turn.reportSeq],
+  runner_id: ['text', ({ turn }) => turn.runnerId],
+  open_message_id: ['text', ({ turn }) => turn.openMessageId],
+  step_after: ['bigint', ({ turn }) => turn.stepAfter],
+  calls: ['json', ({ turn: { calls } }) => (calls.length === 0 ? null : JSON.stringify(calls))],
+  input_tokens: ['bigint', ({ turn }) => turn.usage.inputTokens],
+  output_tokens: ['bigint', ({ turn }) => turn.usage.outputTokens],
+  steps: ['bigint', ({ turn }) => turn.usage.steps],
+  tool_calls: ['bigint', ({ turn }) => turn.usage.toolCalls],
+  active_ms: ['bigint', ({ turn }) => turn.usage.activeMs],
+  error: ['json', ({ turn }) => turn.errorJson],
+  started_at: ['timestamptz', ({ turn }) => turn.startedAt],
+  finished_at: ['timestamptz', ({ turn }) => turn.finishedAt],
+} satisfies Columns<ChangedTurn>;
+
+interface PromotedTurn {
+  sessionId: string;
+  position: number;
+}
+
+const PROMOTED_TURN = {
+  session_id: ['text', ({ sessionId }) => sessionId],
+  position: ['bigint', ({ position }) => position],
+} satisfies Columns<PromotedTurn>;
+
+interface QueuedTurnRow {
+  state: SessionState;
+  newTurn: NewTurn;
+  row: JournalRow;
+}
+
+const QUEUED_TURN = {
+  session_id: ['text', ({ state }) => state.sessionId],
+  position: ['bigint', ({ row, newTurn }) => row.firstSeq + newTurn.draftIndex],
+  turn_id: ['text', ({ newTurn }) => newTurn.turnId],
+  owner_id: ['text', ({ state }) => state.ownerId],
+  agent_id: ['text', ({ state }) => state.agentId],
+  agent_version: ['integer', ({ state }) => state.agentVersion],
+  priority: ['smallint', ({ newTurn }) => newTurn.priority],
+  ready: ['boolean', ({ newTurn }) => newTurn.ready],
+  traceparent: ['text', ({ newTurn }) => newTurn.traceparent],
+} satisfies Columns<QueuedTurnRow>;
+
+interface SessionOutcome {
+  state: SessionState;
+  outcome: Outcome;
+}
+
+const OUTCOME = {
+  session_id: ['text', ({ state }) => state.sessionId],
+  owner_id: ['text', ({ state }) => state.ownerId],
+  agent_id: ['text', ({ state }) => state.agentId],
+  outcome: ['text', ({ outcome }) => outcome],
+} satisfies Columns<SessionOutcome>;
+
+const HEADS = columnTable<SessionChange, typeof HEAD_KEY & typeof HEAD_STATE & typeof JOURNAL>(2, {
+  ...HEAD_KEY,
+  ...HEAD_STATE,
+  ...JOURNAL,
+});
+const TURNS = columnTable<ChangedTurn, typeof TURN_KEY & typeof TURN_LEASE & typeof TURN_STATE>(
+  HEADS.nextParameter,
+  { ...TURN_KEY, ...TURN_LEASE, ...TURN_STATE },
+);
+const PROMOTED = columnTable<PromotedTurn, typeof PROMOTED_TURN>(TURNS.nextParameter, PROMOTED_TURN);
+const QUEUED = columnTable<QueuedTurnRow, typeof QUEUED_TURN>(PROMOTED.nextParameter, QUEUED_TURN);
+const OUTCOMES = columnTable<SessionOutcome, typeof OUTCOME>(QUEUED.nextParameter, OUTCOME);
+
 /**
- * Writes only about sessions that still stand where the decision found them, and says which those are. Heads are
- * locked in id order, so that two groups never wait for each other in a circle.
+ * Applies a change only if the session's `last_seq` is unchanged since its state was read, and only if its head is
+ * not locked by another transaction: a locked head must not delay the changes of other sessions. A transaction that
+ * has locked the heads itself skips none of them. Heads are locked in id order.
  */
 const APPLY = statement(
   'sessions.apply',
   `with
    locked as (
-     select session_id
-     from heads h join (select unnest($2::text[]) as session_id, unnest($3::bigint[]) as last_seq) i
-       using (session_id, last_seq)
-     order by session_id for update of h
+     select h.session_id
+     from heads h join (${HEADS.select(columnNames(HEAD_KEY))}) i
+       on h.session_id = i.session_id and h.last_seq = i.expected_seq
+     order by h.session_id for update of h skip locked
    ),
    head as (
-     update heads h set last_seq = i.last_seq, status = i.status, stop_reason = i.stop_reason,
-       current_turn_id = i.current_turn_id, queued_turns = i.queued_turns, fence = i.fence,
-       input_tokens = i.input_tokens, output_tokens = i.output_tokens, steps = i.steps,
-       tool_calls = i.tool_calls, active_ms = i.active_ms, updated_at = $1
-     from (
-       select unnest($2::text[]) as session_id, unnest($4::bigint[]) as last_seq, unnest($5::text[]) as status,
-         unnest($6::json[]) as stop_reason, unnest($7::text[]) as current_turn_id,
-         unnest($8::integer[]) as queued_turns, unnest($9::bigint[]) as fence,
-         unnest($10::bigint[]) as input_tokens, unnest($11::bigint[]) as output_tokens, unnest($12::bigint[]) as steps,
-         unnest($13::bigint[]) as tool_calls, unnest($14::bigint[]) as active_ms
-     ) i
+     update heads h set ${assignments(HEAD_STATE)}, updated_at = $1
+     from (${HEADS.select(['session_id', ...columnNames(HEAD_STATE)])}) i
      join locked using (session_id)
      where h.session_id = i.session_id
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
-     select session_id, expected + 1, last_seq, string_to_array(types, '|'), bytes, events
-     from (
-       select unnest($2::text[]) as session_id, unnest($3::bigint[]) as expected, unnest($4::bigint[]) as last_seq,
-         unnest($15::text[]) as types, unnest($16::integer[]) as bytes, unnest(${TEXTS('$17')}) as events
-     ) i
+     select session_id, expected_seq + 1, last_seq, string_to_array(types, '|'), bytes, events
+     from (${HEADS.select([...columnNames(HEAD_KEY), 'last_seq', ...columnNames(JOURNAL)])}) i
      join locked using (session_id)
-     where last_seq > expected
+     where last_seq > expected_seq
    ),
    changed as (
-     update turns t set status = i.status, ready = i.ready, wake_at = i.wake_at, attempt = i.attempt,
-       failures = i.failures, fence = i.fence, report_seq = i.report_seq, runner_id = i.runner_id,
+     update turns t set ${assignments(TURN_STATE)},
        -- A lease may have been renewed since the turn was read.
-       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end,
-       open_message_id = i.open_message_id, calls = i.calls, step_after = i.step_after,
-       settled_attempt = i.settled_attempt, input_tokens = i.input_tokens, output_tokens = i.output_tokens,
-       steps = i.steps, tool_calls = i.tool_calls, active_ms = i.active_ms, error = i.error,
-       started_at = i.started_at, finished_at = i.finished_at
-     from (
-       select unnest($18::text[]) as session_id, unnest($19::bigint[]) as position, unnest($20::text[]) as status,
-         unnest($21::boolean[]) as ready, unnest($22::timestamptz[]) as wake_at, unnest($23::integer[]) as attempt,
-         unnest($24::integer[]) as failures, unnest($25::bigint[]) as fence, unnest($26::integer[]) as report_seq,
-         unnest($27::text[]) as runner_id, unnest($28::timestamptz[]) as lease_until,
-         unnest($29::text[]) as open_message_id, unnest($30::bigint[]) as input_tokens,
-         unnest($31::bigint[]) as output_tokens, unnest($32::bigint[]) as steps, unnest($33::bigint[]) as tool_calls,
-         unnest($34::bigint[]) as active_ms, unnest($35::json[]) as error, unnest($36::timestamptz[]) as started_at,
-         unnest($37::timestamptz[]) as finished_at, unnest($38::json[]) as calls, unnest($39::bigint[]) as step_after,
-         unnest($40::integer[]) as settled_attempt
-     ) i
+       lease_until = case when i.lease_until is null then null else greatest(t.lease_until, i.lease_until) end
+     from (${TURNS.select([...columnNames(TURN_KEY), ...columnNames(TURN_LEASE), ...columnNames(TURN_STATE)])}) i
      join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position
    ),
    promoted as (
      update turns t set ready = true
-     from (select unnest($41::text[]) as session_id, unnest($42::bigint[]) as position) i
+     from (${PROMOTED.select(columnNames(PROMOTED_TURN))}) i
      join locked using (session_id)
      where t.session_id = i.session_id and t.position = i.position and t.wake_at is null
    ),
    queued as (
-     insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
-                        traceparent, created_at)
-     select session_id, position, turn_id, owner_id, agent_id, agent_version, priority, 'queued', ready, traceparent, $1
-     from (
-       select unnest($43::text[]) as session_id, unnest($44::bigint[]) as position, unnest($45::text[]) as turn_id,
-         unnest($46::text[]) as owner_id, unnest($47::text[]) as agent_id, unnest($48::integer[]) as agent_version,
-         unnest($49::smallint[]) as priority, unnest($50::boolean[]) as ready, unnest($51::text[]) as traceparent
-     ) i
+     insert into turns (${columnList(QUEUED_TURN)}, status, created_at)
+     select ${columnList(QUEUED_TURN)}, 'queued', $1
+     from (${QUEUED.select(columnNames(QUEUED_TURN))}) i
      join locked using (session_id)
+   ),
+   ended as (
+     insert into session_outcomes (${columnList(OUTCOME)})
+     select ${columnList(OUTCOME)} from (${OUTCOMES.select(columnNames(OUTCOME))}) i join locked using (session_id)
+     on conflict (session_id) do update set outcome = excluded.outcome
    )
    select session_id from locked`,
 );
 
 /**
- * Writes decisions about different sessions in one statement, and returns the ids of those it has written: of a
- * session that has changed since it was read, nothing is.
+ * Writes changes of different sessions in one statement. Returns the ids of the sessions whose change was applied;
+ * nothing is written of the others, which have changed since they were read or are locked by another transaction.
  */
 export async function apply(
-  session: Pick<Session, 'rows'>,
-  decided: readonly Decided[],
+  session: Pick<DatabaseSession, 'rows'>,
+  changes: readonly SessionChange[],
   now: Date,
 ): Promise<Set<string>> {
-  const written = await session.rows<{ session_id: string }>(APPLY, [
+  const applied = await session.rows<{ session_id: string }>(APPLY, [
     now,
-    ...heads(decided),
-    ...turns(decided),
-    ...promotions(decided),
-    ...newTurns(decided),
+    ...HEADS.values(changes),
+    ...TURNS.values(changes.flatMap(changedTurns)),
+    ...PROMOTED.values(changes.flatMap(promotedTurns)),
+    ...QUEUED.values(changes.flatMap(queuedTurns)),
+    ...OUTCOMES.values(changes.flatMap(newOutcomes)),
   ]);
-  return new Set(written.map((row) => row.session_id));
+  return new Set(applied.map((row) => row.session_id));
 }
 
-function heads(decided: readonly Decided[]) {
-  const values = columns(
-    decided,
-    ({ state, change: { head }, entry }) => [
-      state.sessionId,
-      state.lastSeq,
-      entry?.lastSeq ?? state.lastSeq,
-      head.status,
-      head.stopReason === null ? null : JSON.stringify(head.stopReason),
-      head.currentTurnId,
-      head.queuedTurns,
-      head.fence,
-      head.usage.inputTokens,
-      head.usage.outputTokens,
-      head.usage.steps,
-      head.usage.toolCalls,
-      head.usage.activeMs,
-      entry?.types.join('|') ?? null,
-      entry?.bytes ?? null,
-    ],
-    15,
-  );
-  return [...values, joined(decided.map(({ entry }) => entry?.events ?? ''))];
+function changedTurns({ state: { sessionId }, change: { turns } }: SessionChange): ChangedTurn[] {
+  return turns.map((turn) => ({ sessionId, turn }));
 }
 
-function turns(decided: readonly Decided[]) {
-  const rows = decided.flatMap(({ state, change }) =>
-    change.turns.map((turn) => ({ sessionId: state.sessionId, turn })),
-  );
-  return columns(
-    rows,
-    ({ sessionId, turn }) => [
-      sessionId,
-      turn.position,
-      turn.status,
-      turn.ready,
-      turn.wakeAt,
-      turn.attempt,
-      turn.failures,
-      turn.fence,
-      turn.reportSeq,
-      turn.runnerId,
-      turn.leaseUntil,
-      turn.openMessageId,
-      turn.usage.inputTokens,
-      turn.usage.outputTokens,
-      turn.usage.steps,
-      turn.usage.toolCalls,
-      turn.usage.activeMs,
-      turn.errorJson,
-      turn.startedAt,
-      turn.finishedAt,
-      turn.calls.length === 0 ? null : JSON.stringify(turn.calls),
-      turn.stepAfter,
-      turn.settledAttempt,
-    ],
-    23,
-  );
+function promotedTurns({ state: { sessionId }, change: { promote } }: SessionChange): PromotedTurn[] {
+  return promote === undefined ? [] : [{ sessionId, position: promote }];
 }
 
-function promotions(decided: readonly Decided[]) {
-  const rows = decided.flatMap(({ state, change: { promote } }) =>
-    promote === undefined ? [] : [{ sessionId: state.sessionId, position: promote }],
-  );
-  return columns(rows, ({ sessionId, position }) => [sessionId, position], 2);
+function queuedTurns({ state, change: { newTurn }, row }: SessionChange): QueuedTurnRow[] {
+  return newTurn && row ? [{ state, newTurn, row }] : [];
 }
 
-function newTurns(decided: readonly Decided[]) {
-  const rows = decided.flatMap(({ state, change: { newTurn }, entry }) =>
-    newTurn && entry ? [{ state, newTurn, entry }] : [],
-  );
-  return columns(
-    rows,
-    ({ state, newTurn, entry }) => [
-      state.sessionId,
-      entry.firstSeq + newTurn.draft,
-      newTurn.turnId,
-      state.ownerId,
-      state.agentId,
-      state.agentVersion,
-      newTurn.priority,
-      newTurn.ready,
-      newTurn.traceparent ?? null,
-    ],
-    9,
-  );
+/** The outcome, if it is another one than before. A session that ends in the same way again writes no row. */
+function newOutcomes({ state, change: { head } }: SessionChange): SessionOutcome[] {
+  const outcome = outcomeOf(head.stopReason);
+  return outcome === undefined || outcome === outcomeOf(state.stopReason) ? [] : [{ state, outcome }];
 }

@@ -1,6 +1,11 @@
-import { decodeCursor, type Page, pageOf } from '../../../lib/db/cursor.ts';
-import { type Database, type ReadOptions, type Session, statement } from '../../../lib/db/database.ts';
-import type { NewApproval, SettledApproval } from '../domain/change.ts';
+import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+} from '../../../lib/db/database.ts';
+import type { ClosedApproval, NewApproval } from '../domain/change.ts';
 import type { SessionState } from '../domain/state.ts';
 import type { PageRequest } from './lists.ts';
 
@@ -36,30 +41,30 @@ const REQUEST = statement(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-const SETTLE = statement(
+const CLOSE = statement(
   'sessions.settle_approval',
   `update approvals set status = $3, decision = $4, reason = $5, edited_input = $6,
      decided_sha256 = coalesce($7, input_sha256), decided_by = $8, decided_at = $9
    where approval_id = $1 and session_id = $2 and status = 'pending'`,
 );
 
-/** Writes, in the transaction of the change that says so, which questions are open from now on. */
+/** Writes new and closed approvals in the transaction of the change that requests or closes them. */
 export async function writeApprovals(
-  tx: Session,
+  tx: DatabaseSession,
   { sessionId, agentId }: SessionState,
   requested: readonly NewApproval[],
-  settled: readonly SettledApproval[],
+  closed: readonly ClosedApproval[],
   now: Date,
 ): Promise<void> {
-  for (const one of requested) {
-    const { approvalId, turnId, kind, toolUseId, toolName, inputJson, inputSha256, expiresAt } = one;
-    const asked = [approvalId, sessionId, turnId, kind, toolUseId, toolName, inputJson, inputSha256];
-    await tx.change(REQUEST, [...asked, agentId, now, expiresAt]);
+  for (const approval of requested) {
+    const { approvalId, turnId, kind, toolUseId, toolName, inputJson, inputSha256, expiresAt } = approval;
+    const call = [approvalId, sessionId, turnId, kind, toolUseId, toolName, inputJson, inputSha256];
+    await tx.change(REQUEST, [...call, agentId, now, expiresAt]);
   }
-  for (const { approvalId, status, decision, reason, ...more } of settled) {
+  for (const { approvalId, status, decision, reason, ...more } of closed) {
     const { editedInputJson, editedSha256, decidedBy } = more;
-    const said = [status, decision ?? null, reason ?? null, editedInputJson ?? null, editedSha256 ?? null];
-    await tx.change(SETTLE, [approvalId, sessionId, ...said, decidedBy ?? null, now]);
+    const result = [status, decision ?? null, reason ?? null, editedInputJson ?? null, editedSha256 ?? null];
+    await tx.change(CLOSE, [approvalId, sessionId, ...result, decidedBy ?? null, now]);
   }
 }
 
@@ -85,12 +90,17 @@ const EXPIRED = statement(
    order by expires_at limit $2`,
 );
 
-/** After every approval. */
+/** Sorts after every approval id. */
 const END = 'apr_~';
+
+/** Reads the approvals with these ids in a transaction. */
+export function approvalsByIds(tx: DatabaseSession, approvalIds: readonly string[]): Promise<ApprovalRow[]> {
+  return tx.rows<ApprovalRow>(BY_IDS, [approvalIds]);
+}
 
 export type Approvals = ReturnType<typeof createApprovals>;
 
-/** Reads the questions that turns have asked. */
+/** Reads the approvals that turns have requested. */
 export function createApprovals(db: Database) {
   return {
     async one(
@@ -101,16 +111,13 @@ export function createApprovals(db: Database) {
       const [row] = await db.rows<ApprovalRow>(BY_ID, [approvalId, sessionId], options);
       return row;
     },
-    byIds(approvalIds: readonly string[], options?: ReadOptions): Promise<ApprovalRow[]> {
-      return db.rows<ApprovalRow>(BY_IDS, [approvalIds], options);
-    },
-    /** Newest first. */
+    /** A page of the approvals of a session, newest first. An empty `status` is every status. */
     async page(
       sessionId: string,
       status: string,
       page: PageRequest,
       options?: ReadOptions,
-    ): Promise<Page<ApprovalRow>> {
+    ): Promise<RowPage<ApprovalRow>> {
       const scope = ['approvals', sessionId, status];
       const before = decodeCursor(scope, page.cursor) ?? END;
       const rows = await db.rows<ApprovalRow>(
@@ -120,7 +127,7 @@ export function createApprovals(db: Database) {
       );
       return pageOf(rows, page.limit, scope, (row) => row.approval_id);
     },
-    /** Those that nobody has decided in time. */
+    /** Pending approvals whose time is over. */
     async expired(now: Date, limit: number): Promise<{ approvalId: string; sessionId: string }[]> {
       const rows = await db.rows<{ approval_id: string; session_id: string }>(EXPIRED, [now, limit]);
       return rows.map((row) => ({ approvalId: row.approval_id, sessionId: row.session_id }));

@@ -1,209 +1,172 @@
 import type { Clock } from '../../../lib/clock.ts';
-import type { Database, Session, Statement, WriteOptions } from '../../../lib/db/database.ts';
-import { createGroup } from '../../../lib/db/group.ts';
-import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
+import { createBatcher } from '../../../lib/db/batcher.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
+import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import { type Ids, isId } from '../../../lib/ids.ts';
-import type { Change } from '../domain/change.ts';
-import { NOTHING_SEEN, type Stoppable } from '../domain/interrupt.ts';
+import { Semaphore } from '../../../lib/semaphore.ts';
+import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
 import type { SessionState } from '../domain/state.ts';
-import { apply, type Decided } from './apply.ts';
-import { writeApprovals } from './approvals.ts';
+import { apply, type SessionChange } from './apply.ts';
+import type { ChangeRequest, DecideChange, DecideInTransaction, DecideInterrupt } from './decisions.ts';
 import type { Hints } from './hints.ts';
-import { compose } from './journal.ts';
-import type { Known } from './known.ts';
+import { createLockedChanges, hasApprovals, hasEffect } from './locked-changes.ts';
 import type { TurnQuota } from './quota.ts';
-import { lockStates } from './state.ts';
-import { lookUp } from './stoppable.ts';
-
-/** What a decision may also change: the seldom written columns of the session, in the same transaction. */
-export interface SessionUpdate {
-  statement: Statement;
-  values: readonly unknown[];
-}
-
-export interface Decision {
-  change: Change;
-  update?: SessionUpdate;
-}
-
-/** Looks at a locked session and says what becomes of it, or refuses. It runs again when a transaction is repeated. */
-export type Decide = (state: SessionState | undefined) => Decision;
-
-/** The same for one that may stop the session's turn, with what that needs to know. */
-export type DecideStop = (state: SessionState | undefined, seen: Stoppable) => Decision;
-
-/** The same with more reads and writes in the transaction; undefined leaves the session as it is. */
-export type DecideAlone = (state: SessionState | undefined, tx: Session) => Promise<Change | undefined>;
-
-interface Item {
-  sessionId: string;
-  decide: DecideStop;
-  bytes: number;
-  /** The turn may be stopped: what that takes is looked up first. */
-  stops?: boolean;
-}
+import type { SessionStateCache } from './session-state-cache.ts';
+import { lockStates, lockUnlockedStates } from './state.ts';
 
 export type Changes = ReturnType<typeof createChanges>;
 
-export interface ChangesContext {
+interface ChangesContext {
   db: Database;
   hints: Hints;
   clock: Clock;
   ids: Ids;
-  known: Known;
-  /** Undefined: as many turns as they like. */
+  stateCache: SessionStateCache;
+  /** Undefined when turns are not limited. */
   quota: TurnQuota | undefined;
 }
 
+/** Transactions that wait for a locked head at the same time. Each occupies a connection of the pool. */
+const MAX_LOCK_WAITS = 4;
+
+const LIMIT_LOCK_WAIT = statement(
+  'sessions.limit_lock_wait',
+  `select set_config('lock_timeout', '1s', true)`,
+);
+
 /**
- * The one way in which a session that exists changes: by a decision of the domain, together with the events that
- * say so. It is decided under the lock of the session's head; or on what is known, and then written only where
- * the head has not moved. Changes of different sessions that arrive together share a commit.
+ * Changes existing sessions. Every change is a decision of the domain together with its events. There are three paths:
+ *
+ * - `optimistic`: decides on the cached state, and applies the decision only if `last_seq` is unchanged.
+ * - `batched`: locks the heads, reads the states, decides and writes in one transaction for up to 128 sessions.
+ * - `oneByOne`: the same in a transaction of its own, which waits for the lock of the head.
+ *
+ * The first two skip heads that another transaction has locked, so that one locked head never delays the changes of
+ * other sessions. A change that was not applied on one path takes the next.
  */
-export function createChanges({ db, hints, clock, ids, known, quota }: ChangesContext) {
+export function createChanges({ db, hints, clock, ids, stateCache, quota }: ChangesContext) {
   const shared = {
-    watch: db.watch,
-    sizeOf: (item: Item) => item.bytes,
-    keyOf: (item: Item) => item.sessionId,
+    observer: db.observer,
+    sizeOf: (request: ChangeRequest) => request.bytes,
+    keyOf: (request: ChangeRequest) => request.sessionId,
     maxItems: 128,
     maxBytes: 8 * 1024 * 1024,
   };
-  const group = createGroup<Item, Decided>({
+  const batched = createBatcher<ChangeRequest, SessionChange | undefined>({
     ...shared,
     name: 'sessions.changes',
-    run: (items, options) => db.transaction((tx) => changeAll(tx, items), options),
+    run: (requests, options) => db.transaction((tx) => changeUnlocked(tx, requests), options),
   });
-  const quickly = createGroup<Item, Decided | undefined>({
+  const optimistic = createBatcher<ChangeRequest, SessionChange | undefined>({
     ...shared,
     name: 'sessions.reports',
-    run: (items, options) => changeKnown(db.within(options), items),
+    run: (requests, options) => changeCached(db.within(options), requests),
   });
+  const { changeLocked, write, composeChange } = createLockedChanges({ clock, ids, quota });
+  const lockWaits = new Semaphore(MAX_LOCK_WAITS);
 
-  /** Decides on what is known, without reading. Undefined for those for which that does not hold. */
-  async function changeKnown(session: Session, items: Item[]): Promise<(Decided | undefined)[]> {
+  /** Waits for the lock as long as a statement may take, or for a second with `limitsWait`. */
+  function oneByOne(
+    request: ChangeRequest,
+    options: WriteOptions | undefined,
+    limitsWait: boolean,
+  ): Promise<SessionChange> {
+    return lockWaits.run(() =>
+      db.transaction(async (tx) => {
+        if (limitsWait) await tx.rows(LIMIT_LOCK_WAIT);
+        return changeOne(tx, request);
+      }, options),
+    );
+  }
+
+  async function submit(request: ChangeRequest, options?: WriteOptions): Promise<SessionChange> {
+    return (await batched.submit(request, options)) ?? (await oneByOne(request, options, false));
+  }
+
+  /** Decides on cached states, without reading. Undefined for each change that could not be applied. */
+  async function changeCached(
+    session: DatabaseSession,
+    requests: ChangeRequest[],
+  ): Promise<(SessionChange | undefined)[]> {
     const now = clock.now();
-    const outcomes = items.map(({ sessionId, decide }) => {
-      const state = known.get(sessionId);
-      return state && decideOnKnown(state, decide, now);
+    const decisions = requests.map(({ sessionId, decide }) => {
+      const state = stateCache.get(sessionId);
+      return state && decideOnCached(state, decide, now);
     });
-    const decided = outcomes.filter((outcome) => outcome !== undefined);
-    const written = decided.length === 0 ? undefined : await apply(session, decided, now);
-    return items.map(({ sessionId }, index) => {
-      if (written?.has(sessionId)) return outcomes[index];
-      known.forget(sessionId);
+    const changes = decisions.filter((change) => change !== undefined);
+    const applied = changes.length === 0 ? undefined : await apply(session, changes, now);
+    return requests.map(({ sessionId }, index) => {
+      if (applied?.has(sessionId)) return decisions[index];
+      stateCache.delete(sessionId);
       return undefined;
     });
   }
 
-  function decideOnKnown(state: SessionState, decide: DecideStop, now: Date): Decided | undefined {
+  function decideOnCached(
+    state: SessionState,
+    decide: DecideInterrupt,
+    now: Date,
+  ): SessionChange | undefined {
     try {
-      const decided = place(state, decide(state, NOTHING_SEEN).change, now);
-      // Approvals are rows of their own: they take a transaction.
-      return hasEffect(decided) && !hasApprovals(decided) ? decided : undefined;
+      const change = composeChange(state, decide(state, NO_INTERRUPT_CONTEXT).change, now);
+      // Approvals are rows of their own, which take a transaction.
+      return hasEffect(change) && !hasApprovals(change) ? change : undefined;
     } catch (error) {
-      // Refused on what may be out of date: it is looked at again.
+      // The cached state may be out of date, so a refusal is decided again on the locked state.
       if (error instanceof Refusal) return undefined;
       throw error;
     }
   }
 
-  async function changeAll(tx: Session, items: Item[]): Promise<(Decided | Refusal)[]> {
-    const states = await lockStates(
+  /** Changes the sessions whose heads are not locked. Undefined for the others. */
+  async function changeUnlocked(
+    tx: DatabaseSession,
+    requests: ChangeRequest[],
+  ): Promise<(SessionChange | Refusal | undefined)[]> {
+    const { states, skipped } = await lockUnlockedStates(
       tx,
-      items.map((item) => item.sessionId),
+      requests.map((request) => request.sessionId),
     );
-    const now = clock.now();
-    const updates = new Map<Decided, SessionUpdate>();
-    const seen = new Map<string, Stoppable>();
-    for (const { sessionId, stops } of items) {
-      const state = states.get(sessionId);
-      if (state && stops) seen.set(sessionId, await lookUp(tx, state));
-    }
-    const outcomes = items.map(({ sessionId, decide }): Decided | Refusal => {
-      try {
-        const state = states.get(sessionId);
-        const { change, update } = decide(state, seen.get(sessionId) ?? NOTHING_SEEN);
-        if (!state) throw new Error(`a decision about session ${sessionId}, which does not exist`);
-        const decided = place(state, change, now);
-        if (update) updates.set(decided, update);
-        return decided;
-      } catch (error) {
-        if (error instanceof Refusal) return error;
-        throw error;
-      }
-    });
-    if (quota) await charge(quota, tx, outcomes, now);
-    const decided = outcomes.filter((outcome): outcome is Decided => !(outcome instanceof Refusal));
-    for (const one of decided) {
-      const update = updates.get(one);
-      if (update) await tx.change(update.statement, update.values);
-    }
-    const effective = decided.filter(hasEffect);
-    if (effective.length > 0) await apply(tx, effective, now);
-    for (const { state, change } of decided.filter(hasApprovals)) {
-      await writeApprovals(tx, state, change.requested ?? [], change.settled ?? [], now);
-    }
-    return outcomes;
+    const free = requests.filter(({ sessionId }) => !skipped.has(sessionId));
+    const outcomes = new Map<ChangeRequest, SessionChange | Refusal | undefined>();
+    const changes = free.length === 0 ? [] : await changeLocked(tx, free, states);
+    for (const [index, request] of free.entries()) outcomes.set(request, changes[index]);
+    return requests.map((request) => outcomes.get(request));
   }
 
-  /** Whoever has no turn left for today queues none: nothing of what they have decided is written. */
-  async function charge(
-    quota: TurnQuota,
-    tx: Session,
-    outcomes: (Decided | Refusal)[],
-    now: Date,
-  ): Promise<void> {
-    const queuing = [...outcomes.entries()].flatMap(([index, outcome]) =>
-      outcome instanceof Refusal || !outcome.change.newTurn
-        ? []
-        : [{ index, ownerId: outcome.state.ownerId }],
-    );
-    if (queuing.length === 0) return;
-    const owners = queuing.map(({ ownerId }) => ownerId);
-    for (const [place, refusal] of (await quota.take(tx, owners, now)).entries()) {
-      const index = queuing[place]?.index;
-      if (refusal && index !== undefined) outcomes[index] = refusal;
-    }
+  async function changeOne(tx: DatabaseSession, request: ChangeRequest): Promise<SessionChange> {
+    const [change] = await changeLocked(tx, [request], await lockStates(tx, [request.sessionId]));
+    if (!change || change instanceof Refusal) throw change;
+    return change;
   }
 
-  function hasEffect({ entry, change }: Decided): boolean {
-    return entry !== undefined || change.turns.length > 0;
-  }
-
-  function hasApprovals({ change: { requested = [], settled = [] } }: Decided): boolean {
-    return requested.length > 0 || settled.length > 0;
-  }
-
-  function place(state: SessionState, change: Change, now: Date): Decided {
-    const entry =
-      change.drafts.length === 0
-        ? undefined
-        : compose(state.sessionId, state.lastSeq, change.drafts, ids, now);
-    return { state, change, entry };
-  }
-
-  /** Tells who waits, after the commit. */
-  function committed(decided: Decided): void {
-    known.note(decided);
-    const { state, change, entry } = decided;
-    if (entry) hints.appended(state.sessionId);
+  /** Updates the cache and publishes hints after the commit. */
+  function publish(committed: SessionChange): void {
+    stateCache.put(committed);
+    const { state, change, row } = committed;
+    if (row) hints.appended(state.sessionId);
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
-    if (ready || freesAssistant(decided)) hints.ready();
+    if (ready || freesAssistant(committed)) hints.ready();
   }
 
-  /** The same for a change that is not the turn's own: its runner may have lost it. */
-  function committedByOthers(decided: Decided): void {
-    committed(decided);
-    const { current } = decided.state;
-    if (current?.status === 'in_progress' && decided.change.head.currentTurnId === null) {
+  /** Publishes a change that the turn's runner did not report. Tells the runner if it has lost the turn. */
+  function publishExternal(committed: SessionChange): void {
+    publish(committed);
+    const { current } = committed.state;
+    if (current?.status === 'in_progress' && committed.change.head.currentTurnId === null) {
       hints.stopped(current.turnId);
     }
   }
 
-  /** The other sessions of an assistant wait for the one that works. */
-  function freesAssistant({ state: { agentId, current }, change }: Decided): boolean {
+  /** Only one session of an assistant has a turn in progress at a time, so the end of that turn frees the others. */
+  function freesAssistant({ state: { agentId, current }, change }: SessionChange): boolean {
     if (current?.status !== 'in_progress' || !isId('ast', agentId)) return false;
     return (
       change.head.currentTurnId === null ||
@@ -212,65 +175,82 @@ export function createChanges({ db, hints, clock, ids, known, quota }: ChangesCo
   }
 
   return {
-    /** `bytes`: about how much the decision will write. */
-    async change(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<Decided> {
-      const changed = await group.submit({ sessionId, decide, bytes }, options);
-      committedByOthers(changed);
-      return changed;
-    },
-
-    /** The same for a change that may stop the session's turn. */
-    async stop(
+    /** Changes a session. `bytes` is about how much the decision will write. */
+    async change(
       sessionId: string,
       bytes: number,
-      decide: DecideStop,
+      decide: DecideChange,
       options?: WriteOptions,
-    ): Promise<Decided> {
-      const changed = await group.submit({ sessionId, decide, bytes, stops: true }, options);
-      committedByOthers(changed);
+    ): Promise<SessionChange> {
+      const changed = await submit({ sessionId, decide, bytes }, options);
+      publishExternal(changed);
       return changed;
     },
 
-    /** The same for a turn under way: what this process knows of its session is good enough to begin with. */
-    async progress(sessionId: string, bytes: number, decide: Decide, options?: WriteOptions): Promise<void> {
-      const item = { sessionId, decide, bytes };
-      committed((await quickly.submit(item, options)) ?? (await group.submit(item, options)));
+    /** Changes a session and may interrupt its turn. */
+    async changeOrInterrupt(
+      sessionId: string,
+      bytes: number,
+      decide: DecideInterrupt,
+      options?: WriteOptions,
+    ): Promise<SessionChange> {
+      const changed = await submit({ sessionId, decide, bytes, mayInterrupt: true }, options);
+      publishExternal(changed);
+      return changed;
     },
 
-    /** The same at most once per key; `answer` makes what a later request with the key gets. */
+    /**
+     * Changes a session for the runner of its turn, on the cached state if possible. Refuses with
+     * DEPENDENCY_UNAVAILABLE when another transaction keeps the head locked for a second.
+     */
+    async changeOptimistically(
+      sessionId: string,
+      bytes: number,
+      decide: DecideChange,
+      options?: WriteOptions,
+    ): Promise<void> {
+      const request = { sessionId, decide, bytes };
+      const changed =
+        (await optimistic.submit(request, options)) ??
+        (await batched.submit(request, options)) ??
+        (await oneByOne(request, options, true));
+      publish(changed);
+    },
+
+    /** Changes a session at most once per key. `answer` makes the answer that a later request with the key gets. */
     async changeOnce(
       sessionId: string,
       key: IdempotencyKey,
-      decide: DecideStop,
-      answer: (changed: Decided) => Uint8Array,
+      decide: DecideInterrupt,
+      answer: (changed: SessionChange) => Uint8Array,
       options?: WriteOptions,
-    ): Promise<OnceAnswer> {
-      let changed: Decided | undefined;
-      const make = async (tx: Session) => {
-        const [made] = await changeAll(tx, [{ sessionId, decide, bytes: 0, stops: true }]);
-        if (!made || made instanceof Refusal) throw made;
-        changed = made;
-        return answer(made);
+    ): Promise<IdempotentAnswer> {
+      let changed: SessionChange | undefined;
+      const change = async (tx: DatabaseSession) => {
+        changed = await changeOne(tx, { sessionId, decide, bytes: 0, mayInterrupt: true });
+        return answer(changed);
       };
-      const outcome = await once(db, key, make, options);
-      if (changed && !outcome.replayed) committedByOthers(changed);
+      const outcome = await runOnce(db, key, change, options);
+      if (changed && !outcome.replayed) publishExternal(changed);
       return outcome;
     },
 
-    /** The same for a decision that has to see or write more under the lock: it does not share a transaction. */
-    async alone(sessionId: string, decide: DecideAlone, options?: WriteOptions): Promise<void> {
-      const decided = await db.transaction(async (tx) => {
+    /** Changes a session in its own transaction, for a decision that reads or writes more under the lock. */
+    async inOwnTransaction(
+      sessionId: string,
+      decide: DecideInTransaction,
+      options?: WriteOptions,
+    ): Promise<void> {
+      const changed = await db.transaction(async (tx) => {
         const state = (await lockStates(tx, [sessionId])).get(sessionId);
         const change = await decide(state, tx);
         if (!state || !change) return undefined;
         const now = clock.now();
-        const one = place(state, change, now);
-        if (hasEffect(one)) await apply(tx, [one], now);
-        if (hasApprovals(one))
-          await writeApprovals(tx, state, change.requested ?? [], change.settled ?? [], now);
-        return one;
+        const composed = composeChange(state, change, now);
+        await write(tx, composed, now);
+        return composed;
       }, options);
-      if (decided) committedByOthers(decided);
+      if (changed) publishExternal(changed);
     },
   };
 }

@@ -1,48 +1,116 @@
+/** A value of a column before it is written as text. */
+type ColumnValue = string | number | boolean | Date | null | undefined;
+
+type ColumnType = 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'timestamptz' | 'json';
+
 /**
- * Rows turned into one array literal per column: a statement for any number of rows stays one prepared statement. It
- * takes them apart by `select unnest($1), unnest($2) …`, which goes row by row; `from unnest($1, $2 …)` would
- * first fill a store for each column.
+ * SQL type and value of a column. The type `json texts` is for large JSON texts: all rows travel as one text with
+ * separators, because an array literal would have every quote escaped here and unescaped by PostgreSQL.
  */
-export function columns<Row>(
-  rows: readonly Row[],
-  pick: (row: Row) => readonly Value[],
-  width: number,
-): string[] {
-  const literals: string[] = Array.from({ length: width }, () => '');
-  for (const row of rows) {
-    const values = pick(row);
-    for (let i = 0; i < width; i++) literals[i] += `,${element(values[i])}`;
-  }
-  return literals.map((literal) => `{${literal.slice(1)}}`);
+type Column<Row> =
+  | readonly [type: ColumnType, value: (row: Row) => ColumnValue]
+  | readonly [type: 'json texts', value: (row: Row) => string];
+
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
+
+interface ColumnTable<Row, Name extends string> {
+  /** `select unnest($1::text[]) as a, …`: one row for each row of the values, with these columns. */
+  select(names: readonly Name[]): string;
+  /** The parameters of the statement, one for each column, in the order of the table. */
+  values(rows: readonly Row[]): string[];
+  /** Number of the first parameter after those of this table. */
+  readonly nextParameter: number;
 }
 
-export type Value = string | number | boolean | Date | null | undefined;
+/**
+ * Describes the rows that a statement takes. Each column is one parameter, an array literal, so that the statement
+ * for any number of rows is one prepared statement. `select unnest($1), unnest($2) …` reads the arrays row by row;
+ * `from unnest($1, $2 …)` would first fill a tuple store for each column.
+ *
+ * The SQL is meant to be built once, when the module is loaded.
+ */
+export function columnTable<Row, Table extends Columns<Row>>(
+  firstParameter: number,
+  columns: Table & Columns<Row>,
+): ColumnTable<Row, keyof Table & string> {
+  const names = Object.keys(columns);
+  const entries: readonly Column<Row>[] = Object.values(columns);
+  const writers = entries.map(([type, value]) =>
+    type === 'json texts' ? textsWriter(value) : arrayWriter(value),
+  );
 
-/** What stands in an array as it is: ids, names, times and the like, which is nearly everything. */
+  function unnest(name: string): string {
+    const index = names.indexOf(name);
+    const type = entries[index]?.[0];
+    const parameter = `$${firstParameter + index}`;
+    return type === 'json texts'
+      ? `unnest(${textArray(parameter)}) as ${name}`
+      : `unnest(${parameter}::${type}[]) as ${name}`;
+  }
+
+  return {
+    select: (selected) => `select ${selected.map(unnest).join(', ')}`,
+    values: (rows) => writers.map((write) => write(rows)),
+    nextParameter: firstParameter + entries.length,
+  };
+}
+
+export function columnNames<Table extends Columns<never>>(columns: Table): (keyof Table & string)[] {
+  return Object.keys(columns);
+}
+
+/** `a, b, c`: the names of the columns as SQL. */
+export function columnList(columns: Columns<never>): string {
+  return columnNames(columns).join(', ');
+}
+
+/** `a = i.a, b = i.b`: SQL that assigns the columns from a derived table `i`. */
+export function assignments(columns: Columns<never>): string {
+  return columnNames(columns)
+    .map((name) => `${name} = i.${name}`)
+    .join(', ');
+}
+
+/** Writes the array literal of a column. */
+function arrayWriter<Row>(value: (row: Row) => ColumnValue): (rows: readonly Row[]) => string {
+  return (rows) => {
+    let literal = '{';
+    for (let i = 0; i < rows.length; i++) {
+      if (i > 0) literal += ',';
+      literal += element(value(rows[i] as Row));
+    }
+    return `${literal}}`;
+  };
+}
+
+function textsWriter<Row>(value: (row: Row) => string): (rows: readonly Row[]) => string {
+  return (rows) => rows.map(value).join(RECORD_SEPARATOR);
+}
+
+/** Strings that need no quotes in an array literal: ids, names, times and the like, which is nearly every value. */
 const PLAIN = /^[\w.:|-]+$/;
 
 /**
- * A value as an element of an array (https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO). The driver would
- * put every one of them in quotes, which costs a microsecond each on both sides together.
+ * A value as an element of an array literal (https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO). The driver
+ * would quote every element, which costs a microsecond each on both sides together.
  */
-function element(value: Value): string {
+function element(value: ColumnValue): string {
   if (value === null || value === undefined) return 'NULL';
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'string') return String(value);
-  if (PLAIN.test(value) && value.toUpperCase() !== 'NULL') return value;
+  if (PLAIN.test(value) && !isNullWord(value)) return value;
   return `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Parts texts in one parameter: as a control character it cannot stand inside of JSON. */
-const RECORD_SEPARATOR = '\x1e';
-
-/**
- * JSON texts as one parameter, to be taken apart by `TEXTS`. An array parameter would have every quote escaped
- * here and read back there. The empty text stands for null.
- */
-export function joined(texts: readonly string[]): string {
-  return texts.join(RECORD_SEPARATOR);
+/** `NULL` in any case is null in an array literal unless it is quoted. */
+function isNullWord(value: string): boolean {
+  return value.length === 4 && value.toUpperCase() === 'NULL';
 }
 
-/** The SQL that makes a `text[]` of a parameter written by `joined`. */
-export const TEXTS = (place: string) => `string_to_array(${place}::text, e'\\x1e', '')`;
+/** Separates the texts of a `json texts` column. JSON text never contains this control character. */
+const RECORD_SEPARATOR = '\x1e';
+
+/** The SQL that splits a `json texts` parameter into a `text[]`. An empty text becomes null. */
+function textArray(parameter: string): string {
+  return `string_to_array(${parameter}::text, e'\\x1e', '')`;
+}

@@ -1,82 +1,120 @@
-import { type Database, type Session, statement, type WriteOptions } from '../../../lib/db/database.ts';
-import { createGroup } from '../../../lib/db/group.ts';
-import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
+import { createBatcher } from '../../../lib/db/batcher.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
+import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
 import type { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
-import { type Beginning, begin } from '../domain/begin.ts';
 import type { NewTurn } from '../domain/change.ts';
+import { initialize, type NewSession } from '../domain/create.ts';
 import type { SessionStatus } from '../domain/state.ts';
-import { columns, joined, TEXTS, type Value } from './columns.ts';
+import { type Columns, columnList, columnNames, columnTable } from './columns.ts';
 import type { Hints } from './hints.ts';
-import { compose, type Entry } from './journal.ts';
+import { compose, type JournalRow } from './journal.ts';
 import type { TurnQuota } from './quota.ts';
 
-/** All rows of any number of new sessions. A session that exists already is left as it is. */
+/** A new session with the rows that it begins with. */
+interface CreatedRows {
+  session: NewSession;
+  newTurn: NewTurn | undefined;
+  status: SessionStatus;
+  row: JournalRow;
+}
+
+const SESSION = {
+  session_id: ['text', ({ session }) => session.sessionId],
+  owner_id: ['text', ({ session }) => session.ownerId],
+  agent_id: ['text', ({ session }) => session.agentId],
+  agent_version: ['integer', ({ session }) => session.agentVersion],
+  deployment_id: ['text', ({ session }) => session.deploymentId],
+  title: ['text', ({ session }) => session.title],
+  metadata: ['json', ({ session }) => JSON.stringify(session.metadata)],
+  body_bytes: ['bigint', ({ session }) => session.bodyBytes],
+  source_address: ['text', ({ session }) => session.sourceAddress],
+  created_at: ['timestamptz', ({ session }) => session.createdAt],
+} satisfies Columns<CreatedRows>;
+
+const HEAD = {
+  last_seq: ['bigint', ({ row }) => row.lastSeq],
+  status: ['text', ({ status }) => status],
+} satisfies Columns<CreatedRows>;
+
+const JOURNAL = {
+  types: ['text', ({ row }) => row.types.join('|')],
+  bytes: ['integer', ({ row }) => row.bytes],
+  events: ['json texts', ({ row }) => row.events],
+} satisfies Columns<CreatedRows>;
+
+const TURN = {
+  turn_id: ['text', ({ newTurn }) => newTurn?.turnId],
+  priority: ['smallint', ({ session }) => session.priority],
+  traceparent: ['text', ({ session }) => session.traceparent],
+} satisfies Columns<CreatedRows>;
+
+const ROWS = columnTable<CreatedRows, typeof SESSION & typeof HEAD & typeof JOURNAL & typeof TURN>(1, {
+  ...SESSION,
+  ...HEAD,
+  ...JOURNAL,
+  ...TURN,
+});
+
+/** Inserts all rows of any number of new sessions. A session that exists already stays as it is. */
 const CREATE = statement(
   'sessions.create',
   `with
    made as (
-     insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, title, metadata, body_bytes,
-                           source_address, created_at)
-     select unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::integer[]), unnest($6::text[]),
-       unnest($7::text[]), unnest($8::json[]), unnest($9::bigint[]), unnest($10::text[]), unnest($18::timestamptz[])
+     insert into sessions (${columnList(SESSION)})
+     ${ROWS.select(columnNames(SESSION))}
      on conflict (session_id) do nothing
      returning session_id
    ),
    head as (
      insert into heads (session_id, last_seq, status, queued_turns, updated_at)
      select session_id, last_seq, status, case when turn_id is null then 0 else 1 end, created_at
-     from (
-       select unnest($2::text[]) as session_id, unnest($11::bigint[]) as last_seq, unnest($12::text[]) as status,
-         unnest($15::text[]) as turn_id, unnest($18::timestamptz[]) as created_at
-     ) i
+     from (${ROWS.select(['session_id', ...columnNames(HEAD), 'turn_id', 'created_at'])}) i
      join made using (session_id)
    ),
    appended as (
      insert into journal (session_id, first_seq, last_seq, types, bytes, events)
      select session_id, 1, last_seq, string_to_array(types, '|'), bytes, events
-     from (
-       select unnest($2::text[]) as session_id, unnest($11::bigint[]) as last_seq, unnest($13::text[]) as types,
-         unnest($14::integer[]) as bytes, unnest(${TEXTS('$1')}) as events
-     ) i
+     from (${ROWS.select(['session_id', 'last_seq', ...columnNames(JOURNAL)])}) i
      join made using (session_id)
    ),
    queued as (
-     insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
-                        traceparent, created_at)
-     select session_id, 2, turn_id, owner_id, agent_id, agent_version, priority, 'queued', true, traceparent, created_at
-     from (
-       select unnest($2::text[]) as session_id, unnest($15::text[]) as turn_id, unnest($3::text[]) as owner_id,
-         unnest($4::text[]) as agent_id, unnest($5::integer[]) as agent_version, unnest($16::smallint[]) as priority,
-         unnest($17::text[]) as traceparent, unnest($18::timestamptz[]) as created_at
-     ) i
+     insert into turns (session_id, position, owner_id, agent_id, agent_version, ${columnList(TURN)}, status, ready,
+                        created_at)
+     select session_id, 2, owner_id, agent_id, agent_version, ${columnList(TURN)}, 'queued', true, created_at
+     from (${ROWS.select(['session_id', 'owner_id', 'agent_id', 'agent_version', ...columnNames(TURN), 'created_at'])}) i
      join made using (session_id)
      where turn_id is not null
    )
    select session_id from made`,
 );
 
-/** An invocation that is tried again has queued its turn already. */
-const THERE = statement(
+/** A repeated invocation has queued its turn already, and the turn must not count against the quota again. */
+const EXISTING = statement(
   'sessions.there',
   'select session_id from sessions where session_id = any ($1::text[])',
 );
 
 export type Creations = ReturnType<typeof createCreations>;
 
-export interface CreationsContext {
+interface CreationsContext {
   db: Database;
   hints: Hints;
   ids: Ids;
-  /** Undefined: as many turns as they like. */
+  /** Undefined when turns are not limited. */
   quota: TurnQuota | undefined;
 }
 
-/** Creates sessions, with their first turn when they have a message. Those that arrive together share a commit. */
+/** Creates sessions, and their first turn when they have a message. Requests that arrive together share a commit. */
 export function createCreations({ db, hints, ids, quota }: CreationsContext) {
-  const group = createGroup<Beginning, void>({
+  const group = createBatcher<NewSession, void>({
     name: 'sessions.creations',
-    watch: db.watch,
+    observer: db.observer,
     run: async (items, options) => {
       if (quota) return db.transaction((tx) => charge(quota, tx, items), options);
       await insert(db.within(options), items);
@@ -88,26 +126,31 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
     maxBytes: 16 * 1024 * 1024,
   });
 
-  async function insert(session: Session, items: Beginning[]): Promise<void> {
-    const beginnings = items.map((item) => {
-      const { drafts, newTurn, status } = begin(item);
-      return { item, newTurn, status, entry: compose(item.sessionId, 0, drafts, ids, item.createdAt) };
+  async function insert(session: DatabaseSession, items: NewSession[]): Promise<void> {
+    const created = items.map((item): CreatedRows => {
+      const { drafts, newTurn, status } = initialize(item);
+      const row = compose(item.sessionId, 0, drafts, ids, item.createdAt);
+      return { session: item, newTurn, status, row };
     });
-    const texts = joined(beginnings.map(({ entry }) => entry.events));
-    await session.rows(CREATE, [texts, ...columns(beginnings, rowOf, WIDTH)]);
+    await session.rows(CREATE, ROWS.values(created));
   }
 
-  /** Of whoever has no turn left for today, no session is made that would need one. */
-  async function charge(quota: TurnQuota, tx: Session, items: Beginning[]): Promise<(Refusal | undefined)[]> {
-    const there = await tx.rows<{ session_id: string }>(THERE, [items.map(({ sessionId }) => sessionId)]);
-    const known = new Set(there.map((row) => row.session_id));
-    const queuing = items.filter((item) => item.contentJson !== undefined && !known.has(item.sessionId));
+  /** Refuses the sessions whose first turn would exceed the daily quota of their owner, and creates the others. */
+  async function charge(
+    quota: TurnQuota,
+    tx: DatabaseSession,
+    items: NewSession[],
+  ): Promise<(Refusal | undefined)[]> {
+    const sessionIds = items.map(({ sessionId }) => sessionId);
+    const rows = await tx.rows<{ session_id: string }>(EXISTING, [sessionIds]);
+    const existing = new Set(rows.map((row) => row.session_id));
+    const queuing = items.filter((item) => item.contentJson !== undefined && !existing.has(item.sessionId));
     const now = queuing[0]?.createdAt;
     if (!now) {
       await insert(tx, items);
       return items.map(() => undefined);
     }
-    const refusals = await quota.take(
+    const refusals = await quota.consume(
       tx,
       queuing.map(({ ownerId }) => ownerId),
       now,
@@ -118,66 +161,35 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
     return items.map((item) => refused.get(item));
   }
 
-  async function chargeOne(quota: TurnQuota, tx: Session, item: Beginning): Promise<void> {
+  async function chargeOne(quota: TurnQuota, tx: DatabaseSession, item: NewSession): Promise<void> {
     const [refusal] = await charge(quota, tx, [item]);
     if (refusal) throw refusal;
   }
 
-  function hint(item: Beginning): void {
+  function hint(item: NewSession): void {
     if (item.contentJson !== undefined) hints.ready();
   }
 
   return {
-    async create(item: Beginning, options?: WriteOptions): Promise<void> {
+    async create(item: NewSession, options?: WriteOptions): Promise<void> {
       await group.submit(item, options);
       hint(item);
     },
-    /** The same at most once per key; `answer` is what a later request with the key gets. */
+    /** Creates at most once per key. A later request with the key gets `answer`. */
     async createOnce(
-      item: Beginning,
+      item: NewSession,
       key: IdempotencyKey,
       answer: Uint8Array,
       options?: WriteOptions,
-    ): Promise<OnceAnswer> {
-      const create = async (tx: Session) => {
+    ): Promise<IdempotentAnswer> {
+      const create = async (tx: DatabaseSession) => {
         if (quota) await chargeOne(quota, tx, item);
         else await insert(tx, [item]);
         return answer;
       };
-      const outcome = await once(db, key, create, options);
+      const outcome = await runOnce(db, key, create, options);
       if (!outcome.replayed) hint(item);
       return outcome;
     },
   };
-}
-
-interface BegunSession {
-  item: Beginning;
-  newTurn: NewTurn | undefined;
-  status: SessionStatus;
-  entry: Entry;
-}
-
-const WIDTH = 17;
-
-function rowOf({ item, newTurn, status, entry }: BegunSession): Value[] {
-  return [
-    item.sessionId,
-    item.ownerId,
-    item.agentId,
-    item.agentVersion,
-    item.deploymentId ?? null,
-    item.title ?? null,
-    JSON.stringify(item.metadata),
-    item.bodyBytes ?? null,
-    item.sourceAddress ?? null,
-    entry.lastSeq,
-    status,
-    entry.types.join('|'),
-    entry.bytes,
-    newTurn?.turnId ?? null,
-    item.priority,
-    item.traceparent ?? null,
-    item.createdAt,
-  ];
 }

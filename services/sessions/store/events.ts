@@ -1,73 +1,64 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
-import { type JournalEvent, split } from './journal.ts';
+import { type JournalEvent, splitRow } from './journal.ts';
 import type { PageRequest } from './lists.ts';
 
-/** A page of rows is cut at about this many bytes, though it holds at least one row. */
+/** Maximum size of a page in bytes. A page has at least one row, even if it is larger. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** The index of the history knows this array. */
+/** The history index uses exactly this array. */
 const HISTORY_TYPES = `array['user.message', 'agent.message', 'agent.tool_result']`;
 
-const AFTER = statement(
-  'sessions.events_after',
-  `select first_seq, types, events from (
-     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
-     from (
-       select * from journal where session_id = $1 and last_seq > $2 order by last_seq limit $3
-     ) page
-   ) sized
-   where before < $4 order by last_seq`,
-);
+/**
+ * Selects up to $3 journal rows of session $1, in the order of their seqs, as long as the rows before have fewer than $4
+ * bytes.
+ */
+function pageStatement(name: string, condition: string, direction: 'asc' | 'desc' = 'asc') {
+  return statement(
+    name,
+    `select first_seq, types, events from (
+       select first_seq, last_seq, types, events,
+         sum(bytes) over (order by last_seq ${direction}) - bytes as before
+       from (
+         select * from journal where session_id = $1 and ${condition} order by last_seq ${direction} limit $3
+       ) page
+     ) sized
+     where before < $4 order by last_seq ${direction}`,
+  );
+}
 
-/** $2 is the newest event that is asked for, which may stand in the middle of a row. */
-const UP_TO = statement(
+const AFTER = pageStatement('sessions.events_after', 'last_seq > $2');
+
+/** $2 is the seq of the newest requested event, which may be inside a row. */
+const UP_TO = pageStatement(
   'sessions.events_up_to',
-  `select first_seq, types, events from (
-     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq desc) - bytes as before
-     from (
-       select * from journal
-       where session_id = $1 and last_seq <= (
-         select last_seq from journal where session_id = $1 and last_seq >= $2 order by last_seq limit 1
-       )
-       order by last_seq desc limit $3
-     ) page
-   ) sized
-   where before < $4 order by last_seq desc`,
+  `last_seq <= (
+     select last_seq from journal where session_id = $1 and last_seq >= $2 order by last_seq limit 1
+   )`,
+  'desc',
 );
 
-const HISTORY_AFTER = statement(
-  'sessions.history_after',
-  `select first_seq, types, events from (
-     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
-     from (
-       select * from journal
-       where session_id = $1 and last_seq > $2 and types && ${HISTORY_TYPES}
-       order by last_seq limit $3
-     ) page
-   ) sized
-   where before < $4 order by last_seq`,
-);
+const HISTORY_AFTER = pageStatement('sessions.history_after', `last_seq > $2 and types && ${HISTORY_TYPES}`);
 
-/** Changes of files; the index of them knows this array. */
-const FILES_AFTER = statement(
+/** File events. The index of file events uses exactly this array. */
+const FILES_AFTER = pageStatement(
   'sessions.files_after',
-  `select first_seq, types, events from (
-     select first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) - bytes as before
-     from (
-       select * from journal
-       where session_id = $1 and last_seq > $2
-         and types && array['file.created', 'file.modified', 'file.deleted']
-       order by last_seq limit $3
-     ) page
-   ) sized
-   where before < $4 order by last_seq`,
+  "last_seq > $2 and types && array['files.uploaded', 'file.created', 'file.modified', 'file.deleted']",
 );
 
-/** The beginning of each session's messages, up to $2 bytes and $3 rows a session; the last row tells if that is all. */
-const BEGINNINGS = statement(
+const REMOVED_TURNS = statement(
+  'sessions.removed_turns',
+  'select turn_id as "turnId" from turns where session_id = $1 and removed',
+);
+
+/**
+ * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that were removed from its queue.
+ * A row beyond the bytes has no events.
+ */
+const FIRST_MESSAGES = statement(
   'sessions.message_beginnings',
-  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events
+  `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
+     array(select t.turn_id from turns t where t.session_id = i.session_id and t.removed) as removed
    from unnest($1::text[]) as i (session_id)
    cross join lateral (
      select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
@@ -92,32 +83,46 @@ interface Row {
   events: string;
 }
 
-export interface Head {
+interface FirstMessagesRow extends Omit<Row, 'events'> {
+  session_id: string;
+  events: string | null;
+  removed: string[];
+}
+
+interface JournalHead {
   sessionId: string;
   lastSeq: number;
   deleted: boolean;
 }
 
-/** Events one request looks at when a filter leaves most of them out. */
+/** Maximum number of events that one request reads when a filter excludes most of them. */
 const MAX_SCANNED = 20_000;
-/** Rows that are read at a time where a filter may leave few of them. */
+/** Rows of one read when a filter may exclude most events. */
 const FILTERED_ROWS = 1_000;
-/** What was said; with what tools gave it is what a model is told. */
+/**
+ * The messages of a session. The history, which a model gets, has the tool results as well, and no messages of turns that
+ * were removed from the queue.
+ */
 export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
 export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
 
-const FILES: ReadonlySet<string> = new Set(['file.created', 'file.modified', 'file.deleted']);
+const FILES: ReadonlySet<string> = new Set([
+  'files.uploaded',
+  'file.created',
+  'file.modified',
+  'file.deleted',
+]);
 
-/** Which events of a journal are asked for. */
-export interface EventRange {
+/** The events that a page is taken from. */
+interface EventRange {
   afterSeq: number;
   lastSeq: number;
-  /** Empty for all. */
+  /** Empty for all types. */
   types: readonly string[];
   newestFirst: boolean;
 }
 
-export interface EventPage {
+interface EventPage {
   events: JournalEvent[];
   /** Empty when this is the last page. */
   nextCursor: string;
@@ -125,55 +130,64 @@ export interface EventPage {
 
 export type EventStore = ReturnType<typeof createEventStore>;
 
-/** Reads the journal. */
+/** Reads journals. */
 export function createEventStore(db: Pick<Database, 'rows'>) {
-  /** Events after `afterSeq`, oldest first: those of at most `rows` appends. Empty means there are none now. */
+  /** Events after `afterSeq`, oldest first, of at most `rows` journal rows. Empty when there are none. */
   async function after(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
     const found = await db.rows<Row>(AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
     return found.flatMap(eventsOf).filter((event) => event.seq > afterSeq);
   }
 
-  /** Events before `beforeSeq`, newest first. */
+  /** Events before `beforeSeq`, newest first, of at most `rows` journal rows. */
   async function before(sessionId: string, beforeSeq: number, rows: number, options?: ReadOptions) {
     const found = await db.rows<Row>(UP_TO, [sessionId, beforeSeq - 1, rows, PAGE_BYTES], options);
     return found.flatMap((row) => eventsOf(row).reverse()).filter((event) => event.seq < beforeSeq);
   }
 
+  /** The ids of the turns that were removed from the queue of a session. */
+  async function removedTurns(sessionId: string, options?: ReadOptions): Promise<ReadonlySet<string>> {
+    const rows = await db.rows<{ turnId: string }>(REMOVED_TURNS, [sessionId], options);
+    return new Set(rows.map(({ turnId }) => turnId));
+  }
+
   return {
-    /** A page of the history, or of its messages alone, oldest first. */
+    /** A page of the history, or of its messages only, oldest first. */
     async history(
       sessionId: string,
-      wanted: ReadonlySet<string>,
+      selectedTypes: ReadonlySet<string>,
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<EventPage> {
-      const scope = ['history', sessionId, wanted.size];
+      const scope = ['history', sessionId, selectedTypes.size];
+      const removed = selectedTypes === HISTORY ? await removedTurns(sessionId, options) : NO_TURNS;
       const found: JournalEvent[] = [];
-      let place = Number(decodeCursor(scope, page.cursor) ?? 0);
+      let position = Number(decodeCursor(scope, page.cursor) ?? 0);
       let bytes = 0;
       let ended = false;
-      // Of what was read, tool results may be left out: reading goes on until the page is full.
+      // Tool results may be left out of the rows that were read, so reading goes on until the page is full.
       while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
-        const asked = [sessionId, place, page.limit + 1, PAGE_BYTES];
-        const read = (await db.rows<Row>(HISTORY_AFTER, asked, options)).flatMap(eventsOf);
-        const events = read.filter((event) => event.seq > place && wanted.has(event.type));
-        place = read.at(-1)?.seq ?? place;
+        const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
+        const read = (await db.rows<Row>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
+        const events = read.filter(
+          (event) => event.seq > position && selectedTypes.has(event.type) && !isMessageOf(removed, event),
+        );
+        position = read.at(-1)?.seq ?? position;
         ended = read.length === 0;
         for (const event of events) bytes += event.json.length;
         found.push(...events);
       }
       const { events, nextCursor } = cut(found, page.limit, scope);
       const unread = nextCursor === '' && !ended;
-      return { events, nextCursor: unread ? encodeCursor(scope, String(place)) : nextCursor };
+      return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
     },
 
-    /** The changes of files after `afterSeq`, oldest first, those of at most `rows` appends. */
+    /** File events after `afterSeq`, oldest first, of at most `rows` journal rows. */
     async files(sessionId: string, afterSeq: number, rows: number, options?: ReadOptions) {
       const found = await db.rows<Row>(FILES_AFTER, [sessionId, afterSeq, rows, PAGE_BYTES], options);
       return found.flatMap(eventsOf).filter(({ seq, type }) => seq > afterSeq && FILES.has(type));
     },
 
-    /** A page of the events between `afterSeq` and `lastSeq`, in either order; empty `types` are all types. */
+    /** A page of the events after `afterSeq` up to `lastSeq`, in either order. */
     async page(
       sessionId: string,
       { afterSeq, lastSeq, types, newestFirst }: EventRange,
@@ -181,37 +195,37 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       options?: ReadOptions,
     ): Promise<EventPage> {
       const scope = ['events', sessionId, afterSeq, newestFirst, ...types];
-      const wanted = new Set(types);
+      const selectedTypes = new Set(types);
       const found: JournalEvent[] = [];
       const [start, end] = newestFirst ? [lastSeq + 1, afterSeq + 1] : [afterSeq, lastSeq];
       const read = newestFirst ? before : after;
-      /** The event that was read last: nothing has been read when it stands at the start. */
-      let place = Number(decodeCursor(scope, page.cursor) ?? start);
+      /** Seq of the last event that was read. */
+      let position = Number(decodeCursor(scope, page.cursor) ?? start);
       let bytes = 0;
       let scanned = 0;
-      const isUnread = () => (newestFirst ? place > end : place < end);
-      // A filter may leave nothing of what was read, so reading goes on, though not for ever.
-      const rows = wanted.size > 0 ? FILTERED_ROWS : page.limit + 1;
+      const isUnread = () => (newestFirst ? position > end : position < end);
+      // A filter may exclude every event of a read, so reading goes on, up to a limit.
+      const rows = selectedTypes.size > 0 ? FILTERED_ROWS : page.limit + 1;
       while (found.length <= page.limit && isUnread() && bytes < PAGE_BYTES && scanned < MAX_SCANNED) {
-        const events = await read(sessionId, place, rows, options);
+        const events = await read(sessionId, position, rows, options);
         if (events.length === 0) break;
         scanned += events.length;
-        place = events.at(-1)?.seq ?? place;
+        position = events.at(-1)?.seq ?? position;
         for (const event of events) {
-          if (event.seq <= afterSeq || (wanted.size > 0 && !wanted.has(event.type))) continue;
+          if (event.seq <= afterSeq || (selectedTypes.size > 0 && !selectedTypes.has(event.type))) continue;
           found.push(event);
           bytes += event.json.length;
         }
       }
       const { events, nextCursor } = cut(found, page.limit, scope);
-      const goesOn = nextCursor === '' && isUnread();
-      return { events, nextCursor: goesOn ? encodeCursor(scope, String(place)) : nextCursor };
+      const hasMore = nextCursor === '' && isUnread();
+      return { events, nextCursor: hasMore ? encodeCursor(scope, String(position)) : nextCursor };
     },
 
-    /** The messages of many sessions at once, for a claim. `complete` is false where only a beginning was read. */
+    /** The first messages of several sessions. `complete` is false for a session with more messages than were read. */
     async messagesOf(sessionIds: string[], bytesEach: number, rowsEach: number, options?: ReadOptions) {
-      const found = await db.rows<{ session_id: string } & Omit<Row, 'events'> & { events: string | null }>(
-        BEGINNINGS,
+      const found = await db.rows<FirstMessagesRow>(
+        FIRST_MESSAGES,
         [sessionIds, bytesEach, rowsEach],
         options,
       );
@@ -219,20 +233,23 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
         sessionIds.map((id) => [id, { events: [] as JournalEvent[], complete: true, rows: 0 }]),
       );
       for (const row of found) {
-        const one = messages.get(row.session_id);
-        if (!one) continue;
-        one.rows++;
-        if (row.events === null || one.rows >= rowsEach) one.complete = false;
+        const session = messages.get(row.session_id);
+        if (!session) continue;
+        session.rows++;
+        if (row.events === null || session.rows >= rowsEach) session.complete = false;
         if (row.events === null) continue;
-        one.events.push(
-          ...eventsOf({ ...row, events: row.events }).filter((event) => HISTORY.has(event.type)),
+        const removed = row.removed.length === 0 ? NO_TURNS : new Set(row.removed);
+        session.events.push(
+          ...eventsOf({ ...row, events: row.events }).filter(
+            (event) => HISTORY.has(event.type) && !isMessageOf(removed, event),
+          ),
         );
       }
       return messages;
     },
 
-    /** Where these journals end. */
-    async heads(sessionIds: string[], options?: ReadOptions): Promise<Head[]> {
+    /** The last seq of these journals. */
+    async heads(sessionIds: string[], options?: ReadOptions): Promise<JournalHead[]> {
       const rows = await db.rows<{ session_id: string; last_seq: number; deleted: boolean }>(
         HEADS,
         [sessionIds],
@@ -243,11 +260,19 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
   };
 }
 
-function eventsOf(row: Row): JournalEvent[] {
-  return split({ firstSeq: row.first_seq, types: row.types, events: row.events });
+const NO_TURNS: ReadonlySet<string> = new Set();
+
+/** Whether the event is the user's message of one of the turns. */
+function isMessageOf(turnIds: ReadonlySet<string>, { type, json }: JournalEvent): boolean {
+  if (turnIds.size === 0 || type !== 'user.message') return false;
+  return turnIds.has((JSON.parse(json) as { turn_id: string }).turn_id);
 }
 
-/** Cuts what was read to a page of `limit` events and about 4 MiB, at least one event long. */
+function eventsOf(row: Row): JournalEvent[] {
+  return splitRow({ firstSeq: row.first_seq, types: row.types, events: row.events });
+}
+
+/** Cuts events to a page of at most `limit` events and about 4 MiB, with at least one event. */
 function cut(read: JournalEvent[], limit: number, scope: CursorScope): EventPage {
   let bytes = 0;
   let length = 0;

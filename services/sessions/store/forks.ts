@@ -1,18 +1,18 @@
 import {
   type Database,
+  type DatabaseSession,
   type ReadOptions,
-  type Session,
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
-import { type IdempotencyKey, type OnceAnswer, once } from '../../../lib/db/idempotency.ts';
+import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
 import type { Ids } from '../../../lib/ids.ts';
-import type { Draft } from '../domain/change.ts';
-import { Checkpoint, type Forking, fork } from '../domain/fork.ts';
+import type { EventDraft } from '../domain/change.ts';
+import { CheckpointScan, type ForkOrigin, forkDrafts } from '../domain/fork.ts';
 import { createEventStore, type EventStore, HISTORY } from './events.ts';
 import { compose, type JournalEvent, redraft } from './journal.ts';
 
-/** Events that are read at a time, and bytes that become one row of the new journal. */
+/** Events of one read, and bytes of one row of the new journal. */
 const PAGE = 500;
 const ROW_BYTES = 256 * 1024;
 
@@ -30,7 +30,7 @@ const ROW = statement(
   `insert into journal (session_id, first_seq, last_seq, types, bytes, events) values ($1, $2, $3, $4, $5, $6)`,
 );
 
-export interface Fork extends Forking {
+interface SessionFork extends ForkOrigin {
   sessionId: string;
   ownerId: string;
   title: string | null;
@@ -38,62 +38,55 @@ export interface Fork extends Forking {
   createdAt: Date;
 }
 
-export interface Forked {
+export interface ForkResult {
   lastSeq: number;
 }
 
-export type Forks = ReturnType<typeof createForks>;
+export type SessionForks = ReturnType<typeof createSessionForks>;
 
-/** Makes sessions that begin with the history of another one. They are whole: nothing in them depends on it. */
-export function createForks(db: Database, ids: Ids) {
-  async function insert(tx: Session, one: Fork): Promise<Forked> {
-    const { sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt } = one;
+/** Creates sessions that begin with a copy of another session's history. A fork does not depend on that session. */
+export function createSessionForks(db: Database, ids: Ids) {
+  async function insert(tx: DatabaseSession, forked: SessionFork): Promise<ForkResult> {
+    const { sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt } = forked;
     const events = createEventStore(tx);
     await tx.change(SESSION, [sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt]);
     let lastSeq = 0;
-    const append = async (drafts: Draft[]) => {
-      const entry = compose(sessionId, lastSeq, drafts, ids, createdAt);
-      await tx.change(ROW, [
-        sessionId,
-        entry.firstSeq,
-        entry.lastSeq,
-        entry.types,
-        entry.bytes,
-        entry.events,
-      ]);
-      lastSeq = entry.lastSeq;
+    const append = async (drafts: EventDraft[]) => {
+      const row = compose(sessionId, lastSeq, drafts, ids, createdAt);
+      await tx.change(ROW, [sessionId, row.firstSeq, row.lastSeq, row.types, row.bytes, row.events]);
+      lastSeq = row.lastSeq;
     };
-    await append(fork(one));
-    for await (const page of historyOf(events, one.fromSessionId, one.fromSeq)) {
-      for (const row of rowsOf(page)) await append(row.map(({ json }) => redraft(json)));
+    await append(forkDrafts(forked));
+    for await (const page of historyOf(events, forked.fromSessionId, forked.fromSeq)) {
+      for (const part of rowsOf(page)) await append(part.map(({ json }) => redraft(json)));
     }
     await tx.change(HEAD, [sessionId, lastSeq, createdAt]);
     return { lastSeq };
   }
 
   return {
-    /** The last place of a session, not after `afterSeq`, from which another can go on. */
-    async checkpoint(sessionId: string, afterSeq: number, options?: ReadOptions): Promise<Checkpoint> {
-      const checkpoint = new Checkpoint();
+    /** Finds the last checkpoint of a session that is not after `afterSeq`. */
+    async checkpoint(sessionId: string, afterSeq: number, options?: ReadOptions): Promise<CheckpointScan> {
+      const scan = new CheckpointScan();
       for await (const page of historyOf(createEventStore(db), sessionId, afterSeq, options)) {
-        for (const { json } of page) checkpoint.pass(JSON.parse(json));
+        for (const { json } of page) scan.add(JSON.parse(json));
       }
-      return checkpoint;
+      return scan;
     },
 
-    /** At most once per key; `answer` makes what a later request with the key gets. */
+    /** Creates a fork at most once per key. `answer` makes the answer that a later request with the key gets. */
     fork(
-      one: Fork,
+      fork: SessionFork,
       key: IdempotencyKey,
-      answer: (forked: Forked) => Uint8Array,
+      answer: (forked: ForkResult) => Uint8Array,
       options?: WriteOptions,
-    ): Promise<OnceAnswer> {
-      return once(db, key, async (tx) => answer(await insert(tx, one)), options);
+    ): Promise<IdempotentAnswer> {
+      return runOnce(db, key, async (tx) => answer(await insert(tx, fork)), options);
     },
   };
 }
 
-/** What a fork takes over, in pages: what was said, and what became of files. */
+/** Pages of the events that a fork copies: messages, tool results and file events up to a seq. */
 async function* historyOf(
   events: EventStore,
   sessionId: string,
@@ -105,17 +98,17 @@ async function* historyOf(
     const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor }, options);
     cursor = page.nextCursor;
     const reached = cursor === '' ? upTo : Math.min(upTo, page.events.at(-1)?.seq ?? 0);
-    const said = page.events.filter(({ seq }) => seq <= upTo);
-    yield [...said, ...(await files.upTo(reached))].sort((one, other) => one.seq - other.seq);
+    const messages = page.events.filter(({ seq }) => seq <= upTo);
+    yield [...messages, ...(await files.upTo(reached))].sort((a, b) => a.seq - b.seq);
     if (cursor === '' || reached === upTo) return;
   }
 }
 
-/** Reads a list of events ahead, and gives them out as far as somebody else has come. */
+/** Reads a list of events ahead and returns them up to a given seq. */
 class Lookahead {
   readonly #read: (after: number) => Promise<JournalEvent[]>;
   #ahead: JournalEvent[] = [];
-  #place = 0;
+  #position = 0;
   #ended = false;
 
   constructor(read: (after: number) => Promise<JournalEvent[]>) {
@@ -123,15 +116,15 @@ class Lookahead {
   }
 
   async upTo(seq: number): Promise<JournalEvent[]> {
-    while (!this.#ended && this.#place < seq) {
-      const read = await this.#read(this.#place);
+    while (!this.#ended && this.#position < seq) {
+      const read = await this.#read(this.#position);
       this.#ended = read.length === 0;
-      this.#place = read.at(-1)?.seq ?? this.#place;
+      this.#position = read.at(-1)?.seq ?? this.#position;
       this.#ahead.push(...read);
     }
-    const given = this.#ahead.filter((event) => event.seq <= seq);
-    this.#ahead = this.#ahead.slice(given.length);
-    return given;
+    const reached = this.#ahead.filter((event) => event.seq <= seq);
+    this.#ahead = this.#ahead.slice(reached.length);
+    return reached;
   }
 }
 

@@ -1,9 +1,9 @@
-/** Told after a commit what others may want to look at. A hint may be lost. */
+/** Tells other processes after a commit what to look at. A hint may be lost. */
 export interface Hints {
-  /** The session's journal has grown. */
+  /** The session's journal has new events. */
   appended(sessionId: string): void;
-  /** A turn was stopped while a runner held it. */
+  /** A turn was interrupted while a runner held its lease. */
   stopped(turnId: string): void;
-  /** A runner may find a turn. */
+  /** A turn may be ready to be claimed. */
   ready(): void;
 }

@@ -1,12 +1,12 @@
 import type { Ids } from '../../../lib/ids.ts';
-import type { Draft } from '../domain/change.ts';
+import type { EventDraft } from '../domain/change.ts';
 
 /**
- * The text of events. An event gets its place, id and time here, once, and is JSON text from then on:
- * every reader, now and later, gets the same bytes. A row of the journal is a JSON array of events
- * with a line break between them; there is none inside, as `oneLine` of the handlers sees to.
+ * A row of the journal: consecutive events as the text of a JSON array, with a line break between them. An event gets
+ * its seq, id and time once and is JSON text from then on, so that every reader gets the same bytes. There is no line
+ * break inside an event, which `requireSingleLineJson` of the handlers ensures.
  */
-export interface Entry {
+export interface JournalRow {
   firstSeq: number;
   lastSeq: number;
   types: string[];
@@ -14,9 +14,16 @@ export interface Entry {
   events: string;
 }
 
-const BETWEEN = ',\n';
-/** Drafts as the row that follows `lastSeq` in the session's journal. */
-export function compose(sessionId: string, lastSeq: number, drafts: Draft[], ids: Ids, now: Date): Entry {
+const SEPARATOR = ',\n';
+
+/** Returns the drafts as the row that follows `lastSeq` in the session's journal. */
+export function compose(
+  sessionId: string,
+  lastSeq: number,
+  drafts: EventDraft[],
+  ids: Ids,
+  now: Date,
+): JournalRow {
   const at = now.toISOString();
   const texts = drafts.map((draft, index) => {
     const turn = draft.turnId ? `"turn_id":"${draft.turnId}",` : '';
@@ -26,7 +33,7 @@ export function compose(sessionId: string, lastSeq: number, drafts: Draft[], ids
       `${turn}"created_at":"${draft.createdAt ?? at}","actor":${JSON.stringify(draft.actor)},${trace}"data":${draft.dataJson}}`
     );
   });
-  const events = `[${texts.join(BETWEEN)}]`;
+  const events = `[${texts.join(SEPARATOR)}]`;
   return {
     firstSeq: lastSeq + 1,
     lastSeq: lastSeq + drafts.length,
@@ -36,8 +43,8 @@ export function compose(sessionId: string, lastSeq: number, drafts: Draft[], ids
   };
 }
 
-/** What an event says beside its place, to be said again elsewhere: `data` is the same text, byte for byte. */
-export function redraft(json: string): Draft {
+/** Returns an event as a draft for another journal. `data` keeps its bytes. */
+export function redraft(json: string): EventDraft {
   const { type, turn_id: turnId, created_at: createdAt, actor } = JSON.parse(json);
   return { type, turnId, createdAt, actor, dataJson: json.slice(json.indexOf(DATA) + DATA.length, -1) };
 }
@@ -50,8 +57,8 @@ export interface JournalEvent {
   json: string;
 }
 
-/** A row as its events. */
-export function split(entry: Pick<Entry, 'firstSeq' | 'types' | 'events'>): JournalEvent[] {
-  const texts = entry.events.slice(1, -1).split(BETWEEN);
-  return texts.map((json, index) => ({ seq: entry.firstSeq + index, type: entry.types[index] ?? '', json }));
+/** Returns the events of a row. */
+export function splitRow(row: Pick<JournalRow, 'firstSeq' | 'types' | 'events'>): JournalEvent[] {
+  const texts = row.events.slice(1, -1).split(SEPARATOR);
+  return texts.map((json, index) => ({ seq: row.firstSeq + index, type: row.types[index] ?? '', json }));
 }

@@ -1,13 +1,15 @@
-import { decodeCursor, type Page, pageOf } from '../../../lib/db/cursor.ts';
-import { type Database, type ReadOptions, type Statement, statement } from '../../../lib/db/database.ts';
-import { likePattern } from '../../../lib/db/like.ts';
+import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
+import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
+import { LruCache } from '../../../lib/lru.ts';
+import type { SessionStatus } from '../domain/state.ts';
+import { HEAD_OF_EACH, listStatement, SESSION_COLUMNS, type SessionFilter } from './session-list.ts';
 import { TURN_COLUMNS, type TurnRow } from './state.ts';
+import type { UsageRow } from './usage.ts';
 
-/** For whom, and in which trace, something is read. */
 export type { ReadOptions };
 
-/** A session as lists and readers see it. */
-export interface SessionRow {
+/** A session with its head and environment. */
+export interface SessionRow extends UsageRow {
   session_id: string;
   owner_id: string;
   agent_id: string;
@@ -18,32 +20,15 @@ export interface SessionRow {
   created_at: Date;
   archived_at: Date | null;
   last_seq: number;
-  status: string;
+  status: SessionStatus;
   stop_reason: string | null;
   current_turn_id: string | null;
   queued_turns: number;
-  input_tokens: number;
-  output_tokens: number;
-  steps: number;
-  tool_calls: number;
-  active_ms: number;
+  queue_held: boolean;
   updated_at: Date;
   environment_status: string | null;
   sandbox_id: string | null;
   sandbox_provider: string | null;
-}
-
-export interface SessionFilter {
-  /** Who asks: a cursor is good for nobody else. */
-  callerId: string;
-  /** Undefined: of everybody. */
-  ownerId: string | undefined;
-  agentId: string;
-  deploymentId: string;
-  status: string;
-  needsAction?: boolean | undefined;
-  q: string;
-  archived?: boolean | undefined;
 }
 
 export interface PageRequest {
@@ -52,73 +37,23 @@ export interface PageRequest {
   cursor: string;
 }
 
-const SESSION_COLUMNS = `
-  s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.title, s.metadata, s.created_at,
-  s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.input_tokens,
-  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at,
-  h.environment_status, h.sandbox_id, h.sandbox_provider`;
-
-/** One by one: joined as tables, the heads of everybody else's newer sessions would be read as well. */
-const HEAD_OF_EACH = `cross join lateral (
-  select h.*, e.status as environment_status, e.sandbox_id, e.provider as sandbox_provider
-  from heads h left join session_environments e using (session_id) where h.session_id = s.session_id limit 1
-) h`;
-
 const BY_ID = statement(
   'sessions.by_id',
   `select ${SESSION_COLUMNS} from sessions s ${HEAD_OF_EACH} where s.session_id = $1 and s.deleted_at is null`,
 );
 
-/** A turn that is current while nothing runs waits for somebody. */
-const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'pending'))`;
+/** The session with this id. Without one, the next older or newer session, which takes the same time to find. */
+const NEAREST = statement(
+  'sessions.nearest',
+  `select session_id, agent_id, deleted_at from (
+     (select session_id, agent_id, deleted_at from sessions where session_id <= $1 order by session_id desc limit 1)
+     union all
+     (select session_id, agent_id, deleted_at from sessions where session_id > $1 order by session_id limit 1)
+   ) nearest limit 1`,
+);
 
-/** Sessions with anything to do are found by what they have to do: there are fewer of them. */
-const atWork = (whose: string) =>
-  `s.session_id in (select session_id from turns where ${whose} finished_at is null)`;
-const WORKING = new Set(['pending', 'running', 'rescheduling']);
-
-/** Each filter that is set adds its line, so that each combination is a statement with a plan of its own. */
-function listStatement(
-  filter: SessionFilter,
-  before: string | undefined,
-  limit: number,
-): { query: Statement; values: unknown[] } {
-  const values: unknown[] = [limit];
-  const lines = ['s.deleted_at is null'];
-  const names: string[] = [];
-  const add = (name: string, value: unknown, line: (place: string) => string) => {
-    values.push(value);
-    names.push(name);
-    lines.push(line(`$${values.length}`));
-  };
-  if (filter.ownerId !== undefined) add('owner', filter.ownerId, (place) => `s.owner_id = ${place}`);
-  if (filter.agentId) add('agent', filter.agentId, (place) => `s.agent_id = ${place}`);
-  if (filter.deploymentId) add('deployment', filter.deploymentId, (place) => `s.deployment_id = ${place}`);
-  if (filter.status) add('status', filter.status, (place) => `h.status = ${place}`);
-  if (WORKING.has(filter.status) || filter.needsAction) {
-    names.push('at_work');
-    lines.push(atWork(filter.ownerId === undefined ? '' : 'owner_id = $2 and'));
-  }
-  if (filter.needsAction !== undefined)
-    add('action', filter.needsAction, (place) => `${NEEDS_ACTION} = ${place}`);
-  if (filter.q)
-    add('q', likePattern(filter.q), (place) => `(s.title ilike ${place} or s.session_id ilike ${place})`);
-  const byHead = filter.status !== '' || filter.needsAction !== undefined;
-  names.push(filter.archived ? 'archived' : 'kept');
-  lines.push(filter.archived ? 's.archived_at is not null' : 's.archived_at is null');
-  if (before !== undefined) add('before', before, (place) => `s.session_id < ${place}`);
-  return {
-    query: statement(
-      `sessions.list_${names.join('_')}`,
-      // First which, then what of them: what is read of each must not weigh in how they are found.
-      `select ${SESSION_COLUMNS} from (
-         select s.* from sessions s ${byHead ? HEAD_OF_EACH : ''}
-         where ${lines.join(' and ')} order by s.session_id desc limit $1
-       ) s ${HEAD_OF_EACH} order by s.session_id desc`,
-    ),
-    values,
-  };
-}
+/** An agent id that no agent has. */
+const NO_AGENT = `agt_${'0'.repeat(26)}`;
 
 const OF_DEPLOYMENT = statement(
   'sessions.of_deployment',
@@ -146,7 +81,7 @@ const TURN_BY_ID = statement(
 
 export type ListedTurn = TurnRow & { session_id: string; created_at: Date };
 
-export interface DeploymentSessionRow {
+interface DeploymentSessionRow {
   session_id: string;
   created_at: Date;
   body_bytes: number;
@@ -155,44 +90,64 @@ export interface DeploymentSessionRow {
 
 export type Lists = ReturnType<typeof createLists>;
 
+/** The owners of at most this many sessions are remembered. The least recently used are dropped first. */
+const MAX_OWNERS = 10_000;
+
 /** Reads sessions and turns. */
 export function createLists(db: Database) {
+  const owners = new LruCache<string, string>(MAX_OWNERS);
+
   return {
     async session(sessionId: string, options?: ReadOptions): Promise<SessionRow | undefined> {
       const [row] = await db.rows<SessionRow>(BY_ID, [sessionId], options);
+      if (row) owners.set(sessionId, row.owner_id);
       return row;
     },
-    /** Newest first. */
+    /** The owner of a session, which never changes. Undefined for a session that this process has not read lately. */
+    knownOwner: (sessionId: string): string | undefined => owners.get(sessionId),
+    /** The agent of a session. For an unknown session, the agent of any other session, in the same time. */
+    async agentOfSession(
+      sessionId: string,
+      options?: ReadOptions,
+    ): Promise<{ agentId: string; exists: boolean }> {
+      const [nearest] = await db.rows<
+        Pick<SessionRow, 'session_id' | 'agent_id'> & { deleted_at: Date | null }
+      >(NEAREST, [sessionId], options);
+      const exists = nearest?.session_id === sessionId && nearest.deleted_at === null;
+      return { agentId: nearest?.agent_id ?? NO_AGENT, exists };
+    },
+    /** A page of sessions, newest first. */
     async sessions(
       filter: SessionFilter,
       page: PageRequest,
       options?: ReadOptions,
-    ): Promise<Page<SessionRow>> {
-      const { callerId, ownerId, agentId, deploymentId, status, needsAction, q, archived } = filter;
-      const scope = ['sessions', callerId, ownerId, agentId, deploymentId, status, needsAction, q, archived];
+    ): Promise<RowPage<SessionRow>> {
+      const { callerId, ownerId, agentId, deploymentId, status, states, needsAction, q, archived } = filter;
+      const narrowing = [agentId, deploymentId, status, states.join(), needsAction, q, archived];
+      const scope = ['sessions', callerId, ownerId, ...narrowing];
       const before = decodeCursor(scope, page.cursor);
       const { query, values } = listStatement(filter, before, page.limit + 1);
       const rows = await db.rows<SessionRow>(query, values, options);
       return pageOf(rows, page.limit, scope, (row) => row.session_id);
     },
-    /** Sessions that a deployment began, newest first. */
+    /** Sessions that a deployment created, newest first. */
     ofDeployment(deploymentId: string, before: string, limit: number, options?: ReadOptions) {
       return db.rows<DeploymentSessionRow>(OF_DEPLOYMENT, [deploymentId, before, limit], options);
     },
-    /** Oldest first; with `unfinishedOf`, its owner, only those that have not ended. */
+    /** A page of turns, oldest first. With `unfinishedOf`, the id of the owner, only unfinished turns. */
     async turns(
       sessionId: string,
       page: PageRequest,
       unfinishedOf: string | undefined,
       options?: ReadOptions,
-    ): Promise<Page<ListedTurn>> {
+    ): Promise<RowPage<ListedTurn>> {
       const scope = ['turns', sessionId, unfinishedOf];
       const after = Number(decodeCursor(scope, page.cursor) ?? 0);
-      const asked = [sessionId, after, page.limit + 1];
+      const values = [sessionId, after, page.limit + 1];
       const rows =
         unfinishedOf === undefined
-          ? await db.rows<ListedTurn>(TURNS_AFTER, asked, options)
-          : await db.rows<ListedTurn>(UNFINISHED_TURNS, [...asked, unfinishedOf], options);
+          ? await db.rows<ListedTurn>(TURNS_AFTER, values, options)
+          : await db.rows<ListedTurn>(UNFINISHED_TURNS, [...values, unfinishedOf], options);
       return pageOf(rows, page.limit, scope, (row) => String(row.position));
     },
     async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {

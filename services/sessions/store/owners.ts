@@ -1,6 +1,6 @@
 import { type Database, statement } from '../../../lib/db/database.ts';
 
-/** From one owner to the next: how many turns each of them has does not matter. */
+/** Skips from one owner to the next in the index, so that the cost does not depend on the turns of each owner. */
 const AT_WORK = statement(
   'sessions.owners_at_work',
   `with recursive at_work as (
@@ -20,19 +20,19 @@ const UNFINISHED = statement(
    ) unfinished`,
 );
 
-export type Owners = ReturnType<typeof createOwners>;
+export type OwnerQueries = ReturnType<typeof createOwnerQueries>;
 
-/** Whose work is under way. */
-export function createOwners(db: Database) {
+/** Finds owners and their sessions by unfinished turns. */
+export function createOwnerQueries(db: Database) {
   return {
-    /** Those who have turns that are not finished, by id, after one of them. */
-    async atWork(afterId: string, limit: number): Promise<string[]> {
+    /** Ids of owners with unfinished turns, in order, after `afterId`. */
+    async withUnfinishedTurns(afterId: string, limit: number): Promise<string[]> {
       const rows = await db.rows<{ ownerId: string }>(AT_WORK, [afterId, limit]);
       return rows.map(({ ownerId }) => ownerId);
     },
 
-    /** Sessions of these owners with turns that are not finished. */
-    async unfinished(ownerIds: readonly string[], limit: number): Promise<string[]> {
+    /** Ids of sessions of these owners with unfinished turns. */
+    async unfinishedSessions(ownerIds: readonly string[], limit: number): Promise<string[]> {
       const rows = await db.rows<{ sessionId: string }>(UNFINISHED, [ownerIds, limit]);
       return rows.map(({ sessionId }) => sessionId);
     },

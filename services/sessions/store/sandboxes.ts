@@ -1,7 +1,12 @@
-import { decodeCursor, type Page, pageOf } from '../../../lib/db/cursor.ts';
-import { type Database, type ReadOptions, type Session, statement } from '../../../lib/db/database.ts';
+import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+} from '../../../lib/db/database.ts';
 import type { EnvironmentStatus } from '../domain/environment.ts';
-import { columns } from './columns.ts';
+import { type Columns, columnNames, columnTable } from './columns.ts';
 import type { PageRequest } from './lists.ts';
 
 export interface SandboxRow {
@@ -23,13 +28,6 @@ export interface SandboxRow {
   ended_at: Date | null;
 }
 
-/** Where the commands of a session run, and how far its journal tells of its files. */
-export interface EnvironmentRow {
-  status: EnvironmentStatus;
-  sandbox_id: string | null;
-  files_seq: number;
-}
-
 const COLUMNS = `sandbox_id, provider, isolation, status, reason, tenancy, tenant_id, owner_id, runner_id, environment_id,
   environment_version, limits, created_at, updated_at, end_reason, ended_at`;
 
@@ -44,29 +42,43 @@ const INSERT = statement(
      environment_id, environment_version, limits, created_at, updated_at, seen_at)
    values ($1, $2, $3, 'provisioning', $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`,
 );
-/** A runner has one of its own for sessions that share one; otherwise there is one, wherever it is. */
+/** A sandbox that sessions of an agent share exists once per runner. Any other exists once over all runners. */
 const SUPERSEDE = statement(
   'sessions.supersede_sandboxes',
   `update sandboxes set status = 'released', reason = 'replaced', ended_at = $4, updated_at = $4
    where tenant_id = $1 and owner_id = $5 and ended_at is null and sandbox_id <> $2
      and (tenancy <> 'agent' or runner_id = $3)`,
 );
+/** The status of a sandbox as its runner reports it. */
+export interface SandboxStatusReport {
+  sandboxId: string;
+  status: string;
+  reason: string;
+}
+
+const REPORT = {
+  sandbox_id: ['text', ({ sandboxId }) => sandboxId],
+  status: ['text', ({ status }) => status],
+  reason: ['text', ({ reason }) => reason],
+} satisfies Columns<SandboxStatusReport>;
+const REPORTS = columnTable<SandboxStatusReport, typeof REPORT>(3, REPORT);
+
 const SEEN = statement(
   'sessions.see_sandboxes',
   `update sandboxes s set seen_at = $2, status = i.status, reason = i.reason,
      updated_at = case when s.status = i.status then s.updated_at else $2 end,
      ended_at = case when i.status in ('lost', 'released') then $2 end
-   from (select unnest($3::text[]) as sandbox_id, unnest($4::text[]) as status, unnest($5::text[]) as reason) i
+   from (${REPORTS.select(columnNames(REPORT))}) i
    where s.sandbox_id = i.sandbox_id and s.runner_id = $1 and s.ended_at is null
    returning s.sandbox_id, s.end_reason`,
 );
-/** Those that a runner no longer speaks of, though it had the time. */
-const FORGOTTEN = statement(
+/** Sandboxes of a runner that its report does not name, although an earlier report could have. */
+const UNREPORTED = statement(
   'sessions.forgotten_sandboxes',
   `select sandbox_id from sandboxes
    where runner_id = $1 and ended_at is null and seen_at < $2 and not (sandbox_id = any($3::text[]))`,
 );
-const SILENT = statement(
+const UNSEEN = statement(
   'sessions.silent_sandboxes',
   'select sandbox_id from sandboxes where ended_at is null and seen_at < $1 order by seen_at limit $2',
 );
@@ -75,8 +87,8 @@ const LOSE = statement(
   `update sandboxes set status = 'lost', reason = $3, ended_at = $2, updated_at = $2
    where sandbox_id = any($1::text[]) and ended_at is null`,
 );
-/** Sessions that say otherwise of a sandbox than it is. */
-const STRAYING = statement(
+/** Sessions whose environment status differs from the status of their sandbox. */
+const OUTDATED = statement(
   'sessions.straying_environments',
   `select e.session_id, e.sandbox_id
    from unnest($1::text[]) i (sandbox_id)
@@ -93,7 +105,7 @@ const END_OF_TENANT = statement(
   `update sandboxes set end_reason = coalesce(end_reason, $2), updated_at = $3
    where tenant_id = $1 and ended_at is null`,
 );
-const THERE = statement(
+const ACTIVE = statement(
   'sessions.list_sandboxes',
   `select ${COLUMNS} from sandboxes where sandbox_id < $1 and ended_at is null order by sandbox_id desc limit $2`,
 );
@@ -112,50 +124,7 @@ const FORGET = statement(
    )`,
 );
 
-const ENVIRONMENT = statement(
-  'sessions.environment',
-  'select status, sandbox_id, files_seq from session_environments where session_id = $1',
-);
-const SET_ENVIRONMENT = statement(
-  'sessions.set_environment',
-  `insert into session_environments (session_id, status, sandbox_id, provider) values ($1, $2, $3, $4)
-   on conflict (session_id) do update set status = $2, sandbox_id = $3, provider = $4`,
-);
-const SET_STATUS = statement(
-  'sessions.set_environment_status',
-  'update session_environments set status = $2 where session_id = $1',
-);
-const SET_FILES_SEQ = statement(
-  'sessions.set_files_seq',
-  `insert into session_environments (session_id, files_seq) values ($1, $2)
-   on conflict (session_id) do update set files_seq = $2`,
-);
-
-const NOWHERE: EnvironmentRow = { status: 'none', sandbox_id: null, files_seq: 0 };
-
-/** Where a session's commands run, under the lock of its head. */
-export const environments = {
-  async read(tx: Session, sessionId: string): Promise<EnvironmentRow> {
-    const [row] = await tx.rows<EnvironmentRow>(ENVIRONMENT, [sessionId]);
-    return row ?? NOWHERE;
-  },
-  async put(
-    tx: Session,
-    sessionId: string,
-    status: EnvironmentStatus,
-    { sandboxId, provider }: { sandboxId: string; provider: string },
-  ): Promise<void> {
-    await tx.change(SET_ENVIRONMENT, [sessionId, status, sandboxId, provider]);
-  },
-  async setStatus(tx: Session, sessionId: string, status: EnvironmentStatus): Promise<void> {
-    await tx.change(SET_STATUS, [sessionId, status]);
-  },
-  async setFilesSeq(tx: Session, sessionId: string, seq: number): Promise<void> {
-    await tx.change(SET_FILES_SEQ, [sessionId, seq]);
-  },
-};
-
-export interface NewSandbox {
+interface NewSandbox {
   sandboxId: string;
   provider: string;
   isolation: string;
@@ -168,46 +137,45 @@ export interface NewSandbox {
   limitsJson: string;
 }
 
-/** What a runner says of one of its sandboxes. */
-export interface Sighting {
-  sandboxId: string;
-  status: string;
-  reason: string;
-}
-
-/** After every id. */
+/** Sorts after every sandbox id. */
 const END = '~';
-const LISTS = { '': THERE, ended: ENDED, all: ALL };
-export type SandboxFilter = keyof typeof LISTS;
+const LISTS = { '': ACTIVE, ended: ENDED, all: ALL };
+type SandboxFilter = keyof typeof LISTS;
 
 export function isSandboxFilter(text: string): text is SandboxFilter {
   return Object.hasOwn(LISTS, text);
 }
 
-export type Sandboxes = ReturnType<typeof createSandboxes>;
+export type SandboxStore = ReturnType<typeof createSandboxStore>;
 
-/** Which sandboxes there are, and how they are doing. */
-export function createSandboxes(db: Database) {
+/** Stores sandboxes and their status. */
+export function createSandboxStore(db: Database) {
   return {
-    async locked(tx: Session, sandboxId: string): Promise<SandboxRow | undefined> {
+    async lock(tx: DatabaseSession, sandboxId: string): Promise<SandboxRow | undefined> {
       const [row] = await tx.rows<SandboxRow>(BY_ID_LOCKED, [sandboxId]);
       return row;
     },
 
-    /** Puts a new one in the place of whatever its sessions had before. */
-    async insert(tx: Session, made: NewSandbox, now: Date): Promise<void> {
-      await tx.change(SUPERSEDE, [made.tenantId, made.sandboxId, made.runnerId, now, made.ownerId]);
+    /** Inserts a new sandbox, which replaces the earlier one of its tenant. */
+    async insert(tx: DatabaseSession, sandbox: NewSandbox, now: Date): Promise<void> {
+      await tx.change(SUPERSEDE, [
+        sandbox.tenantId,
+        sandbox.sandboxId,
+        sandbox.runnerId,
+        now,
+        sandbox.ownerId,
+      ]);
       await tx.change(INSERT, [
-        made.sandboxId,
-        made.provider,
-        made.isolation,
-        made.tenancy,
-        made.tenantId,
-        made.ownerId,
-        made.runnerId,
-        made.environmentId,
-        made.environmentVersion,
-        made.limitsJson,
+        sandbox.sandboxId,
+        sandbox.provider,
+        sandbox.isolation,
+        sandbox.tenancy,
+        sandbox.tenantId,
+        sandbox.ownerId,
+        sandbox.runnerId,
+        sandbox.environmentId,
+        sandbox.environmentVersion,
+        sandbox.limitsJson,
         now,
       ]);
     },
@@ -217,20 +185,27 @@ export function createSandboxes(db: Database) {
       return row;
     },
 
-    async list(filter: SandboxFilter, page: PageRequest, options?: ReadOptions): Promise<Page<SandboxRow>> {
+    async list(
+      filter: SandboxFilter,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<RowPage<SandboxRow>> {
       const scope = ['sandboxes', filter];
       const before = decodeCursor(scope, page.cursor) ?? END;
       const rows = await db.rows<SandboxRow>(LISTS[filter], [before, page.limit + 1], options);
       return pageOf(rows, page.limit, scope, (row) => row.sandbox_id);
     },
 
-    /** Notes what a runner says. Returns those that it has, each with the reason for which it is to end, if any. */
-    async see(
+    /**
+     * Records the reported status of a runner's sandboxes. Returns those that exist and have not ended, each with the
+     * reason why the runner is to end it, or null.
+     */
+    async recordStatuses(
       runnerId: string,
-      sightings: readonly Sighting[],
+      reports: readonly SandboxStatusReport[],
       now: Date,
     ): Promise<Map<string, string | null>> {
-      const values = columns(sightings, ({ sandboxId, status, reason }) => [sandboxId, status, reason], 3);
+      const values = REPORTS.values(reports);
       const rows = await db.rows<{ sandbox_id: string; end_reason: string | null }>(SEEN, [
         runnerId,
         now,
@@ -239,24 +214,26 @@ export function createSandboxes(db: Database) {
       return new Map(rows.map((row) => [row.sandbox_id, row.end_reason]));
     },
 
-    async forgotten(runnerId: string, seenBefore: Date, known: readonly string[]): Promise<string[]> {
-      const rows = await db.rows<{ sandbox_id: string }>(FORGOTTEN, [runnerId, seenBefore, known]);
+    async unreportedOf(runnerId: string, seenBefore: Date, reported: readonly string[]): Promise<string[]> {
+      const rows = await db.rows<{ sandbox_id: string }>(UNREPORTED, [runnerId, seenBefore, reported]);
       return rows.map((row) => row.sandbox_id);
     },
 
-    /** Those of runners that say nothing any more. */
-    async silent(seenBefore: Date, limit: number): Promise<string[]> {
-      const rows = await db.rows<{ sandbox_id: string }>(SILENT, [seenBefore, limit]);
+    /** Sandboxes whose runner has not reported them since `seenBefore`. */
+    async unseen(seenBefore: Date, limit: number): Promise<string[]> {
+      const rows = await db.rows<{ sandbox_id: string }>(UNSEEN, [seenBefore, limit]);
       return rows.map((row) => row.sandbox_id);
     },
 
-    async lose(sandboxIds: readonly string[], reason: string, now: Date): Promise<void> {
+    async markLost(sandboxIds: readonly string[], reason: string, now: Date): Promise<void> {
       await db.change(LOSE, [sandboxIds, now, reason]);
     },
 
-    /** Sessions that do not know yet how one of these sandboxes is doing. */
-    async straying(sandboxIds: readonly string[]): Promise<{ sessionId: string; sandboxId: string }[]> {
-      const rows = await db.rows<{ session_id: string; sandbox_id: string }>(STRAYING, [sandboxIds]);
+    /** Sessions whose environment status differs from that of one of these sandboxes. */
+    async outdatedEnvironments(
+      sandboxIds: readonly string[],
+    ): Promise<{ sessionId: string; sandboxId: string }[]> {
+      const rows = await db.rows<{ session_id: string; sandbox_id: string }>(OUTDATED, [sandboxIds]);
       return rows.map((row) => ({ sessionId: row.session_id, sandboxId: row.sandbox_id }));
     },
 
@@ -264,13 +241,18 @@ export function createSandboxes(db: Database) {
       await db.change(REQUEST_END, [sandboxId, reason, now]);
     },
 
-    /** That of a session, in the transaction that deletes it. */
-    async endOf(tx: Session, tenantId: string, reason: string, now: Date): Promise<void> {
+    /** Requests the end of a session's sandboxes in the transaction that deletes the session. */
+    async requestEndForTenant(
+      tx: DatabaseSession,
+      tenantId: string,
+      reason: string,
+      now: Date,
+    ): Promise<void> {
       await tx.change(END_OF_TENANT, [tenantId, reason, now]);
     },
 
-    /** Ended ones are history for a while. */
-    async forget(endedBefore: Date): Promise<void> {
+    /** Deletes up to 100 sandboxes that ended before this time. */
+    async deleteEnded(endedBefore: Date): Promise<void> {
       await db.change(FORGET, [endedBefore]);
     },
   };

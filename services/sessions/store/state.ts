@@ -1,16 +1,22 @@
-import { type Session, statement } from '../../../lib/db/database.ts';
+import { type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
+import { type TurnUsageRow, turnUsageOf, type UsageRow, usageOf } from './usage.ts';
 
-/** Locks the heads in id order, so that two groups never wait for each other in a circle. */
+/** Locks the heads in id order, so that two transactions never deadlock. */
 const LOCK = statement(
   'sessions.lock',
   'select from heads where session_id = any($1) order by session_id for update',
 );
 
+const LOCK_UNLOCKED = statement(
+  'sessions.lock_unlocked',
+  'select session_id from heads where session_id = any($1) order by session_id for update skip locked',
+);
+
 export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
   s.deleted_at is not null as deleted, s.title is not null as titled, h.last_seq, h.status,
-  h.stop_reason, h.queued_turns, h.fence,
+  h.stop_reason, h.queued_turns, h.queue_held, h.fence,
   h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms`;
 
 export const TURN_COLUMNS = `
@@ -20,8 +26,8 @@ export const TURN_COLUMNS = `
   t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.started_at, t.finished_at`;
 
 /**
- * Reads what the locks protect. It is a statement of its own: one that both waits for a lock and joins
- * would see the other tables as they were before the wait.
+ * Reads the rows that the locks protect. This is a separate statement, because a statement that both waits for a lock
+ * and joins would see the other tables as they were before the wait.
  */
 const READ = statement(
   'sessions.state',
@@ -37,18 +43,51 @@ const READ = statement(
    where h.session_id = any($1)`,
 );
 
-/** Nobody else changes these sessions, their turns or their journals until the transaction ends. */
-export async function lockHeads(tx: Session, sessionIds: string[]): Promise<void> {
+/**
+ * Locks these heads, waiting if necessary. No other transaction changes the sessions, their turns or their journals
+ * until this one ends.
+ */
+export async function lockHeads(tx: DatabaseSession, sessionIds: string[]): Promise<void> {
   await tx.rows(LOCK, [sessionIds]);
 }
 
-/** The states of these sessions, locked until the transaction ends. Those that do not exist are missing. */
-export async function lockStates(tx: Session, sessionIds: string[]): Promise<Map<string, SessionState>> {
+/** Locks these sessions until the transaction ends, waiting if necessary. Returns the states of those that exist. */
+export async function lockStates(
+  tx: DatabaseSession,
+  sessionIds: string[],
+): Promise<Map<string, SessionState>> {
   const [, rows] = await Promise.all([lockHeads(tx, sessionIds), tx.rows<StateRow>(READ, [sessionIds])]);
   return new Map(rows.map((row) => [row.session_id, stateOf(row)]));
 }
 
-export interface TurnRow {
+/** Locks those of these heads that no other transaction has locked, without waiting. Returns their session ids. */
+export async function lockUnlockedHeads(tx: DatabaseSession, sessionIds: string[]): Promise<Set<string>> {
+  const heads = await tx.rows<{ session_id: string }>(LOCK_UNLOCKED, [sessionIds]);
+  return new Set(heads.map((row) => row.session_id));
+}
+
+/**
+ * Locks those of these sessions that no other transaction has locked, without waiting. Returns their states, and the
+ * ids of the sessions that were skipped. A session that does not exist is in neither.
+ */
+export async function lockUnlockedStates(
+  tx: DatabaseSession,
+  sessionIds: string[],
+): Promise<{ states: Map<string, SessionState>; skipped: Set<string> }> {
+  const [locked, rows] = await Promise.all([
+    lockUnlockedHeads(tx, sessionIds),
+    tx.rows<StateRow>(READ, [sessionIds]),
+  ]);
+  const states = new Map<string, SessionState>();
+  const skipped = new Set<string>();
+  for (const row of rows) {
+    if (locked.has(row.session_id)) states.set(row.session_id, stateOf(row));
+    else skipped.add(row.session_id);
+  }
+  return { states, skipped };
+}
+
+export interface TurnRow extends TurnUsageRow {
   turn_id: string;
   position: number;
   turn_status: TurnState['status'];
@@ -65,17 +104,12 @@ export interface TurnRow {
   calls: string | null;
   step_after: number | null;
   settled_attempt: number;
-  turn_input_tokens: number;
-  turn_output_tokens: number;
-  turn_steps: number;
-  turn_tool_calls: number;
-  turn_active_ms: number;
   error: string | null;
   started_at: Date | null;
   finished_at: Date | null;
 }
 
-export interface HeadRow {
+export interface HeadRow extends UsageRow {
   session_id: string;
   owner_id: string;
   agent_id: string;
@@ -87,12 +121,8 @@ export interface HeadRow {
   status: SessionState['status'];
   stop_reason: string | null;
   queued_turns: number;
+  queue_held: boolean;
   fence: number;
-  input_tokens: number;
-  output_tokens: number;
-  steps: number;
-  tool_calls: number;
-  active_ms: number;
 }
 
 interface NextRow {
@@ -111,7 +141,7 @@ function stateOf(row: StateRow): SessionState {
   };
 }
 
-/** A session without its turns. */
+/** The state of a session without its turns. */
 export function headOf(row: HeadRow): SessionState {
   return {
     sessionId: row.session_id,
@@ -120,19 +150,14 @@ export function headOf(row: HeadRow): SessionState {
     agentVersion: row.agent_version,
     archived: row.archived,
     deleted: row.deleted,
-    titled: row.titled,
+    hasTitle: row.titled,
     lastSeq: row.last_seq,
     status: row.status,
     stopReason: row.stop_reason === null ? null : JSON.parse(row.stop_reason),
     queuedTurns: row.queued_turns,
+    queueHeld: row.queue_held,
     fence: row.fence,
-    usage: {
-      inputTokens: row.input_tokens,
-      outputTokens: row.output_tokens,
-      steps: row.steps,
-      toolCalls: row.tool_calls,
-      activeMs: row.active_ms,
-    },
+    usage: usageOf(row),
     current: null,
     next: null,
   };
@@ -146,7 +171,7 @@ export function turnOf(row: TurnRow): TurnState {
     ready: row.ready,
     wakeAt: row.wake_at,
     attempt: row.attempt,
-    settledAttempt: row.settled_attempt,
+    lastProgressAttempt: row.settled_attempt,
     failures: row.failures,
     fence: row.turn_fence,
     reportSeq: row.report_seq,
@@ -156,13 +181,7 @@ export function turnOf(row: TurnRow): TurnState {
     stepAfter: row.step_after,
     calls: row.calls === null ? [] : JSON.parse(row.calls),
     traceparent: row.traceparent,
-    usage: {
-      inputTokens: row.turn_input_tokens,
-      outputTokens: row.turn_output_tokens,
-      steps: row.turn_steps,
-      toolCalls: row.turn_tool_calls,
-      activeMs: row.turn_active_ms,
-    },
+    usage: turnUsageOf(row),
     errorJson: row.error,
     startedAt: row.started_at,
     finishedAt: row.finished_at,

@@ -1,26 +1,42 @@
-import { type Database, type Session, statement } from '../../../lib/db/database.ts';
-import { createGroup } from '../../../lib/db/group.ts';
-import { columns } from './columns.ts';
-import { type JournalEvent, split } from './journal.ts';
+import { createBatcher } from '../../../lib/db/batcher.ts';
+import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
+import { type Columns, columnNames, columnTable } from './columns.ts';
+import { type JournalEvent, splitRow } from './journal.ts';
 
-/** What comes after a place in a journal. */
+/** The events of a journal after a seq. */
 export interface Tail {
   events: JournalEvent[];
-  /** There was nothing behind these when they were read. */
+  /** No further event existed when these were read. */
   complete: boolean;
 }
 
-/** Rows of one journal in one read, and bytes of all journals together; of each there is at least one row. */
+/** Limits of one read: rows and bytes for each journal, bytes for all journals together. Each journal gets at least one row. */
 const ROWS = 500;
-const BYTES = 4 * 1024 * 1024;
+const BYTES = 256 * 1024;
+const TOTAL_BYTES = 4 * 1024 * 1024;
 
-/** The beginning of each tail. `more`: whether a row follows that is not among these. */
+interface TailRequest {
+  sessionId: string;
+  afterSeq: number;
+}
+
+interface RequestRow extends TailRequest {
+  /** Position of the request in its batch. */
+  place: number;
+}
+
+const REQUEST = {
+  session_id: ['text', ({ sessionId }) => sessionId],
+  after_seq: ['bigint', ({ afterSeq }) => afterSeq],
+  place: ['integer', ({ place }) => place],
+} satisfies Columns<RequestRow>;
+const REQUESTS = columnTable<RequestRow, typeof REQUEST>(1, REQUEST);
+
+/** Reads the beginning of each tail. `more`: a further row exists that this read does not return. */
 const TAILS = statement(
   'sessions.tails',
   `select i.place, t.first_seq, t.types, t.events, t.more
-   from (
-     select unnest($1::text[]) as session_id, unnest($2::bigint[]) as after_seq, unnest($3::integer[]) as place
-   ) i
+   from (${REQUESTS.select(columnNames(REQUEST))}) i
    cross join lateral (
      select first_seq, last_seq, types, events, more from (
        select first_seq, last_seq, types, events, lead(last_seq) over (order by last_seq) is not null as more,
@@ -30,15 +46,10 @@ const TAILS = statement(
          where j.session_id = i.session_id and j.last_seq > i.after_seq order by j.last_seq limit ${ROWS + 1}
        ) page
      ) sized
-     where before < $4 and number <= ${ROWS}
+     where before < $${REQUESTS.nextParameter} and number <= ${ROWS}
    ) t
    order by i.place, t.last_seq`,
 );
-
-interface Item {
-  sessionId: string;
-  afterSeq: number;
-}
 
 interface Row {
   place: number;
@@ -50,12 +61,12 @@ interface Row {
 
 export type Tails = ReturnType<typeof createTails>;
 
-/** Reads what is new in journals. Those who ask together share a statement. */
+/** Reads new events of journals. Requests that arrive together share a statement. */
 export function createTails(db: Database) {
-  const group = createGroup<Item, Tail>({
+  const group = createBatcher<TailRequest, Tail>({
     name: 'sessions.tails',
-    watch: db.watch,
-    run: (items, options) => read(db.within(options), items),
+    observer: db.observer,
+    run: (requests, options) => read(db.within(options), requests),
     sizeOf: () => 1,
     maxItems: 256,
     maxBytes: Number.MAX_SAFE_INTEGER,
@@ -63,17 +74,19 @@ export function createTails(db: Database) {
   return (sessionId: string, afterSeq: number): Promise<Tail> => group.submit({ sessionId, afterSeq });
 }
 
-async function read(session: Session, items: Item[]): Promise<Tail[]> {
-  const places = items.map((item, place) => ({ ...item, place }));
-  const asked = columns(places, ({ sessionId, afterSeq, place }) => [sessionId, afterSeq, place], 3);
-  const rows = await session.rows<Row>(TAILS, [...asked, Math.ceil(BYTES / items.length)]);
-  const tails = items.map((): Tail => ({ events: [], complete: true }));
+async function read(session: DatabaseSession, requests: TailRequest[]): Promise<Tail[]> {
+  const values = REQUESTS.values(requests.map((request, place) => ({ ...request, place })));
+  const rows = await session.rows<Row>(TAILS, [
+    ...values,
+    Math.min(BYTES, Math.ceil(TOTAL_BYTES / requests.length)),
+  ]);
+  const tails = requests.map((): Tail => ({ events: [], complete: true }));
   for (const { place, more, ...row } of rows) {
     const tail = tails[place];
     if (!tail) continue;
-    const after = items[place]?.afterSeq ?? 0;
-    for (const event of split({ firstSeq: row.first_seq, types: row.types, events: row.events })) {
-      // A row may have begun before the place.
+    const after = requests[place]?.afterSeq ?? 0;
+    for (const event of splitRow({ firstSeq: row.first_seq, types: row.types, events: row.events })) {
+      // A row may begin with events that the caller has read already.
       if (event.seq > after) tail.events.push(event);
     }
     tail.complete = !more;

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** How long the server works on a call after it has counted it. */
+/** Milliseconds between counting a call and the end of its response. */
 const WORK_MS = 4;
 
-export interface Counted {
-  /** Of the session: what its user has said. */
+export interface CountedCall {
+  /** The user message of the session, which identifies it. */
   key: string;
   toolUseId: string;
   attempt: number;
@@ -15,15 +15,15 @@ export interface Counted {
 
 export interface Counter extends AsyncDisposable {
   url: string;
-  /** Every call that has ever reached it. */
-  calls: Counted[];
+  /** All received calls. */
+  calls: CountedCall[];
 }
 
-/** A server with an outside effect: it counts. A call is counted for good as soon as the head of its answer is out. */
+/** Starts a server that represents an external effect: it counts calls. A call is counted before the response head is sent. */
 export async function startCounter(): Promise<Counter> {
-  const calls: Counted[] = [];
+  const calls: CountedCall[] = [];
   const server = createServer(async (request, response) => {
-    calls.push(JSON.parse(await text(request)) as Counted);
+    calls.push(JSON.parse(await text(request)) as CountedCall);
     response.writeHead(200).flushHeaders();
     setTimeout(() => response.end(`counted ${calls.length}`), WORK_MS);
   });

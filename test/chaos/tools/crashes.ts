@@ -1,60 +1,63 @@
 import { until } from '../../support/wait.ts';
 import { seeded } from '../random.ts';
 import { RUNTIMES } from './agents.ts';
-import { POINTS } from './points.ts';
-import { openStage } from './stage.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { CRASH_POINTS } from './crash-points.ts';
+import { openToolCrashSystem } from './system.ts';
+import { checkToolRuns, type ToolRunVerdict } from './verdict.ts';
 
-export interface ToolCrashFigures extends Verdict {
+interface ToolCrashFigures extends ToolRunVerdict {
   crashes: number;
   seed: number;
-  /** How often a runner died where. */
+  /** Number of crashes by crash point. */
   points: Record<string, number>;
-  /** Decisions that were made, by what they say. */
+  /** Number of decisions by kind. */
   decisions: Record<string, number>;
-  /** From the last crash until nothing was left to do. */
+  /** Seconds from the last crash until all turns have ended. */
   secondsToDrain: number;
 }
 
 const RUNNERS = 3;
-/** Sessions that are under way at any time: more than the dying runners can hold. */
+/** Concurrent sessions, more than the crashing runners can claim. */
 const SESSIONS = 24;
 const LEASE_SECONDS = 0.6;
-/** A runner that does not come to its point within this time dies where it is. */
-const PATIENCE_MS = 4_000;
+/** A runner that does not reach its crash point within this time is killed. */
+const MAX_RUNNER_MS = 4_000;
 
 /**
- * Kills runners with -9 at the edges of tool calls, again and again, while people decide at random what they are
- * asked; then lets everything come to its end and compares what the tools have counted with the journals.
+ * Repeatedly kills runners with SIGKILL at crash points while approvals are decided at random. Then lets all turns end and
+ * compares the counted tool runs with the journals.
  */
 export async function toolCrashes(
   databaseUrl: string,
   crashes: number,
   seed: number,
 ): Promise<ToolCrashFigures> {
-  await using stage = await openStage(databaseUrl, LEASE_SECONDS);
+  await using system = await openToolCrashSystem(databaseUrl, LEASE_SECONDS);
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const points: Record<string, number> = {};
   const decisions: Record<string, number> = {};
-  let dead = 0;
-  let made = 0;
+  let crashed = 0;
+  let created = 0;
   let over = false;
 
-  async function dyingRunners(): Promise<void> {
-    while (dead < crashes) {
-      const point = pick(POINTS);
-      const { child, exited, complaints } = stage.run({ point, times: 1 + Math.floor(random() * 3) });
+  async function crashingRunners(): Promise<void> {
+    while (crashed < crashes) {
+      const point = pick(CRASH_POINTS);
+      const { child, exited, errorOutput } = system.startRunner({
+        point,
+        times: 1 + Math.floor(random() * 3),
+      });
       let where: string = point;
       const timer = setTimeout(() => {
-        where = 'elsewhere';
+        where = 'timeout';
         child.kill('SIGKILL');
-      }, PATIENCE_MS);
+      }, MAX_RUNNER_MS);
       const [code, signal] = await exited;
       clearTimeout(timer);
-      if (signal !== 'SIGKILL') throw new Error(`a runner ended by itself with ${code}: ${complaints()}`);
+      if (signal !== 'SIGKILL') throw new Error(`a runner exited by itself with ${code}: ${errorOutput()}`);
       points[where] = (points[where] ?? 0) + 1;
-      dead++;
+      crashed++;
     }
   }
 
@@ -67,31 +70,31 @@ export async function toolCrashes(
 
   async function users(): Promise<void> {
     while (!over) {
-      await stage.decideAll(choose);
-      const free = dead < crashes ? SESSIONS - (await stage.unfinished()) : 0;
+      await system.decideAll(choose);
+      const free = crashed < crashes ? SESSIONS - (await system.unfinished()) : 0;
       for (let i = 0; i < free; i++) {
-        await stage.begin(made % RUNTIMES.length, `session-${made}`);
-        made++;
+        await system.createSession(created % RUNTIMES.length, `session-${created}`);
+        created++;
       }
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
 
-  const people = users();
-  // Heard here and awaited below: whoever fails first is who is reported.
-  people.catch(() => {});
-  await Promise.all(Array.from({ length: RUNNERS }, dyingRunners));
+  const deciding = users();
+  // Awaited below. This handler prevents an unhandled rejection while the crashes continue.
+  deciding.catch(() => {});
+  await Promise.all(Array.from({ length: RUNNERS }, crashingRunners));
   const since = performance.now();
-  const last = stage.run({});
+  const last = system.startRunner({});
   try {
-    await until('everything has come to its end', async () => (await stage.unfinished()) === 0, 60_000);
+    await until('all turns have ended', async () => (await system.unfinished()) === 0, 60_000);
   } finally {
     over = true;
     last.child.kill('SIGKILL');
     await last.exited;
   }
-  await people;
+  await deciding;
   const secondsToDrain = Math.round((performance.now() - since) / 100) / 10;
-  const verdict = await judge(databaseUrl, stage.counter.calls);
-  return { crashes: dead, seed, points, decisions, secondsToDrain, ...verdict };
+  const verdict = await checkToolRuns(databaseUrl, system.counter.calls);
+  return { crashes: crashed, seed, points, decisions, secondsToDrain, ...verdict };
 }

@@ -1,10 +1,11 @@
 /**
- * A runner in a process of its own, with tools that count at a server, that stops at a point: for good, or paused.
- * Told in its first argument, as JSON, where to go.
+ * A runner process whose tools call the counting server, and which kills or suspends itself at a crash point. Its first
+ * argument is a RunnerConfig as JSON.
  */
 import { Type } from 'typebox';
+import { systemClock } from '../../../lib/clock.ts';
+import { openChannel } from '../../../lib/grpc/channel.ts';
 import { createClient } from '../../../lib/grpc/client.ts';
-import { openChannel } from '../../../lib/grpc/network.ts';
 import type { ToolEffect } from '../../../lib/tools.ts';
 import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
@@ -14,26 +15,26 @@ import type { Tool } from '../../../services/runner/tools/tool.ts';
 import { createContext } from '../../support/context.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { NO_KEYS } from '../../support/no-keys.ts';
-import { type Point, watched } from './points.ts';
+import { type CrashPoint, withCrashPoints } from './crash-points.ts';
 
-export interface RunnerOrders {
+export interface RunnerConfig {
   address: string;
   /** URL of the counting server. */
   counter: string;
-  /** Where it stops, the how manyeth time it comes there; nowhere when absent. */
-  point?: Point;
+  /** The crash point, reached for the `times`-th time. Without it the runner does not crash. */
+  point?: CrashPoint;
   times: number;
-  /** SIGKILL when absent. */
+  /** Default: SIGKILL. */
   signal?: 'SIGKILL' | 'SIGSTOP';
 }
 
-const orders = JSON.parse(process.argv[2] ?? '') as RunnerOrders;
-const { counter } = orders;
+const runnerConfig = JSON.parse(process.argv[2] ?? '') as RunnerConfig;
+const { counter } = runnerConfig;
 let passed = 0;
 
-function hit(point: Point): void {
-  if (point === orders.point && ++passed === orders.times)
-    process.kill(process.pid, orders.signal ?? 'SIGKILL');
+function hit(point: CrashPoint): void {
+  if (point === runnerConfig.point && ++passed === runnerConfig.times)
+    process.kill(process.pid, runnerConfig.signal ?? 'SIGKILL');
 }
 
 const input = Type.Object({ key: Type.String() });
@@ -48,7 +49,7 @@ function counting(name: string, effect: ToolEffect, outcomeUnknown?: 'ask' | 'te
       hit('tool begins');
       const body = JSON.stringify({ key, toolUseId, attempt });
       const response = await fetch(counter, { method: 'POST', body, signal });
-      // The head is the server's word that it has counted.
+      // The response head confirms that the call is counted.
       hit('tool is counted');
       const count = await response.text();
       hit('tool is done');
@@ -58,7 +59,7 @@ function counting(name: string, effect: ToolEffect, outcomeUnknown?: 'ask' | 'te
 }
 
 const context = createContext('');
-const channel = openChannel(orders.address);
+const channel = openChannel(runnerConfig.address, { clock: systemClock });
 const shared = { self: 'runner', secret: context.serviceSecret, clock: context.clock };
 const sessions = createClient({
   ...shared,
@@ -81,10 +82,10 @@ const config = {
   reportIntervalMs: 25,
   stepTimeoutSeconds: 60,
   toolTimeoutSeconds: 60,
-  mostSandboxes: 1,
+  maxSandboxes: 1,
   drainMs: 0,
   ...NO_KEYS,
 };
-await openRunner(context, config, { sessions: watched(sessions, hit), agents, files }, { tools });
-// Hints do not reach this process: it looks for itself.
+await openRunner(context, config, { sessions: withCrashPoints(sessions, hit), agents, files }, { tools });
+// Hints do not reach this process, so it polls for turns.
 setInterval(() => context.bus.publish('turns.ready', ''), 20);

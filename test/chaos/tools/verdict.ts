@@ -1,23 +1,23 @@
 import { brokenInvariants } from '../../support/invariants.ts';
 import { rowsOn } from '../../support/sql.ts';
-import type { Counted } from './counter.ts';
+import type { CountedCall } from './counter.ts';
 
-export interface Verdict {
+export interface ToolRunVerdict {
   sessions: number;
-  /** Calls that reached the tools, and how many of them are of a call that had reached its tool before. */
+  /** Tool runs, and how many of them repeat an earlier run of the same call. */
   calls: number;
   again: number;
-  /** Runs of a `once` tool beyond the first that nobody has asked for. */
+  /** Repeated runs of a `once` tool without a decision of a user. */
   silentSecondRuns: number;
-  /** Runs that the journal does not know of. */
+  /** Runs without a dispatch in the journal. */
   unknownRuns: number;
-  /** Results that say a tool has run which has not. */
+  /** Successful results without a run of the tool. */
   inventedResults: number;
-  /** Sessions that broke a promise, with what is wrong. */
+  /** Violated invariants by session. */
   broken: string[];
 }
 
-interface Told {
+interface JournalEvent {
   type: string;
   data: {
     content?: { text?: string }[];
@@ -30,14 +30,17 @@ interface Told {
   };
 }
 
-/** Compares, session by session, what the tools have counted with what the journal says. */
-export async function judge(databaseUrl: string, counted: readonly Counted[]): Promise<Verdict> {
+/** Compares the counted tool runs of each session with its journal. */
+export async function checkToolRuns(
+  databaseUrl: string,
+  counted: readonly CountedCall[],
+): Promise<ToolRunVerdict> {
   const rows = await rowsOn<{ session_id: string; events: string }>(
     databaseUrl,
     'select session_id, events from sessions.journal order by session_id, last_seq',
   );
   const byKey = Map.groupBy(counted, ({ key }) => key);
-  const verdict: Verdict = {
+  const verdict: ToolRunVerdict = {
     sessions: 0,
     calls: counted.length,
     again: 0,
@@ -47,31 +50,31 @@ export async function judge(databaseUrl: string, counted: readonly Counted[]): P
     broken: await brokenInvariants(databaseUrl),
   };
   for (const [sessionId, ofSession] of Map.groupBy(rows, (row) => row.session_id)) {
-    const told = ofSession.flatMap(({ events }) => JSON.parse(events) as Told[]);
-    judgeSession(sessionId, told, byKey, verdict);
+    const events = ofSession.flatMap(({ events }) => JSON.parse(events) as JournalEvent[]);
+    checkSession(sessionId, events, byKey, verdict);
   }
   return verdict;
 }
 
-function judgeSession(
+function checkSession(
   sessionId: string,
-  told: Told[],
-  byKey: ReadonlyMap<string, Counted[]>,
-  verdict: Verdict,
+  events: JournalEvent[],
+  byKey: ReadonlyMap<string, CountedCall[]>,
+  verdict: ToolRunVerdict,
 ): void {
   verdict.sessions++;
-  const of = (type: string) => told.filter((event) => event.type === type).map(({ data }) => data);
+  const of = (type: string) => events.filter((event) => event.type === type).map(({ data }) => data);
   const key = of('user.message')[0]?.content?.[0]?.text ?? '';
-  const said = of('agent.message')
+  const lastMessage = of('agent.message')
     .at(-1)
     ?.content?.map(({ text }) => text)
     .join('');
-  if (said !== `done ${key}`) verdict.broken.push(`${sessionId}: its last message is ${said}`);
-  const ends = told.filter(({ type }) => /^turn\.(completed|failed|interrupted|cancelled)$/.test(type));
+  if (lastMessage !== `done ${key}`) verdict.broken.push(`${sessionId}: its last message is ${lastMessage}`);
+  const ends = events.filter(({ type }) => /^turn\.(completed|failed|interrupted|cancelled)$/.test(type));
   if (ends.length !== 1 || ends[0]?.type !== 'turn.completed') {
     verdict.broken.push(`${sessionId}: it ended with ${ends.map(({ type }) => type)}`);
   }
-  const questions = new Map(of('approval.requested').map((data) => [data.approval_id, data]));
+  const approvals = new Map(of('approval.requested').map((data) => [data.approval_id, data]));
   for (const { tool_use_id: id, name } of of('agent.tool_use')) {
     const runs = (byKey.get(key) ?? []).filter(({ toolUseId }) => toolUseId === id);
     const attempts = new Set(runs.map(({ attempt }) => attempt));
@@ -81,17 +84,17 @@ function judgeSession(
         .map(({ attempt }) => attempt),
     );
     const retries = of('approval.decided').filter(
-      ({ approval_id, decision }) => decision === 'retry' && questions.get(approval_id)?.tool_use_id === id,
+      ({ approval_id, decision }) => decision === 'retry' && approvals.get(approval_id)?.tool_use_id === id,
     ).length;
     verdict.again += Math.max(0, runs.length - 1);
     verdict.unknownRuns += [...attempts].filter((attempt) => !dispatched.has(attempt)).length;
-    // One dispatch is one run, whatever the tool's effect.
+    // Each dispatch permits one run.
     verdict.silentSecondRuns += runs.length - attempts.size;
     if (name !== 'count_again') verdict.silentSecondRuns += Math.max(0, attempts.size - 1 - retries);
     const [result] = of('agent.tool_result').filter((data) => data.tool_use_id === id);
     const marked = of('approval.decided').some(
       ({ approval_id, decision }) =>
-        decision === 'mark_done' && questions.get(approval_id)?.tool_use_id === id,
+        decision === 'mark_done' && approvals.get(approval_id)?.tool_use_id === id,
     );
     if (result?.is_error === false && runs.length === 0 && !marked) verdict.inventedResults++;
   }

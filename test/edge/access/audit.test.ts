@@ -23,7 +23,7 @@ interface Act {
   data: Record<string, unknown>;
 }
 
-describe('the audit log of a team', () => {
+describe('GET /admin/audit', () => {
   let team: Team;
   let alice: Browser;
   let bob: Browser;
@@ -43,19 +43,19 @@ describe('the audit log of a team', () => {
 
   const newest = async (query: string) => (await acts(query))[0];
 
-  it('says who has logged in and out, from where, with which login', async () => {
+  it('records logins and logouts with user, address and login id', async () => {
     const browser = await team.logIn('carol');
     const actor_id = await browser.userId();
     const credential = expect.stringMatching(/^lgn_/);
     const from = { actor_id, credential, address: '127.0.0.1', request_id: expect.stringMatching(/^req_/) };
-    const begun = await newest('&action=login.begin');
-    expect(begun).toMatchObject({ ...from, outcome: 'done' });
-    expect(begun?.target_id).toBe(begun?.credential);
+    const started = await newest('&action=login.begin');
+    expect(started).toMatchObject({ ...from, outcome: 'done' });
+    expect(started?.target_id).toBe(started?.credential);
     await browser.post('/api/v1/auth/logout');
-    expect(await newest('&action=login.end')).toMatchObject({ ...from, credential: begun?.credential });
+    expect(await newest('&action=login.end')).toMatchObject({ ...from, credential: started?.credential });
   });
 
-  it('says what was done, to what, in which request', async () => {
+  it('records the action, target and request id of changes', async () => {
     const token = await bob.token(['read']);
     expect(await newest('&action=token.create')).toMatchObject({
       actor_id: await bob.userId(),
@@ -72,7 +72,7 @@ describe('the audit log of a team', () => {
     });
   });
 
-  it('counts what was refused, by whom and from where', async () => {
+  it('counts refused requests per user and address', async () => {
     const anonymous = await fetch(`${team.url}/api/v1/agents`, {
       headers: { authorization: 'Bearer nothing' },
     });
@@ -84,18 +84,18 @@ describe('the audit log of a team', () => {
     }
     expect((await bob.get(AUDIT)).code).toBe('FORBIDDEN');
     const bobs = await bob.userId();
-    await until('refusals are written down', async () => {
+    await until('the refusals are in the audit log', async () => {
       const refused = (await acts('&outcome=refused')).map(({ actor_id, data }) => ({ actor_id, ...data }));
-      const wanted = [
+      const expected = [
         { actor_id: null, code: 'UNAUTHENTICATED', route: 'GET /api/v1/agents', count: 1 },
         { actor_id: bobs, code: 'SCOPE_INSUFFICIENT', route: 'POST /api/v1/agents', count: 3 },
         { actor_id: bobs, code: 'FORBIDDEN', route: `GET ${AUDIT}`, count: 1 },
       ];
-      return wanted.every((one) => refused.some((other) => JSON.stringify(other) === JSON.stringify(one)));
+      return expected.every((one) => refused.some((other) => JSON.stringify(other) === JSON.stringify(one)));
     });
   });
 
-  it('says what administrators looked at', async () => {
+  it('records reads by administrators', async () => {
     const created = await bob.post('/api/v1/agents', { name: 'Mine', model: 'rehearsal/echo' });
     const path = `/api/v1/agents/${created.data.agent_id}`;
     const { data } = await bob.post(`${path}/conversations`);
@@ -108,7 +108,7 @@ describe('the audit log of a team', () => {
     expect((await bob.get('/api/v1/admin/sessions')).code).toBe('FORBIDDEN');
   });
 
-  it('is verified, in parts or whole', async () => {
+  it('verifies the hash chain in parts and as a whole', async () => {
     const whole = await alice.post(`${AUDIT}/verify`);
     expect(whole.data).toMatchObject({ intact: true, broken_seq: null, complete: true });
     const part = await alice.post(`${AUDIT}/verify`, { after_seq: 2 });
@@ -117,20 +117,20 @@ describe('the audit log of a team', () => {
   });
 
   it.each(['&from=yesterday', '&until=2026-13-01T00:00:00Z', '&action=paint', '&cursor=x', '&actor=x'])(
-    'refuses %s',
+    'returns 400 for the query %s',
     async (query) => {
       expect((await alice.get(`${AUDIT}?limit=1${query}`)).status).toBe(400);
     },
   );
 
-  it('can be changed by no request', async () => {
+  it('serves no request that changes an entry', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       expect((await alice.send(method, AUDIT, {})).code).toBe('METHOD_NOT_ALLOWED');
       expect((await alice.send(method, `${AUDIT}/1`, {})).code).toBe('ROUTE_NOT_FOUND');
     }
   });
 
-  it('holds no secret', async () => {
+  it('contains no secrets', async () => {
     const { value } = await bob.token(['read']);
     const { text } = await alice.get(`${AUDIT}?limit=100`);
     expect(text).not.toContain(value);

@@ -3,17 +3,17 @@ import type { Envelope } from '../../support/api.ts';
 import { CookieJar } from '../../support/cookie-jar.ts';
 import type { IdentityProvider } from '../../support/identity-provider.ts';
 
-/** An answer, with its body where that is JSON. */
-export interface Seen {
+/** A response, with its parsed body if it is JSON. */
+export interface ParsedResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** OK or a code of the error table; empty for what is no envelope. */
+  /** `OK` or an error code; empty if the response has no envelope. */
   code: ErrorCode | 'OK' | '';
   data: Envelope['data'];
 }
 
-export async function seen(response: Response): Promise<Seen> {
+export async function parseResponse(response: Response): Promise<ParsedResponse> {
   const { status, headers } = response;
   const text = await response.text();
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -23,21 +23,26 @@ export async function seen(response: Response): Promise<Seen> {
 
 const CHANGES = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** A browser as far as cookies, Origin and redirects go. */
+/** A minimal browser with cookies, Origin and redirects. */
 export class Browser {
   readonly jar = new CookieJar();
   readonly #origin: string;
-  /** What its pages come from. */
+  /** The origin of its pages. */
   #page: string;
 
-  /** `page` is the origin as the browser sees it; that of the service when absent. */
+  /** `page` is the origin that the browser sees. Default: the origin of the service. */
   constructor(origin: string, page = origin) {
     this.#origin = origin;
     this.#page = page;
   }
 
-  /** One request, from a page of the service unless `headers` say otherwise. Redirects are shown, not followed. */
-  async send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Seen> {
+  /** Sends a request from a page of the service unless `headers` say otherwise. Redirects are not followed. */
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ParsedResponse> {
     const from = CHANGES.includes(method) ? { origin: this.#page } : {};
     const cookie = this.jar.header();
     const response = await fetch(this.#origin + path, {
@@ -51,19 +56,19 @@ export class Browser {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     this.jar.keep(response.headers);
-    return seen(response);
+    return parseResponse(response);
   }
 
-  get(path: string): Promise<Seen> {
+  get(path: string): Promise<ParsedResponse> {
     return this.send('GET', path);
   }
 
-  post(path: string, body: unknown = {}): Promise<Seen> {
+  post(path: string, body: unknown = {}): Promise<ParsedResponse> {
     return this.send('POST', path, body);
   }
 
-  /** The whole way there and back. Gives the last answer. */
-  async logIn(provider: IdentityProvider, subject: string, returnTo = '/docs'): Promise<Seen> {
+  /** Performs a complete login. Returns the last response. */
+  async logIn(provider: IdentityProvider, subject: string, returnTo = '/docs'): Promise<ParsedResponse> {
     const begun = await this.get(`/api/v1/auth/login?return_to=${encodeURIComponent(returnTo)}`);
     const query = await provider.login(begun.headers.get('location') ?? '', subject);
     const finished = await this.get(`/api/v1/auth/callback?${query}`);
@@ -71,11 +76,11 @@ export class Browser {
     return finished;
   }
 
-  /** A personal access token of whoever has logged in. */
+  /** Creates a personal access token of the logged-in user. */
   async token(scopes: string[], days?: number): Promise<{ id: string; value: string }> {
-    const asked = { name: scopes.join(' '), scopes, ...(days ? { expires_in_days: days } : {}) };
-    const { status, text, data } = await this.post('/api/v1/auth/tokens', asked);
-    if (status !== 201) throw new Error(`no token was made: ${text}`);
+    const creation = { name: scopes.join(' '), scopes, ...(days ? { expires_in_days: days } : {}) };
+    const { status, text, data } = await this.post('/api/v1/auth/tokens', creation);
+    if (status !== 201) throw new Error(`creating a token failed: ${text}`);
     return { id: String(data.token_id), value: String(data.value) };
   }
 

@@ -10,7 +10,7 @@ interface Setting {
   about: string;
 }
 
-const SECRET = 'a-key-of-a-provider-that-nobody-may-see';
+const SECRET = 'a-key-of-a-provider-that-must-stay-secret';
 
 describe('GET /admin/configuration', () => {
   let team: Team;
@@ -29,7 +29,7 @@ describe('GET /admin/configuration', () => {
     return new Map((data as Setting[]).map((setting) => [setting.name, setting]));
   }
 
-  it('says what is in force, and whether somebody has set it', async () => {
+  it('returns effective values and whether they were set', async () => {
     const all = await settings();
     expect(all.get('SERVICE_AUTH_MODE')).toMatchObject({ value: 'oidc', is_set: true, is_secret: false });
     expect(all.get('SERVICE_STREAM_STALL_SECONDS')).toMatchObject({ value: '30', is_set: false });
@@ -37,7 +37,7 @@ describe('GET /admin/configuration', () => {
     for (const { about } of all.values()) expect(about).not.toBe('');
   });
 
-  it('masks secrets, and users in URLs', async () => {
+  it('hides secrets, and user names in URLs', async () => {
     const all = await settings();
     expect(all.get('SERVICE_ANTHROPIC_API_KEY')).toMatchObject({
       value: null,
@@ -52,7 +52,7 @@ describe('GET /admin/configuration', () => {
         expect(isSecret, name).toBe(true);
   });
 
-  it('is for administrators', async () => {
+  it('returns 403 for callers who are not administrators', async () => {
     const bob = await team.logIn('bob');
     expect((await bob.get('/api/v1/admin/configuration')).code).toBe('FORBIDDEN');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange } from '../../support/raw.ts';
+import { exchange } from '../../support/raw-http.ts';
 import { expectHeaders, expectRefusal } from '../envelope.ts';
 import { Browser } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
@@ -9,7 +9,7 @@ const CALLBACK = '/api/v1/auth/callback';
 const SESSION = '/api/v1/auth/session';
 const LOGOUT = '/api/v1/auth/logout';
 
-describe('a login with a browser', () => {
+describe('the browser login', () => {
   let team: Team;
   beforeAll(async () => {
     team = await startTeam();
@@ -23,7 +23,7 @@ describe('a login with a browser', () => {
   };
   const codeAt = async (browser: Browser, path: string) => (await browser.get(path)).code;
 
-  it('goes to the identity provider and comes back to where it wanted to be', async () => {
+  it('redirects to the identity provider and back to return_to', async () => {
     const browser = open();
     const begun = await browser.get(`${LOGIN}?return_to=%2Fdocs%3Fa%3D1`);
     expect(begun).toMatchObject({ status: 302, text: '' });
@@ -59,8 +59,8 @@ describe('a login with a browser', () => {
     });
   });
 
-  it('is told who nobody is, whatever nobody shows', async () => {
-    const nobody = { mode: 'oidc', authenticated: false, user: null, scopes: [], login_url: LOGIN };
+  it('GET /auth/session returns authenticated: false for missing and invalid credentials', async () => {
+    const anonymous = { mode: 'oidc', authenticated: false, user: null, scopes: [], login_url: LOGIN };
     const garbage = 'ahs_login=bm90aGluZyB0aGF0IGlzIGtub3duIGhlcmUgYXQgYWxs';
     const shown: Record<string, string>[] = [
       {},
@@ -70,15 +70,15 @@ describe('a login with a browser', () => {
     ];
     for (const headers of shown) {
       const answer = await open().send('GET', SESSION, undefined, headers);
-      expect(answer).toMatchObject({ status: 200, code: 'OK', data: nobody });
+      expect(answer).toMatchObject({ status: 200, code: 'OK', data: anonymous });
       expectHeaders(answer);
     }
   });
 
-  it('is told who a token makes of them', async () => {
+  it('GET /auth/session returns the user and scopes of a token', async () => {
     const { value } = await (await team.logIn('alice')).token(['read']);
     const { data } = await open().send('GET', SESSION, undefined, { authorization: `bearer ${value}` });
-    // Without the scope admin nobody is an administrator.
+    // Without the scope admin, an administrator has the role member.
     expect(data).toMatchObject({ authenticated: true, scopes: ['read'], user: { roles: ['member'] } });
   });
 
@@ -91,7 +91,7 @@ describe('a login with a browser', () => {
       '/:80/x',
       '/@evil.example',
       '/docs?u=https://evil.example',
-    ])('%j is ours', async (path) => {
+    ])('redirects to %j, which is a path of this origin', async (path) => {
       const answer = await open().logIn(team.provider, 'bob', path);
       expect(answer.headers.get('location')).toBe(path);
     });
@@ -126,12 +126,12 @@ describe('a login with a browser', () => {
       '/\u2028/evil.example',
       '/\u00a0',
       `/${'x'.repeat(1_990)}\\`,
-    ])('%j is not, and leads to /', async (path) => {
+    ])('redirects to / for return_to %j', async (path) => {
       const answer = await open().logIn(team.provider, 'bob', path);
       expect(answer.headers.get('location')).toBe('/');
     });
 
-    it('is given once, or refused', async () => {
+    it('returns 400 for repeated, overlong and unknown query parameters', async () => {
       for (const query of [
         'return_to=/a&return_to=//evil.example',
         'return_to=%00',
@@ -142,18 +142,18 @@ describe('a login with a browser', () => {
     });
   });
 
-  describe('an answer of the identity provider', () => {
+  describe('GET /auth/callback', () => {
     const failsWith = async (browser: Browser, query: string) => {
       const answer = await browser.get(`${CALLBACK}?${query}`);
       expect(answer).toMatchObject({ status: 403, code: 'LOGIN_FAILED' });
       expect(answer.headers.getSetCookie().filter((line) => line.startsWith('ahs_login'))).toEqual([]);
-      // What came with it goes nowhere again.
+      // The parameters of the callback are not forwarded.
       for (const [, value] of new URLSearchParams(query))
         if (value.length > 9) expect(answer.text).not.toContain(value);
       return answer;
     };
 
-    it('is good once', async () => {
+    it('accepts a login attempt once', async () => {
       const browser = open();
       const query = await team.provider.login(await begin(browser), 'bob');
       const attempt = browser.jar.header();
@@ -162,11 +162,11 @@ describe('a login with a browser', () => {
       const again = new Browser(team.url);
       again.jar.keep(new Headers({ 'set-cookie': `${attempt}; Path=/` }));
       await failsWith(again, query);
-      // Whoever is logged in stays that.
+      // An existing login is kept.
       expect((await browser.get(SESSION)).data).toMatchObject({ authenticated: true });
     });
 
-    it('is worth nothing to another browser, nor another answer to this one', async () => {
+    it("refuses another browser's attempt and another attempt's state", async () => {
       const [mine, theirs] = [open(), open()];
       const myQuery = await team.provider.login(await begin(mine), 'bob');
       const theirQuery = await team.provider.login(await begin(theirs), 'carol');
@@ -184,8 +184,8 @@ describe('a login with a browser', () => {
       ['no issuer', { iss: undefined }],
       ['a refusal', { code: undefined, error: 'access_denied', error_description: 'something long' }],
       ['an ID token in the query', { id_token: 'e30.e30.e30' }],
-      ['what is too long', { more: 'y'.repeat(9_000) }],
-    ])('with %s lets nobody in', async (_, changes) => {
+      ['a query that is too long', { more: 'y'.repeat(9_000) }],
+    ])('refuses an identity with %s', async (_, changes) => {
       const browser = open();
       const query = new URLSearchParams(await team.provider.login(await begin(browser), 'bob'));
       for (const [name, value] of Object.entries(changes)) {
@@ -197,7 +197,7 @@ describe('a login with a browser', () => {
     });
 
     it.each(['', 'state', 'state=', '=&=', '%zz=%ff&state=%ff', 'state=a&state=b', '__proto__=x'])(
-      'that is %j lets nobody in',
+      'refuses the query %j',
       async (query) => {
         const browser = open();
         await begin(browser);
@@ -205,7 +205,7 @@ describe('a login with a browser', () => {
       },
     );
 
-    it('lets nobody in who is disabled', async () => {
+    it('refuses a disabled user', async () => {
       team.provider.accounts.zoe = { name: 'Zoe' };
       const zoe = await (await team.logIn('zoe')).userId();
       const alice = await team.logIn('alice');
@@ -215,7 +215,7 @@ describe('a login with a browser', () => {
     });
   });
 
-  it('ends the login that the browser had before, and takes none that somebody has put there', async () => {
+  it('replaces the previous login and ignores a login cookie that was planted', async () => {
     const browser = open();
     await browser.logIn(team.provider, 'bob');
     const before = browser.jar.header();
@@ -234,7 +234,7 @@ describe('a login with a browser', () => {
     );
   });
 
-  it('ends with a logout, at once', async () => {
+  it('ends a login immediately on logout', async () => {
     const browser = await team.logIn('bob');
     const cookie = browser.jar.header();
     expect(await codeAt(browser, '/api/v1/agents')).toBe('OK');
@@ -248,11 +248,11 @@ describe('a login with a browser', () => {
     ]);
     expect(browser.jar.header()).toBe('');
     expect((await open().send('GET', '/api/v1/agents', undefined, { cookie })).code).toBe('UNAUTHENTICATED');
-    // Who is not logged in is logged out.
+    // Logging out without a login succeeds.
     expect((await browser.post(LOGOUT)).data).toMatchObject({ logged_out: true, end_session_url: null });
   });
 
-  it('is neither begun nor ended by who only looks: HEAD is refused', async () => {
+  it('returns 405 for HEAD, so that HEAD neither begins nor finishes a login', async () => {
     for (const path of [LOGIN, CALLBACK]) {
       const answer = await open().send('HEAD', path);
       expect(answer.status).toBe(405);
@@ -261,7 +261,7 @@ describe('a login with a browser', () => {
     }
   });
 
-  it('is followed from anywhere by a person, and by nothing else', async () => {
+  it('allows links from other sites to the login, but no other cross-site requests', async () => {
     const followed = {
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'navigate',
@@ -270,32 +270,32 @@ describe('a login with a browser', () => {
     const framed = { ...followed, 'sec-fetch-dest': 'iframe' };
     const loaded = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
     const { host } = new URL(team.url);
-    // fetch() has a Sec-Fetch-Mode of its own.
-    const ask = (path: string, headers: Record<string, string>) => {
+    // fetch() sets its own Sec-Fetch-Mode.
+    const request = (path: string, headers: Record<string, string>) => {
       const lines = Object.entries({ host, connection: 'close', ...headers }).map(
         ([name, value]) => `${name}: ${value}`,
       );
       return exchange(team.url, `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     };
-    expect((await ask(LOGIN, followed)).status).toBe(302);
-    expectRefusal(await ask(CALLBACK, followed), 'LOGIN_FAILED');
+    expect((await request(LOGIN, followed)).status).toBe(302);
+    expectRefusal(await request(CALLBACK, followed), 'LOGIN_FAILED');
     for (const headers of [framed, loaded])
-      for (const path of [LOGIN, CALLBACK]) expectRefusal(await ask(path, headers), 'CSRF_REJECTED');
-    expectRefusal(await ask(SESSION, followed), 'CSRF_REJECTED');
+      for (const path of [LOGIN, CALLBACK]) expectRefusal(await request(path, headers), 'CSRF_REJECTED');
+    expectRefusal(await request(SESSION, followed), 'CSRF_REJECTED');
   });
 
-  it('is refused where the identity provider is away, and nobody is logged out by that', async () => {
+  it('fails while the identity provider is unreachable and keeps existing logins', async () => {
     const browser = await team.logIn('bob');
-    team.provider.away = true;
+    team.provider.isUnavailable = true;
     expect(await codeAt(browser, '/api/v1/agents')).toBe('OK');
-    const asked = open();
-    const attempt = await asked.get(`${CALLBACK}?state=x&code=y`);
+    const anonymous = open();
+    const attempt = await anonymous.get(`${CALLBACK}?state=x&code=y`);
     expect(attempt.code).toBe('LOGIN_FAILED');
-    team.provider.away = false;
+    team.provider.isUnavailable = false;
   });
 });
 
-describe('under an https origin', () => {
+describe('with an https SERVICE_PUBLIC_URL', () => {
   const PAGE = 'https://agents.example.com';
   let team: Team;
   beforeAll(async () => {
@@ -303,7 +303,7 @@ describe('under an https origin', () => {
   });
   afterAll(() => team[Symbol.asyncDispose]());
 
-  it('cookies are bound to this host and travel encrypted only', async () => {
+  it('sets cookies with the __Host- prefix and the Secure flag', async () => {
     const browser = new Browser(team.url, PAGE);
     const begun = await browser.get(LOGIN);
     expect(begun.headers.getSetCookie()).toEqual([
@@ -320,13 +320,13 @@ describe('under an https origin', () => {
       ),
     ]);
     expect((await browser.get('/api/v1/agents')).code).toBe('OK');
-    // Without its prefix anybody on a neighbouring host could have set it.
+    // Another host of the same domain could set a cookie without the prefix.
     const cookie = browser.jar.header().replace('__Host-', '');
     expect((await browser.send('GET', '/api/v1/agents', undefined, { cookie })).code).toBe('UNAUTHENTICATED');
     expect((await browser.post(LOGOUT)).data.logged_out).toBe(true);
   });
 
-  it('the service answers under any name, and takes changes from pages of that origin alone', async () => {
+  it('accepts any Host, and changes only from pages of the public origin', async () => {
     const browser = new Browser(team.url, PAGE);
     await browser.logIn(team.provider, 'bob');
     const cookie = browser.jar.header();
@@ -352,7 +352,7 @@ describe('under an https origin', () => {
     expect(await change({})).toBe('CSRF_REJECTED');
   });
 
-  it('a bearer token comes from anywhere', async () => {
+  it('accepts bearer tokens without an Origin of the service', async () => {
     const browser = new Browser(team.url, PAGE);
     await browser.logIn(team.provider, 'bob');
     const { value } = await browser.token(['write']);
@@ -368,7 +368,7 @@ describe('under an https origin', () => {
     }
   });
 
-  it('the documents name the origin, whatever the Host header says', async () => {
+  it('writes the public origin into the documents for any Host header', async () => {
     const { text } = await new Browser(team.url).send('GET', '/openapi.json');
     expect(JSON.parse(text).servers).toEqual([{ url: `${PAGE}/api/v1` }]);
   });

@@ -2,11 +2,11 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { type Browser, seen } from './browser.ts';
+import { type Browser, parseResponse } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-/** That it ends; how soon is for the clock of the vigil's own tests. */
-describe('what goes on while a credential ends', () => {
+/** A stream ends within this time. The exact time is tested with a fake clock in credential-monitor.test.ts. */
+describe('open requests whose credential becomes invalid', () => {
   let team: Team;
   let alice: Browser;
   let bob: Browser;
@@ -19,14 +19,14 @@ describe('what goes on while a credential ends', () => {
   afterAll(() => team[Symbol.asyncDispose]());
   beforeEach(async () => {
     [bob, carol] = await Promise.all([team.logIn('bob'), team.logIn('carol')]);
-    session = await talk(bob);
+    session = await createSession(bob);
   });
 
   const follow = (headers: Record<string, string>, path = `sessions/${session}/events/stream`) =>
     openStream(`${team.url}/api/v1/${path}`, headers);
 
   it.each(['a login', 'a personal access token', 'an access token'])(
-    'a stream of %s ends when its user is disabled, and nobody else is troubled',
+    'ends a stream of %s when its user is disabled and keeps streams of other users',
     async (kind) => {
       const headers =
         kind === 'a login'
@@ -34,22 +34,22 @@ describe('what goes on while a credential ends', () => {
           : await bearer(kind === 'an access token' ? team.provider.accessToken('bob') : bob.token(['read']));
       const theirs = await follow(
         { cookie: carol.jar.header() },
-        `sessions/${await talk(carol)}/events/stream`,
+        `sessions/${await createSession(carol)}/events/stream`,
       );
       const mine = await follow(headers);
       const user = await bob.userId();
       expect((await alice.post(`/api/v1/admin/users/${user}/disable`)).code).toBe('OK');
-      const refused = await seen(await fetch(`${team.url}/api/v1/agents`, { headers }));
+      const refused = await parseResponse(await fetch(`${team.url}/api/v1/agents`, { headers }));
       expect(refused.code).toBe('UNAUTHENTICATED');
       await mine.ended;
       expect(theirs.isOpen()).toBe(true);
       await theirs.leave();
       expect((await alice.post(`/api/v1/admin/users/${user}/enable`)).code).toBe('OK');
-      expect((await seen(await fetch(`${team.url}/api/v1/agents`, { headers }))).code).toBe('OK');
+      expect((await parseResponse(await fetch(`${team.url}/api/v1/agents`, { headers }))).code).toBe('OK');
     },
   );
 
-  it('a stream ends with its login, with its token, and when that expires', async () => {
+  it('ends a stream on logout, on deletion of its token and on expiry of its token', async () => {
     const [first, second] = [await bob.token(['read']), await bob.token(['read'], 1)];
     const streams = [
       await follow(await bearer(first)),
@@ -70,9 +70,12 @@ describe('what goes on while a credential ends', () => {
     await Promise.all(streams.map((one) => one.ended));
   });
 
-  it('a stream ends when its user is no administrator any more, as what it shows may not be theirs', async () => {
+  it('ends a stream when its user loses the administrator role', async () => {
     const root = await team.logIn('alice');
-    const stream = await follow({ cookie: root.jar.header() }, `sessions/${await talk(root)}/events/stream`);
+    const stream = await follow(
+      { cookie: root.jar.header() },
+      `sessions/${await createSession(root)}/events/stream`,
+    );
     team.provider.accounts.alice = { name: 'Alice', email: 'alice@example.com' };
     await team.logIn('alice');
     await stream.ended;
@@ -80,23 +83,23 @@ describe('what goes on while a credential ends', () => {
     alice = await team.logIn('alice');
   });
 
-  it('those who share a credential share the question whether it holds', async () => {
+  it('checks a credential once for all streams that share it', async () => {
     const { value } = await bob.token(['read']);
     const headers = { authorization: `Bearer ${value}` };
     const streams = await Promise.all(Array.from({ length: 40 }, () => follow(headers)));
     const before = await identifications(alice);
     let looks = 0;
-    // Whoever looks is asked for, too.
-    const questions = await until('they were asked for twice', async () => {
-      const asked = (await identifications(alice)) - before - ++looks;
-      return asked >= 2 && asked;
+    // The request that reads the count is authenticated as well.
+    const questions = await until('the credential was checked twice', async () => {
+      const checks = (await identifications(alice)) - before - ++looks;
+      return checks >= 2 && checks;
     });
     expect(questions).toBe(2);
     expect(streams.every((one) => one.isOpen())).toBe(true);
     await Promise.all(streams.map((one) => one.leave()));
   });
 
-  it('a turn that AI SDK is shown is cut, and so is a download that is read slowly', async () => {
+  it('aborts an AI SDK stream and a slowly read download', async () => {
     const slow = await turnOf(bob, [{ text: 'Hello', chunk_chars: 1, delay_ms: 2_000 }]);
     const turn = await follow({ cookie: bob.jar.header() }, `sessions/${slow}/ai-stream`);
     const bytes = Buffer.alloc(32 * 1024 * 1024, 1);
@@ -109,7 +112,7 @@ describe('what goes on while a credential ends', () => {
     await Promise.all([turn.ended, download.ended]);
   });
 
-  it('an upload that lasts ends, and keeps nothing', async () => {
+  it('aborts a slow upload without writing a file', async () => {
     const { host, port, hostname } = new URL(team.url);
     const socket = connect(Number(port), hostname);
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -136,15 +139,15 @@ async function bearer(token: Promise<string | { value: string }> | { value: stri
   return { authorization: `Bearer ${typeof made === 'string' ? made : made.value}` };
 }
 
-/** A new session of somebody, with an agent of their own. */
-async function talk(browser: Browser): Promise<string> {
+/** Creates a session with a new agent. */
+async function createSession(browser: Browser): Promise<string> {
   const agent = await browser.post('/api/v1/agents', { name: 'Echo', model: 'rehearsal/echo' });
   const { data, text } = await browser.post(`/api/v1/agents/${agent.data.agent_id}/conversations`);
   if (!data.session_id) throw new Error(text);
   return String(data.session_id);
 }
 
-/** The same, with a turn under way. */
+/** Creates a session with a running turn. */
 async function turnOf(browser: Browser, steps: object[]): Promise<string> {
   const made = { name: 'Slow', model: 'rehearsal/script', model_options: { steps } };
   const agent = await browser.post('/api/v1/agents', made);
@@ -154,7 +157,7 @@ async function turnOf(browser: Browser, steps: object[]): Promise<string> {
 }
 
 interface Stream {
-  /** However it ends. */
+  /** Resolves when the response ends, for any reason. */
   ended: Promise<void>;
   isOpen(): boolean;
   leave(): Promise<void>;
@@ -182,7 +185,7 @@ async function openStream(url: string, headers: Record<string, string>): Promise
   };
 }
 
-/** Reads the beginning of an answer, and then nothing until the other side has gone. */
+/** Reads the beginning of a response and then nothing until the connection is closed. */
 function slowReader(url: string, cookie: string): { begun: Promise<void>; ended: Promise<void> } {
   const { hostname, port, host, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -194,13 +197,13 @@ function slowReader(url: string, cookie: string): { begun: Promise<void>; ended:
       resolve();
     }),
   );
-  // Only who looks learns that the other side has gone: a little at a time, far less than would drain it.
-  const look = setInterval(() => {
+  // A close is detected only by reading. Small reads leave the buffers full.
+  const polling = setInterval(() => {
     socket.resume();
     socket.once('data', () => socket.pause());
   }, 100);
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  void ended.then(() => clearInterval(look));
+  void ended.then(() => clearInterval(polling));
   return { begun, ended };
 }
 

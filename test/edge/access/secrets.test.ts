@@ -2,21 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../../lib/db/embedded/port.ts';
 import { type Collector, startCollector } from '../../support/collector.ts';
 import { createDatabase } from '../../support/database.ts';
 import { IdentityProvider } from '../../support/identity-provider.ts';
+import { freePort } from '../../support/port.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { Browser, type Seen, seen } from './browser.ts';
+import { Browser, type ParsedResponse, parseResponse } from './browser.ts';
 import { teamSettings } from './team.ts';
 
 const CLIENT_SECRET = 'what-the-provider-and-the-service-alone-know';
 const CALLBACK = '/api/v1/auth/callback';
 
-/** Everything that could give somebody away, with a name for the report. */
-class Hoard {
+/** Collects secrets, with a name for the report. */
+class SecretCollector {
   readonly secrets = new Map<string, string>();
 
   add(name: string, secret: string): string {
@@ -25,7 +25,7 @@ class Hoard {
     return secret;
   }
 
-  /** The names of those that stand in a text, as they are or percent-encoded. */
+  /** The names of the secrets that a text contains, plain or percent-encoded. */
   in(text: string): string[] {
     return [...this.secrets].flatMap(([name, secret]) =>
       text.includes(secret) || text.includes(encodeURIComponent(secret)) ? [name] : [],
@@ -33,11 +33,11 @@ class Hoard {
   }
 }
 
-describe('tokens, cookies, codes and verifiers', () => {
+describe('secrets (tokens, cookies, codes and verifiers)', () => {
   const stack = new AsyncDisposableStack();
-  const hoard = new Hoard();
-  /** Every answer that is not meant to hold one. */
-  const answers: Seen[] = [];
+  const collected = new SecretCollector();
+  /** Every response that must not contain a secret. */
+  const answers: ParsedResponse[] = [];
   let collector: Collector;
   let provider: IdentityProvider;
   let program: Program;
@@ -54,7 +54,7 @@ describe('tokens, cookies, codes and verifiers', () => {
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     const port = await freePort();
     origin = `http://127.0.0.1:${port}`;
-    provider.returnTo(origin);
+    provider.setOrigin(origin);
     program = runProgram({
       ...teamSettings(provider),
       SERVICE_OIDC_CLIENT_SECRET: CLIENT_SECRET,
@@ -75,69 +75,65 @@ describe('tokens, cookies, codes and verifiers', () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  const note = (answer: Seen): Seen => {
+  const note = (answer: ParsedResponse): ParsedResponse => {
     answers.push(answer);
     return answer;
   };
   const send = async (path: string, headers: Record<string, string>, init: RequestInit = {}) =>
-    note(await seen(await fetch(origin + path, { redirect: 'manual', ...init, headers })));
+    note(await parseResponse(await fetch(origin + path, { redirect: 'manual', ...init, headers })));
 
-  /** The whole way of a login, of which everything secret is kept in mind. */
+  /** Performs a login and collects its secrets. */
   async function logIn(subject: string): Promise<Browser> {
     const browser = new Browser(origin);
     const begun = note(await browser.get('/api/v1/auth/login?return_to=/docs'));
     const url = new URL(begun.headers.get('location') ?? '');
     for (const name of ['state', 'nonce'])
-      hoard.add(`${name} of ${subject}`, url.searchParams.get(name) ?? '');
+      collected.add(`${name} of ${subject}`, url.searchParams.get(name) ?? '');
     const attempt = browser.jar.header().split('=')[1] ?? '';
-    hoard.add(`attempt of ${subject}`, attempt);
+    collected.add(`attempt of ${subject}`, attempt);
     const query = new URLSearchParams(await provider.login(url.href, subject));
-    hoard.add(`code of ${subject}`, query.get('code') ?? '');
+    collected.add(`code of ${subject}`, query.get('code') ?? '');
     note(await browser.get(`${CALLBACK}?${query}`));
-    hoard.add(`login of ${subject}`, browser.jar.header().split('ahs_login=')[1] ?? '');
+    collected.add(`login of ${subject}`, browser.jar.header().split('ahs_login=')[1] ?? '');
     const { verifier = '', idToken = '', accessToken = '' } = provider.exchanges.at(-1) ?? {};
-    hoard.add(`verifier of ${subject}`, verifier);
-    hoard.add(`ID token of ${subject}`, idToken);
-    hoard.add(`first access token of ${subject}`, accessToken);
+    collected.add(`verifier of ${subject}`, verifier);
+    collected.add(`ID token of ${subject}`, idToken);
+    collected.add(`first access token of ${subject}`, accessToken);
     return browser;
   }
 
-  /** Comes back with a code that is none. */
+  /** Finishes a login with an invalid code. */
   async function failToLogIn(): Promise<void> {
     const browser = new Browser(origin);
     const { headers } = await browser.get('/api/v1/auth/login');
     const state = new URL(headers.get('location') ?? '').searchParams.get('state') ?? '';
     const [attempt = ''] = browser.jar.header().split('=').slice(1);
-    const code = hoard.add('wrong code', `no-code-at-all-${hoard.secrets.size}-but-secret`);
-    hoard.add('attempt', attempt);
-    hoard.add('state', state);
+    const code = collected.add('wrong code', `no-code-at-all-${collected.secrets.size}-but-secret`);
+    collected.add('attempt', attempt);
+    collected.add('state', state);
     note(await browser.get(`${CALLBACK}?${new URLSearchParams({ code, state, iss: provider.issuer })}`));
   }
 
-  /** Everything is used in the right way, and in every wrong one. */
+  /** Uses every secret correctly and in every wrong place. */
   async function use(): Promise<void> {
-    hoard.add('client secret', CLIENT_SECRET);
+    collected.add('client secret', CLIENT_SECRET);
     alice = await logIn('alice');
     const bob = await logIn('bob');
-    const made = [
-      await alice.token(['read', 'write', 'admin']),
-      await bob.token(['read']),
-      await bob.token(['mcp']),
-    ];
-    for (const { id, value } of made) hoard.add(id, value);
-    const [admin, read, mcp] = made.map(({ value }) => value);
-    const jwt = hoard.add('access token', await provider.accessToken('bob'));
-    hoard.add('access token without a scope', await provider.accessToken('bob', { scope: 'other:read' }));
-    hoard.add('expired access token', await provider.accessToken('bob', { lifetimeSeconds: -3_600 }));
-    hoard.add('somebody else’s token', `ahs_${'Zx8'.repeat(15)}Q`);
-    hoard.add('garbage', 'dGhpcyBpcyBub3QgYSB0b2tlbiBhdCBhbGw');
-    for (const secret of hoard.secrets.values()) {
+    const tokens = [await alice.token(['read', 'write', 'admin']), await bob.token(['read'])];
+    for (const { id, value } of tokens) collected.add(id, value);
+    const [admin, read] = tokens.map(({ value }) => value);
+    const jwt = collected.add('access token', await provider.accessToken('bob'));
+    collected.add('access token without a scope', await provider.accessToken('bob', { scope: 'other:read' }));
+    collected.add('expired access token', await provider.accessToken('bob', { lifetimeSeconds: -3_600 }));
+    collected.add('the token of another user', `ahs_${'Zx8'.repeat(15)}Q`);
+    collected.add('garbage', 'dGhpcyBpcyBub3QgYSB0b2tlbiBhdCBhbGw');
+    for (const secret of collected.secrets.values()) {
       for (const path of ['/api/v1/agents', '/metrics', '/api/v1/admin/users', '/nowhere'])
         for (const method of ['GET', 'POST', 'PUT']) {
           await send(path, { authorization: `Bearer ${secret}` }, { method });
           await send(path, { cookie: `ahs_login=${secret}; ahs_attempt=${secret}`, origin }, { method });
         }
-      // Where it does not belong it is not said again either; a path and a query of the API are another matter.
+      // Secrets in the wrong parameter must not be repeated either. Paths and queries of the API may be.
       await send(`${CALLBACK}?code=${secret}&state=${secret}`, { cookie: `ahs_attempt=${secret}` });
       await send('/api/v1/auth/logout', { cookie: `ahs_login=x${secret}`, origin }, { method: 'POST' });
     }
@@ -148,26 +144,25 @@ describe('tokens, cookies, codes and verifiers', () => {
     const path = `/api/v1/agents/${agent.data.agent_id}/conversations`;
     await send(path, json(admin), { method: 'POST', body: '{"message": "Hello"}' });
     await send('/api/v1/agents', { authorization: `Bearer ${read}` });
-    await send('/api/v1/agents', { authorization: `Bearer ${mcp}` });
     await send('/api/v1/agents', { authorization: `Bearer ${jwt}` });
     await send('/api/v1/auth/tokens', { cookie: bob.jar.header() });
     note(await alice.get('/api/v1/admin/users'));
     const out = await bob.post('/api/v1/auth/logout');
-    // The browser takes its ID token along, to log out there as well.
+    // The browser sends its ID token to the provider to log out there.
     note({ ...out, text: out.text.replace(/id_token_hint=[^&"]+/, '') });
     await failToLogIn();
-    provider.away = true;
+    provider.isUnavailable = true;
     await send('/api/v1/auth/login', {});
     await failToLogIn();
-    provider.away = false;
+    provider.isUnavailable = false;
     const away = await logIn('bob');
     note(await away.get('/api/v1/auth/session'));
   }
 
   const json = (token = '') => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
 
-  it('were many, and were used', () => {
-    expect(hoard.secrets.size).toBeGreaterThan(12);
+  it('are created and used by the test', () => {
+    expect(collected.secrets.size).toBeGreaterThan(12);
     expect(answers.length).toBeGreaterThan(300);
     const codes = new Set(answers.map(({ code, status }) => code || status));
     for (const code of [
@@ -182,39 +177,41 @@ describe('tokens, cookies, codes and verifiers', () => {
       expect([...codes]).toContain(code);
   });
 
-  it('stand in no answer', () => {
+  it('are in no response, except where they are issued', () => {
     const found = answers.flatMap(({ text, headers, status }) => {
-      // Where the browser goes and what it keeps is told to that browser.
+      // Location and Set-Cookie are meant for that browser.
       const [location, cookies] = [headers.get('location'), headers.getSetCookie().join('\n')];
-      const told = [...headers].filter(([name]) => !['location', 'set-cookie'].includes(name));
+      const checkedHeaders = [...headers].filter(([name]) => !['location', 'set-cookie'].includes(name));
       const others = status === 302 ? [] : [location ?? '', cookies];
-      return hoard.in([text, JSON.stringify(told), ...others].join('\n')).map((name) => `${status}: ${name}`);
+      return collected
+        .in([text, JSON.stringify(checkedHeaders), ...others].join('\n'))
+        .map((name) => `${status}: ${name}`);
     });
     expect(found).toEqual([]);
   });
 
-  it('stand in no line of the log, at its most talkative', async () => {
+  it('are in no log line at the most verbose level', async () => {
     await until('requests are logged', () => program.output().includes('"/api/v1/auth/callback"'));
     const output = program.output();
-    // Written as a number, so that a failure does not print all of it.
+    // A number, so that a failure does not print the complete text.
     expect(output.split('a login failed').length - 1).toBe(2);
-    expect(hoard.in(output)).toEqual([]);
+    expect(collected.in(output)).toEqual([]);
   });
 
-  it('stand in no span of a trace', async () => {
+  it('are in no span', async () => {
     const isThere = () => collector.spans.some(({ name }) => name === 'GET /api/v1/auth/callback');
     await until('the spans of logins have arrived', isThere);
     await until('the spans of changes have arrived', () =>
       collector.spans.some(({ name }) => name === 'POST /api/v1/agents'),
     );
     const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-    expect(hoard.in(JSON.stringify(collector.spans, plain))).toEqual([]);
+    expect(collected.in(JSON.stringify(collector.spans, plain))).toEqual([]);
   });
 
-  it('stand in no metric', async () => {
+  it('are in no metric', async () => {
     const { text } = await alice.get('/metrics');
     expect(text).toContain('ahs_http_request_duration_seconds_count');
-    expect(hoard.in(text)).toEqual([]);
+    expect(collected.in(text)).toEqual([]);
   });
 
   it('are not readable in the database', async () => {
@@ -235,9 +232,9 @@ describe('tokens, cookies, codes and verifiers', () => {
         `select encode(convert_to(to_jsonb(t)::text, 'UTF8'), 'escape') as row from ${name} t`,
       );
       for (const { row } of [...rows, ...bytes])
-        found.push(...hoard.in(row).map((secret) => `${name}: ${secret}`));
+        found.push(...collected.in(row).map((secret) => `${name}: ${secret}`));
     }
-    // The state of an attempt is what the provider is sent, and only finds a row.
+    // The state of an attempt is sent to the provider and only identifies a row.
     expect(found.filter((one) => !one.startsWith('auth.login_attempts: state'))).toEqual([]);
   });
 });

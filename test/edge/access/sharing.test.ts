@@ -3,7 +3,7 @@ import { until } from '../../support/wait.ts';
 import type { Browser } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-describe('an agent that is shared', () => {
+describe('a shared agent', () => {
   let team: Team;
   let bob: Browser;
   let carol: Browser;
@@ -14,24 +14,24 @@ describe('an agent that is shared', () => {
   beforeAll(async () => {
     team = await startTeam();
     [bob, carol] = [await team.logIn('bob'), await team.logIn('carol')];
-    const made = async (path: string, body: object, name: string) => {
+    const create = async (path: string, body: object, name: string) => {
       const { status, text, data } = await bob.post(`/api/v1${path}`, body);
       expect(status, text).toBe(201);
       return String(data[name]);
     };
-    agent = `/api/v1/agents/${await made('/agents', { name: 'Desk', model: 'rehearsal/echo' }, 'agent_id')}`;
+    agent = `/api/v1/agents/${await create('/agents', { name: 'Desk', model: 'rehearsal/echo' }, 'agent_id')}`;
     const path = agent.replace('/api/v1', '');
-    session = `/api/v1/sessions/${await made(`${path}/conversations`, { message: 'Hello' }, 'session_id')}`;
+    session = `/api/v1/sessions/${await create(`${path}/conversations`, { message: 'Hello' }, 'session_id')}`;
     const hooks = `/admin${path}/deployments`;
-    deployment = `/api/v1${hooks}/${await made(hooks, { type: 'webhook' }, 'deployment_id')}`;
+    deployment = `/api/v1${hooks}/${await create(hooks, { type: 'webhook' }, 'deployment_id')}`;
     await until('the turn has ended', async () => (await bob.get(session)).data.status === 'idle');
     await bob.post(`${session}/files/directories`, { path: 'notes' });
   });
   afterAll(() => team[Symbol.asyncDispose]());
 
   async function share(access: object): Promise<void> {
-    const nobody = { visibility: 'private', managers: [], users: [], groups: [] };
-    const answer = await bob.send('PUT', `${agent}/access`, { ...nobody, ...access }, { origin: team.url });
+    const noAccess = { visibility: 'private', managers: [], users: [], groups: [] };
+    const answer = await bob.send('PUT', `${agent}/access`, { ...noAccess, ...access }, { origin: team.url });
     expect(answer.status, answer.text).toBe(200);
   }
 
@@ -40,25 +40,25 @@ describe('an agent that is shared', () => {
 
   const OF_THE_SESSION = ['', '/turns', '/messages', '/events', '/approvals', '/files', '/export'];
 
-  it('is not there for others, nor is anything of it', async () => {
+  it('returns 404 to users without access, for the agent and everything that belongs to it', async () => {
     await share({});
     const paths = [agent, deployment, ...OF_THE_SESSION.map((part) => session + part)];
     expect(new Set(await codes(carol, paths))).toEqual(new Set([404]));
   });
 
-  it('is shared anew only by who knows how it is shared by now', async () => {
+  it('returns VERSION_CONFLICT for If-Match with an old version of the access settings', async () => {
     await share({});
-    const known = await bob.get(`${agent}/access`);
-    const { version, ...access } = known.data;
-    expect(known.headers.get('etag')).toBe(`"${version}"`);
-    const given = { origin: team.url, 'if-match': `"${version}"` };
-    const first = await bob.send('PUT', `${agent}/access`, { ...access, visibility: 'public' }, given);
+    const current = await bob.get(`${agent}/access`);
+    const { version, ...access } = current.data;
+    expect(current.headers.get('etag')).toBe(`"${version}"`);
+    const headers = { origin: team.url, 'if-match': `"${version}"` };
+    const first = await bob.send('PUT', `${agent}/access`, { ...access, visibility: 'public' }, headers);
     expect(first.data).toMatchObject({ visibility: 'public', version: Number(version) + 1 });
-    const second = await bob.send('PUT', `${agent}/access`, access, given);
+    const second = await bob.send('PUT', `${agent}/access`, access, headers);
     expect(second).toMatchObject({ status: 412, code: 'VERSION_CONFLICT' });
   });
 
-  it('is used by whom it is shared with, each in sessions of their own', async () => {
+  it('lets listed users begin conversations that only they can read', async () => {
     await share({ visibility: 'allowlist', users: [await carol.userId()] });
     expect((await carol.get(agent)).data).toMatchObject({ access: 'use' });
     const own = await carol.post(`${agent}/conversations`);
@@ -68,7 +68,7 @@ describe('an agent that is shared', () => {
     expect(await codes(carol, [session, deployment, `${agent}/access`])).toEqual([404, 404, 403]);
   });
 
-  it('is managed by its managers, who read the sessions of everybody and change none of them', async () => {
+  it('lets managers change the agent, and read and interrupt, but not change, the sessions of all users', async () => {
     await share({ managers: [await carol.userId()] });
     expect((await carol.get(agent)).data).toMatchObject({ access: 'manage' });
     expect((await carol.send('PATCH', agent, { name: 'Ours' }, { origin: team.url })).status).toBe(200);
@@ -78,18 +78,18 @@ describe('an agent that is shared', () => {
     expect((await carol.get(`${agent}/sessions`)).text).toContain(session.split('/').at(-1));
     const changes = [
       carol.post(`${session}/messages`, { content: 'Hi' }),
-      carol.post(`${session}/interrupt`),
       carol.post(`${session}/fork`, { after_seq: 1 }),
       carol.post(`${session}/archive`),
       carol.post(`${session}/files/directories`, { path: 'more' }),
       carol.send('DELETE', session, undefined, { origin: team.url }),
     ];
     expect((await Promise.all(changes)).map(({ code }) => code)).toEqual(changes.map(() => 'FORBIDDEN'));
+    expect((await carol.post(`${session}/interrupt`)).code).toBe('OK');
     expect((await carol.post(`${deployment}/disable`)).data).toMatchObject({ status: 'disabled' });
     expect((await carol.get('/api/v1/admin/deployments')).text).toContain(deployment.split('/').at(-1));
   });
 
-  it('is followed by its managers, as long as they are', async () => {
+  it('ends streams of managers who lose manage access', async () => {
     await share({ managers: [await carol.userId()] });
     const leave = new AbortController();
     const follow = (browser: Browser) =>
@@ -100,7 +100,7 @@ describe('an agent that is shared', () => {
     const [theirs, his] = [await follow(carol), await follow(bob)];
     expect([theirs.status, his.status]).toEqual([200, 200]);
     await share({});
-    // To its end.
+    // Resolves when the stream ends.
     await theirs.text();
     expect((await follow(carol)).status).toBe(404);
     const first = await his.body?.getReader().read();
@@ -108,7 +108,7 @@ describe('an agent that is shared', () => {
     leave.abort();
   });
 
-  it('is gone from one answer to the next', async () => {
+  it('takes access away immediately', async () => {
     await share({ visibility: 'public' });
     expect((await carol.get(agent)).status).toBe(200);
     await share({});

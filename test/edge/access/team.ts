@@ -1,26 +1,26 @@
-import { freePort } from '../../../lib/db/embedded/port.ts';
 import { type Account, AUDIENCE, CLIENT_ID, IdentityProvider } from '../../support/identity-provider.ts';
+import { freePort } from '../../support/port.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { Browser } from './browser.ts';
 
-export { Browser, type Seen, seen } from './browser.ts';
+export { Browser, type ParsedResponse, parseResponse } from './browser.ts';
 
-/** Alice is an administrator by her group. */
+/** Alice is an administrator through her group. */
 const ACCOUNTS: Record<string, Account> = {
   alice: { name: 'Alice', email: 'alice@example.com', groups: ['operators'] },
   bob: { name: 'Bob', email: 'bob@example.com' },
   carol: { name: 'Carol', email: 'carol@example.com' },
 };
 
-/** The whole system where people log in, with a real identity provider. */
+/** The complete system in mode oidc, with an identity provider. */
 export interface Team extends System {
   provider: IdentityProvider;
-  /** A browser of somebody who has just logged in. */
+  /** A browser with a new login. */
   logIn(subject: string, returnTo?: string): Promise<Browser>;
 }
 
-/** What the service is told of a provider. */
+/** The settings for an identity provider. */
 export function teamSettings(provider: IdentityProvider): Record<string, string> {
   return {
     SERVICE_AUTH_MODE: 'oidc',
@@ -35,11 +35,11 @@ export async function startTeam(settings: Record<string, string> = {}): Promise<
   await using opened = new AsyncDisposableStack();
   const provider = opened.use(await IdentityProvider.open({ accounts: structuredClone(ACCOUNTS) }));
   const { SERVICE_PUBLIC_URL: published } = settings;
-  // Where browsers go is not where it listens.
+  // The public URL is not the listening URL.
   const port = published === undefined ? undefined : String(await freePort());
   const listening: Record<string, string> = port === undefined ? {} : { SERVICE_PORT: port };
   const system = opened.use(await startSystem({ ...teamSettings(provider), ...listening, ...settings }));
-  provider.returnTo(published ?? system.url);
+  provider.setOrigin(published ?? system.url);
   const url = port === undefined ? system.url : `http://127.0.0.1:${port}`;
   const stack = opened.move();
   return {
@@ -55,10 +55,18 @@ export async function startTeam(settings: Record<string, string> = {}): Promise<
   };
 }
 
-/** Makes a token old that nobody has used yet. */
+/** Expires an unused token. */
 export async function expire({ databaseUrl }: System, tokenId: string): Promise<void> {
   await rowsOn(
     databaseUrl,
     `update auth.tokens set expires_at = now() - interval '1 day' where token_id = '${tokenId}'`,
+  );
+}
+
+/** Sets the stored scopes of a token, including scopes that cannot be requested. */
+export async function setScopes({ databaseUrl }: System, tokenId: string, scopes: string[]): Promise<void> {
+  await rowsOn(
+    databaseUrl,
+    `update auth.tokens set scopes = '{${scopes.join()}}' where token_id = '${tokenId}'`,
   );
 }

@@ -7,23 +7,23 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
-import { MemoryChat } from './chat.ts';
-import { joined, read } from './reading.ts';
-import { ASKS, createTalk, lastOf, SLOW, STORY, SUM, type Talk } from './talk.ts';
+import { ASKS, type ChatClient, createChatClient, lastOf, SLOW, STORY, SUM } from './chat-client.ts';
+import { MemoryChat } from './memory-chat.ts';
+import { joined, read } from './read-stream.ts';
 
-describe('the ai-stream of a session, with the client of AI SDK', () => {
+describe('POST /sessions/{session_id}/ai-stream with the AI SDK client', () => {
   let system: System;
-  let talk: Talk;
+  let client: ChatClient;
   beforeAll(async () => {
     system = await startSystem();
-    talk = createTalk(system);
+    client = createChatClient(system);
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  it('streams text and reasoning, and the message is named by its turn', async () => {
-    const session = await talk.begin([{ thinking: 'Hm.' }, { text: 'You said {{input}}.' }]);
+  it('streams text and reasoning in a message with the id of the turn', async () => {
+    const session = await client.begin([{ thinking: 'Hm.' }, { text: 'You said {{input}}.' }]);
     const finished: unknown[] = [];
-    const chat = talk.chatOf(session, { onFinish: ({ finishReason }) => finished.push(finishReason) });
+    const chat = client.chatOf(session, { onFinish: ({ finishReason }) => finished.push(finishReason) });
     await chat.sendMessage({ text: 'hello' });
     expect(chat.error).toBeUndefined();
     expect(lastOf(chat)).toMatchObject([
@@ -32,13 +32,13 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
       { type: 'text', text: 'You said hello.', state: 'done' },
     ]);
     expect(finished).toEqual(['stop']);
-    expect(chat.lastMessage?.id).toBe((await talk.turnOf(session))?.turn_id);
+    expect(chat.lastMessage?.id).toBe((await client.turnOf(session))?.turn_id);
   });
 
-  it('is understood with a heartbeat behind every frame', async () => {
-    const session = await talk.begin([{ thinking: 'Hm.' }, SUM, { text: 'Well.' }]);
+  it('is parsed correctly with a heartbeat after every frame', async () => {
+    const session = await client.begin([{ thinking: 'Hm.' }, SUM, { text: 'Well.' }]);
     const transport = new DefaultChatTransport<UIMessage>({
-      api: talk.urlOf(session),
+      api: client.urlOf(session),
       fetch: fetchWithHeartbeats,
     });
     const chat = new MemoryChat({ transport });
@@ -47,13 +47,13 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
     expect(lastOf(chat).at(-1)).toMatchObject({ type: 'text', text: 'Well.', state: 'done' });
   });
 
-  it('streams tools and their results, step by step', async () => {
-    const session = await talk.begin([
+  it('streams tool calls and their results, step by step', async () => {
+    const session = await client.begin([
       { text: 'I calculate.' },
       SUM,
       { text: 'It is {{last_tool_output}}.' },
     ]);
-    const chat = talk.chatOf(session);
+    const chat = client.chatOf(session);
     await chat.sendMessage({ text: 'six times seven?' });
     expect(lastOf(chat)).toMatchObject([
       { type: 'step-start' },
@@ -68,16 +68,16 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
   it.each([
     [true, 'output-available'],
     [false, 'output-denied'],
-  ])('an approval answered with %s makes the turn go on in the same message', async (approved, state) => {
-    const session = await talk.begin([SUM, { text: 'Well.' }], { tools: ASKS });
+  ])('continues the turn in the same message after an approval response with %s', async (approved, state) => {
+    const session = await client.begin([SUM, { text: 'Well.' }], { tools: ASKS });
     const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
-    const chat = talk.chatOf(session, { sendAutomaticallyWhen });
+    const chat = client.chatOf(session, { sendAutomaticallyWhen });
     await chat.sendMessage({ text: 'six times seven?' });
     const part = chat.lastMessage?.parts.at(-1);
     if (part?.type !== 'dynamic-tool' || part.state !== 'approval-requested')
-      throw new Error('nobody was asked');
+      throw new Error('no approval was requested');
     await chat.addToolApprovalResponse({ id: part.approval.id, approved, reason: 'because' });
-    await until('the turn has gone on', () => chat.status === 'ready' && lastOf(chat).length > 2);
+    await until('the turn has continued', () => chat.status === 'ready' && lastOf(chat).length > 2);
     expect(chat.error).toBeUndefined();
     expect(chat.messages).toHaveLength(2);
     expect(lastOf(chat)).toMatchObject([
@@ -86,52 +86,52 @@ describe('the ai-stream of a session, with the client of AI SDK', () => {
       { type: 'step-start' },
       { type: 'text', text: 'Well.', state: 'done' },
     ]);
-    const { body } = await talk.api.get(`/sessions/${session}/approvals`);
+    const { body } = await client.api.get(`/sessions/${session}/approvals`);
     expect(body.data).toMatchObject([{ decision: approved ? 'allow' : 'deny', reason: 'because' }]);
   });
 
-  it('says why a turn has failed', async () => {
-    const session = await talk.begin([{ text: 'Hel' }, { error: { kind: 'bad_request' } }]);
-    const chat = talk.chatOf(session);
+  it('streams the error of a failed turn', async () => {
+    const session = await client.begin([{ text: 'Hel' }, { error: { kind: 'bad_request' } }]);
+    const chat = client.chatOf(session);
     await chat.sendMessage({ text: 'hello' });
     expect(chat.status).toBe('error');
-    expect(chat.error?.message).toBe((await talk.turnOf(session))?.error?.message);
+    expect(chat.error?.message).toBe((await client.turnOf(session))?.error?.message);
   });
 
-  it('drops the attempt that broke off, tells of the retry, and shows the one that did not', async () => {
+  it('removes a discarded attempt, sends a retry notice and streams the next attempt', async () => {
     const steps = [
       { text: 'half a story '.repeat(4), chunk_chars: 4, delay_ms: 20 },
       { error: { kind: 'cut_stream' }, times: 1 },
       { text: 'The end.' },
     ];
-    const session = await talk.begin(steps);
+    const session = await client.begin(steps);
     const notices: string[] = [];
-    const chat = talk.chatOf(session, { onData: ({ type }) => notices.push(type) });
+    const chat = client.chatOf(session, { onData: ({ type }) => notices.push(type) });
     await chat.sendMessage({ text: 'tell' });
     expect(notices).toEqual(['data-retry']);
     const text = lastOf(chat).flatMap((part) => (part as { text?: string }).text ?? []);
     expect(text.join('')).toBe(`${'half a story '.repeat(4)}The end.`);
   });
 
-  it('aborts when the turn is interrupted, and the next message is answered', async () => {
-    const session = await talk.begin(SLOW);
-    const transport = talk.transportOf(session);
+  it('aborts when the turn is interrupted, and the next message starts a new turn', async () => {
+    const session = await client.begin(SLOW);
+    const transport = client.transportOf(session);
     const messages: UIMessage[] = [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'tell' }] }];
-    const asked = { chatId: session, trigger: 'submit-message' as const, messageId: undefined };
-    const stream = await transport.sendMessages({ ...asked, messages, abortSignal: undefined });
+    const request = { chatId: session, trigger: 'submit-message' as const, messageId: undefined };
+    const stream = await transport.sendMessages({ ...request, messages, abortSignal: undefined });
     const chunks: UIMessageChunk[] = [];
     for await (const chunk of stream) {
       chunks.push(chunk);
       if (chunk.type !== 'text-delta' || chunks.length > 4) continue;
-      const { body } = await talk.api.post(`/sessions/${session}/interrupt`);
+      const { body } = await client.api.post(`/sessions/${session}/interrupt`);
       expect(body.data.status).toBe('idle');
     }
     expect(chunks.at(-1)).toEqual({ type: 'abort', reason: 'interrupted' });
     const { message } = await read(chunks);
-    const kept = joined(message).at(-1) as { text: string; state: string };
-    expect(STORY.startsWith(kept.text)).toBe(true);
-    expect(kept).toMatchObject({ state: 'done' });
-    const chat = talk.chatOf(session);
+    const lastText = joined(message).at(-1) as { text: string; state: string };
+    expect(STORY.startsWith(lastText.text)).toBe(true);
+    expect(lastText).toMatchObject({ state: 'done' });
+    const chat = client.chatOf(session);
     await chat.sendMessage({ text: 'again' });
     expect(lastOf(chat)).toMatchObject([{ type: 'step-start' }, { type: 'text', text: STORY }]);
   });

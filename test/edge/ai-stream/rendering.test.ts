@@ -1,24 +1,24 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses, safeValidateUIMessages } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { afterAsking, afterSeq } from '../../../edge/ai-stream/render.ts';
-import { anyTurn, journalOf, say, TURN } from './journal.ts';
-import { chunksOf, joined, piecesOf, read } from './reading.ts';
+import { afterApprovalRequests, afterEvent } from '../../../edge/ai-stream/render.ts';
+import { anyTurn, journalOf, TURN, turnEvent } from './journal-events.ts';
+import { chunksOf, joined, read, renderAll } from './read-stream.ts';
 
 const TEXT = [{ type: 'text', text: 'Hello there' }];
 const rendered = async (drafts: Parameters<typeof journalOf>[0]) =>
-  chunksOf(await piecesOf(journalOf(drafts)));
-const seen = async (drafts: Parameters<typeof journalOf>[0]) => read(await rendered(drafts));
+  chunksOf(await renderAll(journalOf(drafts)));
+const readAll = async (drafts: Parameters<typeof journalOf>[0]) => read(await rendered(drafts));
 const types = (chunks: { type: string }[]) => chunks.map(({ type }) => type);
 
-describe('a turn as a UI message', () => {
-  it('is named by its turn, has a step, its text and an end', async () => {
+describe('TurnRenderer', () => {
+  it('renders a message with the id of the turn, one step, its text and an end', async () => {
     const chunks = await rendered([
-      say.started(),
-      say.delta('m', 'Hel'),
-      say.delta('m', 'lo'),
-      say.message('m', TEXT),
-      say.completed(),
+      turnEvent.started(),
+      turnEvent.delta('m', 'Hel'),
+      turnEvent.delta('m', 'lo'),
+      turnEvent.message('m', TEXT),
+      turnEvent.completed(),
     ]);
     expect(chunks).toEqual([
       { type: 'start', messageId: TURN },
@@ -40,8 +40,10 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('has the seq of each event on the last chunk that came of it', async () => {
-    const pieces = await piecesOf(journalOf([say.started(), say.message('m', TEXT), say.completed()]));
+  it('puts the seq of an event on its last chunk', async () => {
+    const pieces = await renderAll(
+      journalOf([turnEvent.started(), turnEvent.message('m', TEXT), turnEvent.completed()]),
+    );
     const shown = pieces.filter(({ chunks }) => chunks.length > 0);
     expect(shown.map(({ chunks, seq }) => [seq, types([...chunks])])).toEqual([
       [undefined, ['start']],
@@ -50,7 +52,7 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('says once what was thought, whether a thought came of its own or only in the message', async () => {
+  it('renders each thought once, from its own event or from the final message', async () => {
     const content = [{ type: 'reasoning', text: 'Hm.' }, ...TEXT];
     const parts = [
       { type: 'step-start' },
@@ -58,23 +60,23 @@ describe('a turn as a UI message', () => {
       { type: 'text', text: 'Hello there', state: 'done' },
     ];
     for (const drafts of [
-      [say.thinking('m', 'Hm.'), say.delta('m', 'He'), say.message('m', content)],
-      [say.message('m', content)],
+      [turnEvent.thinking('m', 'Hm.'), turnEvent.delta('m', 'He'), turnEvent.message('m', content)],
+      [turnEvent.message('m', content)],
     ])
-      expect(joined((await seen(drafts)).message)).toEqual(parts);
+      expect(joined((await readAll(drafts)).message)).toEqual(parts);
   });
 
-  it('takes back exactly the attempt that was discarded', async () => {
-    const { message } = await seen([
-      say.message('a', [{ type: 'text', text: 'kept' }]),
-      say.used('c'),
-      say.result('c', 1),
-      say.thinking('b', 'lost'),
-      say.delta('b', 'lost'),
-      say.discarded('b'),
-      say.retrying(),
-      say.message('d', TEXT),
-      say.completed(),
+  it('resets exactly the discarded attempt', async () => {
+    const { message } = await readAll([
+      turnEvent.message('a', [{ type: 'text', text: 'kept' }]),
+      turnEvent.used('c'),
+      turnEvent.result('c', 1),
+      turnEvent.thinking('b', 'lost'),
+      turnEvent.delta('b', 'lost'),
+      turnEvent.discarded('b'),
+      turnEvent.retrying(),
+      turnEvent.message('d', TEXT),
+      turnEvent.completed(),
     ]);
     expect(joined(message)).toMatchObject([
       { type: 'step-start' },
@@ -85,20 +87,28 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('shows a tool, what it has printed so far, and its result or its error', async () => {
-    const begun = [
-      say.message('m', [], 'tool-calls'),
-      say.used('a', { x: 1 }),
-      say.used('b'),
-      say.dispatched('a'),
+  it('renders a tool call, a preview of its output, and its result or error', async () => {
+    const openTurn = [
+      turnEvent.message('m', [], 'tool-calls'),
+      turnEvent.used('a', { x: 1 }),
+      turnEvent.used('b'),
+      turnEvent.dispatched('a'),
     ];
-    const early = await seen([...begun, say.progress('a', 'one '), say.progress('a', 'two')]);
+    const early = await readAll([
+      ...openTurn,
+      turnEvent.progress('a', 'one '),
+      turnEvent.progress('a', 'two'),
+    ]);
     expect(joined(early.message)).toMatchObject([
       { type: 'step-start' },
       { type: 'dynamic-tool', toolName: 'calculator', input: { x: 1 }, output: 'one two', preliminary: true },
       { type: 'dynamic-tool', state: 'input-available' },
     ]);
-    const late = await seen([...begun, say.result('a', { y: 2 }), say.result('b', { why: 'no' }, true)]);
+    const late = await readAll([
+      ...openTurn,
+      turnEvent.result('a', { y: 2 }),
+      turnEvent.result('b', { why: 'no' }, true),
+    ]);
     expect(joined(late.message)).toMatchObject([
       { type: 'step-start' },
       { state: 'output-available', output: { y: 2 } },
@@ -106,14 +116,14 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('asks for an approval and rests there; what is decided and what comes of it goes on in the same parts', async () => {
+  it('pauses at an approval request and renders the decision and the result in the same parts', async () => {
     const asking = [
-      say.message('m', [], 'tool-calls'),
-      say.used('a'),
-      say.used('b'),
-      say.asked('apr_a', 'a'),
-      say.asked('apr_b', 'b'),
-      say.blocked(),
+      turnEvent.message('m', [], 'tool-calls'),
+      turnEvent.used('a'),
+      turnEvent.used('b'),
+      turnEvent.approvalRequested('apr_a', 'a'),
+      turnEvent.approvalRequested('apr_b', 'b'),
+      turnEvent.blocked(),
     ];
     const chunks = await rendered(asking);
     expect(types(chunks).slice(-3)).toEqual(['tool-approval-request', 'finish-step', 'finish']);
@@ -123,8 +133,8 @@ describe('a turn as a UI message', () => {
       { state: 'approval-requested', approval: { id: 'apr_a' } },
       { state: 'approval-requested', approval: { id: 'apr_b' } },
     ]);
-    const half = journalOf([...asking, say.decided('apr_a', 'deny', 'too dear')]);
-    const answered = chunksOf(await piecesOf(half, afterAsking(new Set(['apr_a']))));
+    const half = journalOf([...asking, turnEvent.decided('apr_a', 'deny', 'too dear')]);
+    const answered = chunksOf(await renderAll(half, afterApprovalRequests(new Set(['apr_a']))));
     expect(types(answered)).toEqual([
       'start',
       'tool-approval-response',
@@ -134,15 +144,15 @@ describe('a turn as a UI message', () => {
     ]);
     const all = journalOf([
       ...asking,
-      say.decided('apr_a', 'deny', 'too dear'),
-      say.decided('apr_b', 'allow'),
-      say.started(),
-      say.result('a', 'denied: too dear', true),
-      say.result('b', 3, false, { z: 3 }),
-      say.message('n', TEXT),
-      say.completed(),
+      turnEvent.decided('apr_a', 'deny', 'too dear'),
+      turnEvent.decided('apr_b', 'allow'),
+      turnEvent.started(),
+      turnEvent.result('a', 'denied: too dear', true),
+      turnEvent.result('b', 3, false, { z: 3 }),
+      turnEvent.message('n', TEXT),
+      turnEvent.completed(),
     ]);
-    const rest = chunksOf(await piecesOf(all, afterAsking(new Set(['apr_a', 'apr_b']))));
+    const rest = chunksOf(await renderAll(all, afterApprovalRequests(new Set(['apr_a', 'apr_b']))));
     const { message: whole, errors } = await read(rest, message);
     expect(errors).toEqual([]);
     expect(joined(whole)).toMatchObject([
@@ -154,14 +164,14 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('a reader who comes back to a turn that waits gets the questions again', async () => {
+  it('repeats pending approval requests for a client that reconnects', async () => {
     const journal = journalOf([
-      say.message('m', [], 'tool-calls'),
-      say.used('a'),
-      say.asked('apr_a', 'a', 'outcome_unknown'),
-      say.blocked(),
+      turnEvent.message('m', [], 'tool-calls'),
+      turnEvent.used('a'),
+      turnEvent.approvalRequested('apr_a', 'a', 'outcome_unknown'),
+      turnEvent.blocked(),
     ]);
-    const chunks = chunksOf(await piecesOf(journal, afterSeq(4)));
+    const chunks = chunksOf(await renderAll(journal, afterEvent(4)));
     expect(chunks).toMatchObject([
       { type: 'start', messageId: TURN },
       { type: 'tool-input-available', toolCallId: 'a', dynamic: true },
@@ -171,23 +181,27 @@ describe('a turn as a UI message', () => {
     ]);
   });
 
-  it('ends with the error of a turn that failed, and aborts for one that was stopped', async () => {
-    const begun = [say.delta('m', 'Hel'), say.discarded('m')];
-    expect((await rendered([...begun, say.failed('It broke.')])).slice(-3)).toEqual([
+  it('ends with an error for a failed turn and with an abort for a stopped turn', async () => {
+    const openTurn = [turnEvent.delta('m', 'Hel'), turnEvent.discarded('m')];
+    expect((await rendered([...openTurn, turnEvent.failed('It broke.')])).slice(-3)).toEqual([
       { type: 'finish-step' },
       { type: 'error', errorText: 'It broke.' },
       { type: 'finish', finishReason: 'error' },
     ]);
     for (const [end, reason] of [
-      [say.interrupted(), 'interrupted'],
-      [say.cancelled('deleted'), 'deleted'],
-      [say.deleted(), 'session_deleted'],
+      [turnEvent.interrupted(), 'interrupted'],
+      [turnEvent.cancelled('deleted'), 'deleted'],
+      [turnEvent.deleted(), 'session_deleted'],
     ] as const)
-      expect((await rendered([...begun, end])).at(-1)).toEqual({ type: 'abort', reason });
+      expect((await rendered([...openTurn, end])).at(-1)).toEqual({ type: 'abort', reason });
   });
 
-  it('a retry is a notice that leaves no trace in the message', async () => {
-    const chunks = await rendered([say.retrying(), say.message('m', TEXT), say.completed()]);
+  it('renders a retry as a notice that is not a part of the message', async () => {
+    const chunks = await rendered([
+      turnEvent.retrying(),
+      turnEvent.message('m', TEXT),
+      turnEvent.completed(),
+    ]);
     expect(chunks[1]).toEqual({
       type: 'data-retry',
       transient: true,
@@ -196,34 +210,34 @@ describe('a turn as a UI message', () => {
     expect(joined((await read(chunks)).message)).toHaveLength(2);
   });
 
-  it('comes back to half a text with what is new alone', async () => {
+  it('renders only new text for a client that reconnects in the middle of a text', async () => {
     const journal = journalOf([
-      say.delta('m', 'Hel'),
-      say.delta('m', 'lo'),
-      say.message('m', TEXT),
-      say.completed(),
+      turnEvent.delta('m', 'Hel'),
+      turnEvent.delta('m', 'lo'),
+      turnEvent.message('m', TEXT),
+      turnEvent.completed(),
     ]);
-    expect(chunksOf(await piecesOf(journal, afterSeq(1))).slice(0, 3)).toEqual([
+    expect(chunksOf(await renderAll(journal, afterEvent(1))).slice(0, 3)).toEqual([
       { type: 'start', messageId: TURN },
       { type: 'text-start', id: 'm:0' },
       { type: 'text-delta', id: 'm:0', delta: 'lo' },
     ]);
-    expect(await piecesOf(journal, afterSeq(4))).toEqual([]);
+    expect(await renderAll(journal, afterEvent(4))).toEqual([]);
   });
 
-  it('is the same message wherever a reader has left and come back', async () => {
+  it('renders the same message for any point of reconnection', async () => {
     await fc.assert(
       fc.asyncProperty(anyTurn, fc.integer({ min: 1, max: 9 }), fc.nat(6), async (journal, atOnce, first) => {
-        const pieces = await piecesOf(journal, undefined, atOnce);
-        const whole = await read(chunksOf(pieces));
-        // Every seventh place of one turn; over all of them, every place.
+        const pieces = await renderAll(journal, undefined, atOnce);
+        const complete = await read(chunksOf(pieces));
+        // Every seventh position per turn; over all turns, every position is tested.
         for (const { seq } of journal.slice(0, -2).filter((_, i) => i % 7 === first)) {
           const before = pieces.filter((piece) => (piece.seq ?? 0) <= seq);
           const left = await read(chunksOf(before));
-          const rest = await piecesOf(journal, afterSeq(seq), atOnce);
+          const rest = await renderAll(journal, afterEvent(seq), atOnce);
           const back = await read(chunksOf(rest), left.message);
-          expect(back.errors).toEqual(whole.errors);
-          expect(joined(back.message), `after ${seq}`).toEqual(joined(whole.message));
+          expect(back.errors).toEqual(complete.errors);
+          expect(joined(back.message), `after ${seq}`).toEqual(joined(complete.message));
           expect(rest.at(-1)).toEqual(pieces.at(-1));
         }
       }),
@@ -231,29 +245,29 @@ describe('a turn as a UI message', () => {
     );
   });
 
-  it('is the same message over every question, and never asks its client to go on by itself', async () => {
+  it('renders the same message across approvals and never triggers an automatic resubmission', async () => {
     await fc.assert(
       fc.asyncProperty(anyTurn, async (journal) => {
-        const whole = await read(chunksOf(await piecesOf(journal)));
-        let message: typeof whole.message;
+        const complete = await read(chunksOf(await renderAll(journal)));
+        let message: typeof complete.message;
         let errors: unknown[] = [];
-        let asked: string[] = [];
+        let pending: string[] = [];
         let answering: string[] | undefined;
         for (const [i, event] of journal.entries()) {
-          if (event.type === 'approval.requested') asked.push(event.data.approval_id);
+          if (event.type === 'approval.requested') pending.push(event.data.approval_id);
           const isLast = i === journal.length - 1;
           if (event.type !== 'turn.blocked' && !isLast) continue;
-          const place = answering && afterAsking(new Set(answering));
-          const part = await read(chunksOf(await piecesOf(journal.slice(0, i + 1), place)), message);
+          const place = answering && afterApprovalRequests(new Set(answering));
+          const part = await read(chunksOf(await renderAll(journal.slice(0, i + 1), place)), message);
           message = part.message;
           errors = [...errors, ...part.errors];
-          answering = asked;
-          asked = [];
+          answering = pending;
+          pending = [];
           const messages = message ? [message] : [];
           expect(lastAssistantMessageIsCompleteWithApprovalResponses({ messages })).toBe(false);
         }
-        expect(errors).toEqual(whole.errors);
-        expect(joined(message)).toEqual(joined(whole.message));
+        expect(errors).toEqual(complete.errors);
+        expect(joined(message)).toEqual(joined(complete.message));
         if (message && message.parts.length > 0) {
           const checked = await safeValidateUIMessages({ messages: [message] });
           expect(checked.success, JSON.stringify(message)).toBe(true);

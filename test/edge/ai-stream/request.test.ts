@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type System, startSystem } from '../../support/system.ts';
-import { expectRefusal, see } from '../envelope.ts';
-import { createTalk, type Talk } from './talk.ts';
+import { expectRefusal, readResponse } from '../envelope.ts';
+import { type ChatClient, createChatClient } from './chat-client.ts';
 
 describe('POST /sessions/{session_id}/ai-stream', () => {
   let system: System;
-  let talk: Talk;
+  let client: ChatClient;
   beforeAll(async () => {
     system = await startSystem();
-    talk = createTalk(system);
+    client = createChatClient(system);
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  it('sends the last message once more to regenerate, and once for one key', async () => {
-    const session = await talk.begin([{ text: 'You said {{input}}.' }]);
-    const chat = talk.chatOf(session);
+  it('sends the last user message again for regenerate-message, and once per Idempotency-Key', async () => {
+    const session = await client.begin([{ text: 'You said {{input}}.' }]);
+    const chat = client.chatOf(session);
     await chat.sendMessage({ text: 'one' });
     await chat.regenerate();
     expect(chat.messages).toHaveLength(2);
-    expect((await talk.api.get(`/sessions/${session}/turns`)).body.data).toHaveLength(2);
-    const send = () => talk.post(session, '{"content":"two"}', { 'Idempotency-Key': 'once' });
+    expect((await client.api.get(`/sessions/${session}/turns`)).body.data).toHaveLength(2);
+    const send = () => client.post(session, '{"content":"two"}', { 'Idempotency-Key': 'once' });
     const first = await send();
     const second = await send();
     expect([first, second].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
     expect(await second.text()).toBe(await first.text());
-    expect((await talk.api.get(`/sessions/${session}/turns`)).body.data).toHaveLength(3);
+    expect((await client.api.get(`/sessions/${session}/turns`)).body.data).toHaveLength(3);
   });
 
-  it('refuses what it cannot send, with the place, and keeps to what is asked with', async () => {
-    const session = await talk.begin([{ text: 'Well.' }]);
-    const post = async (body: unknown) => see(await talk.post(session, JSON.stringify(body)));
+  it('returns 400 with the pointer of an unusable message, and validates only the used message', async () => {
+    const session = await client.begin([{ text: 'Well.' }]);
+    const post = async (body: unknown) => readResponse(await client.post(session, JSON.stringify(body)));
     const user = { id: '1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
     const file = { type: 'file', mediaType: 'image/png', url: 'data:,' };
     for (const [body, pointer] of [
@@ -54,8 +54,11 @@ describe('POST /sessions/{session_id}/ai-stream', () => {
     expectRefusal(await post({ content: 'a\0' }), 'INVALID_TEXT');
     const older = { role: 'assistant', parts: [{ type: 'dynamic-tool', output: 'binary \0 \ud800' }] };
     expect((await post({ messages: [older, user] })).status).toBe(200);
-    expectRefusal(await see(await fetch(`${talk.urlOf(session)}?after_seq=99999`)), 'INVALID_CURSOR');
-    expect((await fetch(talk.urlOf(session), { method: 'HEAD' })).status).toBe(204);
+    expectRefusal(
+      await readResponse(await fetch(`${client.urlOf(session)}?after_seq=99999`)),
+      'INVALID_CURSOR',
+    );
+    expect((await fetch(client.urlOf(session), { method: 'HEAD' })).status).toBe(204);
   });
 });
 

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { createApi } from '../../support/api.ts';
 import { startSystem } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
-import { MemoryChat } from './chat.ts';
+import { MemoryChat } from './memory-chat.ts';
 
 const SLOW = [{ text: 'a long story '.repeat(20), chunk_chars: 4, delay_ms: 15 }];
 
-describe('the ai-stream of a service that stops', () => {
-  it('is broken off, so that nobody takes it for a whole answer', async () => {
+describe('the AI SDK stream of a stopping service', () => {
+  it('ends without a regular end, so that clients reconnect', async () => {
     await using system = await startSystem();
     const api = createApi(system.url);
     const agent = await api.createAgent({ model: 'rehearsal/script', model_options: { steps: SLOW } });
@@ -19,7 +19,7 @@ describe('the ai-stream of a service that stops', () => {
     const notices: string[] = [];
     const chat = new MemoryChat({ transport, onData: ({ type }) => notices.push(type) });
     const sending = chat.sendMessage({ text: 'tell' });
-    await until('something is told', () => (chat.lastMessage?.parts.length ?? 0) > 1);
+    await until('the first part is received', () => (chat.lastMessage?.parts.length ?? 0) > 1);
     await system[Symbol.asyncDispose]();
     await sending;
     expect(notices).toEqual(['data-draining']);

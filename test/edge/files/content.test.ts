@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_ANSWER_BYTES } from '../../../edge/routes/files/content.ts';
-import { TRANSPORTS, type TransportName } from '../../support/context.ts';
-import { exchange, openRaw } from '../../support/raw.ts';
+import { MAX_DOWNLOAD_BYTES } from '../../../edge/routes/files/content.ts';
+import { exchange, openRaw } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
-import { expectHeaders, expectRefusal, see } from '../envelope.ts';
-import { ASSISTANT, openStage, SESSION, type Stage } from './stage.ts';
-import { PIECE, sha256 } from './workspace.ts';
+import { expectHeaders, expectRefusal, readResponse } from '../envelope.ts';
+import { CHUNK_BYTES, sha256 } from './fake-files.ts';
+import { ASSISTANT, type FileFixture, openFileFixture, SESSION } from './fixture.ts';
 
 const BYTES = randomBytes(1_000_000);
 const ETAG = `"${sha256(BYTES)}"`;
 
-describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transport: TransportName) => {
-  let stage: Stage;
+// Over gRPC, because its messages and its flow control are the harder case.
+describe('GET …/files/content, from the service over gRPC', () => {
+  let fixture: FileFixture;
   beforeAll(async () => {
-    stage = await openStage(transport, { SERVICE_STREAM_STALL_SECONDS: '1' });
+    fixture = await openFileFixture('gRPC', { SERVICE_STREAM_STALL_SECONDS: '1' });
     await upload('data.bin', BYTES);
   });
-  afterAll(() => stage[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
-  const base = () => `${stage.url}/api/v1/sessions/${SESSION}/files`;
+  const base = () => `${fixture.url}/api/v1/sessions/${SESSION}/files`;
   const urlOf = (path: string) => `${base()}/content?path=${encodeURIComponent(path)}`;
   async function upload(path: string, bytes: Buffer | string): Promise<void> {
     const body = typeof bytes === 'string' ? bytes : new Uint8Array(bytes);
@@ -30,7 +30,7 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     fetch(urlOf(path), { headers, method });
   const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-  it('gives the bytes, with their length, their digest and what to do with them', async () => {
+  it('returns the content with Content-Length, ETag and Content-Disposition', async () => {
     const response = await get('data.bin');
     expect(response.status).toBe(200);
     expectHeaders({ status: 200, headers: response.headers, text: '' });
@@ -46,7 +46,7 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     expect(await bytesOf(response)).toEqual(BYTES);
   });
 
-  it('gives an empty file', async () => {
+  it('returns an empty file', async () => {
     await upload('empty.txt', '');
     const headers: Record<string, string>[] = [{}, { Range: 'bytes=0-' }, { Range: 'bytes=-5' }];
     for (const one of headers) {
@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     ['more of the last than there are', 'bytes=-5000000', 0, 999_999],
     ['all of it', 'bytes=0-', 0, 999_999],
     ['a number beyond counting', `bytes=5-${'9'.repeat(30)}`, 5, 999_999],
-  ])('gives %s', async (_, range, first, last) => {
+  ])('returns %s', async (_, range, first, last) => {
     const response = await get('data.bin', { Range: range });
     expect(response.status).toBe(206);
     expect(response.headers.get('content-range')).toBe(`bytes ${first}-${last}/${BYTES.length}`);
@@ -84,23 +84,23 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     'bytes=1.5-2',
     'items=0-1',
     '0-1',
-  ])('answers the range %s with the whole', async (range) => {
+  ])('returns the complete file for the range %s', async (range) => {
     const response = await get('data.bin', { Range: range });
     expect(response.status).toBe(200);
     expect((await bytesOf(response)).length).toBe(BYTES.length);
   });
 
   it.each(['bytes=1000000-', 'bytes=1000000-1000001', `bytes=${'9'.repeat(30)}-`, 'bytes=-0'])(
-    'refuses the range %s, and says how long the file is',
+    'returns RANGE_NOT_SATISFIABLE with the size of the file for the range %s',
     async (range) => {
-      const seen = await see(await get('data.bin', { Range: range }));
-      expectRefusal(seen, 'RANGE_NOT_SATISFIABLE');
-      expect(seen.headers.get('content-range')).toBe(`bytes */${BYTES.length}`);
-      expect(seen.headers.get('content-disposition')).toBe(null);
+      const response = await readResponse(await get('data.bin', { Range: range }));
+      expectRefusal(response, 'RANGE_NOT_SATISFIABLE');
+      expect(response.headers.get('content-range')).toBe(`bytes */${BYTES.length}`);
+      expect(response.headers.get('content-disposition')).toBe(null);
     },
   );
 
-  it('gives a range only of the content that If-Range names', async () => {
+  it('returns a range only if If-Range matches', async () => {
     const statusOf = async (onlyIf: string) =>
       (await get('data.bin', { Range: 'bytes=0-1', 'If-Range': onlyIf })).status;
     expect(await statusOf(ETAG)).toBe(206);
@@ -108,7 +108,7 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
       expect(await statusOf(other), other).toBe(200);
   });
 
-  it('does not send again what the client has', async () => {
+  it('returns 304 for a matching If-None-Match', async () => {
     for (const known of [ETAG, `W/${ETAG}`, `"a", W/"b",${ETAG}`, '*']) {
       for (const method of ['GET', 'HEAD']) {
         const response = await get('data.bin', { 'If-None-Match': known, Range: 'bytes=0-1' }, method);
@@ -124,11 +124,11 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
       expect((await get('data.bin', { 'If-None-Match': other })).status, other).toBe(200);
   });
 
-  it('gives nothing else than what If-Match names', async () => {
+  it('returns VERSION_CONFLICT unless If-Match matches', async () => {
     for (const match of [ETAG, '*', `"a", ${ETAG}`])
       expect((await get('data.bin', { 'If-Match': match })).status).toBe(200);
     for (const match of ['"a"', `W/${ETAG}`])
-      expectRefusal(await see(await get('data.bin', { 'If-Match': match })), 'VERSION_CONFLICT');
+      expectRefusal(await readResponse(await get('data.bin', { 'If-Match': match })), 'VERSION_CONFLICT');
   });
 
   it.each([
@@ -143,82 +143,82 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     ['a"b\\c%.js', `attachment; filename="a_b_c_.js"; filename*=UTF-8''a%22b%5Cc%25.js`, 'text/javascript'],
     ['mp4', 'attachment; filename="mp4"', 'application/octet-stream'],
     ['x.svg', 'attachment; filename="x.svg"', 'image/svg+xml'],
-  ])('is saved as %s', async (path, disposition, type) => {
+  ])('has a Content-Disposition and media type for %s', async (path, disposition, type) => {
     await upload(path, 'x');
     const { headers } = await get(path);
     expect(headers.get('content-disposition')).toBe(disposition);
     expect(headers.get('content-type')).toBe(type);
   });
 
-  it('HEAD says all of that, of a file of any length', async () => {
+  it('HEAD returns the headers for a file of any size', async () => {
     const response = await get('data.bin', { Range: 'bytes=0-1' }, 'HEAD');
     expect([response.status, response.headers.get('content-length'), response.headers.get('etag')]).toEqual([
       200,
       String(BYTES.length),
       ETAG,
     ]);
-    stage.files.pretend('long.bin', MAX_ANSWER_BYTES + 1);
+    fixture.files.addEntry('long.bin', MAX_DOWNLOAD_BYTES + 1);
     const long = await get('long.bin', {}, 'HEAD');
-    expect([long.status, long.headers.get('content-length')]).toEqual([200, String(MAX_ANSWER_BYTES + 1)]);
+    expect([long.status, long.headers.get('content-length')]).toEqual([200, String(MAX_DOWNLOAD_BYTES + 1)]);
   });
 
-  it('gives at most 64 MiB at once', async () => {
-    stage.files.pretend('just.bin', MAX_ANSWER_BYTES);
-    expect((await bytesOf(await get('just.bin'))).length).toBe(MAX_ANSWER_BYTES);
-    stage.files.pretend('long.bin', MAX_ANSWER_BYTES + 1);
-    expectRefusal(await see(await get('long.bin')), 'FILE_TOO_LARGE');
-    expectRefusal(await see(await get('long.bin', { Range: 'bytes=0-' })), 'FILE_TOO_LARGE');
+  it('returns FILE_TOO_LARGE for more than 64 MiB in one response', async () => {
+    fixture.files.addEntry('just.bin', MAX_DOWNLOAD_BYTES);
+    expect((await bytesOf(await get('just.bin'))).length).toBe(MAX_DOWNLOAD_BYTES);
+    fixture.files.addEntry('long.bin', MAX_DOWNLOAD_BYTES + 1);
+    expectRefusal(await readResponse(await get('long.bin')), 'FILE_TOO_LARGE');
+    expectRefusal(await readResponse(await get('long.bin', { Range: 'bytes=0-' })), 'FILE_TOO_LARGE');
     const part = await get('long.bin', { Range: 'bytes=1-' });
-    expect([part.status, (await bytesOf(part)).length]).toEqual([206, MAX_ANSWER_BYTES]);
+    expect([part.status, (await bytesOf(part)).length]).toEqual([206, MAX_DOWNLOAD_BYTES]);
   });
 
-  it('refuses what is no file, and what cannot be a path', async () => {
-    stage.files.pretend('folder', 0, 'directory');
-    stage.files.pretend('link', 0, 'symlink');
+  it('returns 400 for directories and invalid paths', async () => {
+    fixture.files.addEntry('folder', 0, 'directory');
+    fixture.files.addEntry('link', 0, 'symlink');
     for (const path of ['folder', 'link', '', '..', '/etc/passwd', '.ahs-x'])
-      expect(expectRefusal(await see(await get(path)), 'INVALID_REQUEST')[0]?.pointer).toBe('/path');
-    expectRefusal(await see(await get('nowhere')), 'FILE_NOT_FOUND');
-    expectRefusal(await see(await get('a\0')), 'INVALID_TEXT');
+      expect(expectRefusal(await readResponse(await get(path)), 'INVALID_REQUEST')[0]?.pointer).toBe('/path');
+    expectRefusal(await readResponse(await get('nowhere')), 'FILE_NOT_FOUND');
+    expectRefusal(await readResponse(await get('a\0')), 'INVALID_TEXT');
     for (const query of ['', '?path=a&path=b', '?path=%ff', '?path=a&x=1'])
-      expectRefusal(await see(await fetch(`${base()}/content${query}`)), 'INVALID_REQUEST');
+      expectRefusal(await readResponse(await fetch(`${base()}/content${query}`)), 'INVALID_REQUEST');
   });
 
-  it('says with a status what goes wrong before the first byte, and cuts what goes wrong after it', async () => {
-    stage.files.faults.breakAfter = 0;
-    const seen = await see(await get('data.bin'));
-    expectRefusal(seen, 'CONTENT_DAMAGED');
-    expect([seen.headers.get('etag'), seen.headers.get('content-disposition')]).toEqual([null, null]);
-    stage.files.faults.breakAfter = 5 * PIECE;
+  it('returns an error status before the first byte and closes the connection after it', async () => {
+    fixture.files.faults.breakAfter = 0;
+    const response = await readResponse(await get('data.bin'));
+    expectRefusal(response, 'CONTENT_DAMAGED');
+    expect([response.headers.get('etag'), response.headers.get('content-disposition')]).toEqual([null, null]);
+    fixture.files.faults.breakAfter = 5 * CHUNK_BYTES;
     const head = `GET ${new URL(urlOf('data.bin')).pathname}?path=data.bin HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    const answer = await exchange(stage.url, head);
+    const answer = await exchange(fixture.url, head);
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(BYTES.length)]);
     expect(answer.text.length).toBeLessThan(BYTES.length);
     await expect(get('data.bin').then(bytesOf)).rejects.toThrow();
-    stage.files.faults.breakAfter = undefined;
+    fixture.files.faults.breakAfter = undefined;
   });
 
-  it('a reader who stalls is cut off, and the service is left', async () => {
-    stage.files.pretend('just.bin', MAX_ANSWER_BYTES);
-    const connection = openRaw(stage.url);
+  it('closes the connection of a stalled client and ends the call to the service', async () => {
+    fixture.files.addEntry('just.bin', MAX_DOWNLOAD_BYTES);
+    const connection = openRaw(fixture.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(urlOf('x')).pathname}?path=just.bin HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('it is read', () => stage.files.reading() === 1);
-    await until('it is left', () => stage.files.reading() === 0, 10_000);
+    await until('the service sends the content', () => fixture.files.reading() === 1);
+    await until('the call to the service has ended', () => fixture.files.reading() === 0, 10_000);
     connection.socket.resume();
-    expect((await connection.rest()).length).toBeLessThan(MAX_ANSWER_BYTES);
+    expect((await connection.rest()).length).toBeLessThan(MAX_DOWNLOAD_BYTES);
   });
 
-  it('a reader who leaves is left', async () => {
-    stage.files.pretend('just.bin', MAX_ANSWER_BYTES);
+  it('ends the call to the service when the client disconnects', async () => {
+    fixture.files.addEntry('just.bin', MAX_DOWNLOAD_BYTES);
     const leaving = new AbortController();
     const response = await fetch(urlOf('just.bin'), { signal: leaving.signal });
-    await until('it is read', () => stage.files.reading() === 1);
+    await until('the service sends the content', () => fixture.files.reading() === 1);
     leaving.abort();
     await response.body?.cancel().catch(() => {});
-    await until('it is left', () => stage.files.reading() === 0);
+    await until('the call to the service has ended', () => fixture.files.reading() === 0);
   });
 
-  it('an archive comes as a tar file, or not at all', async () => {
+  it('returns an archive as a tar file, or an error', async () => {
     const other = base().replace(`sessions/${SESSION}`, `assistants/${ASSISTANT}`);
     const body = new Uint8Array(BYTES);
     await fetch(`${other}?path=data.bin`, { method: 'POST', body });
@@ -228,16 +228,16 @@ describe.each(TRANSPORTS)('GET …/files/content, from the service %s', (transpo
     expect(response.headers.get('content-type')).toBe('application/x-tar');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="docs.tar"');
     expect((await bytesOf(response)).length).toBeGreaterThanOrEqual(BYTES.length);
-    const whole = await fetch(`${other}/archive`, { method: 'HEAD' });
-    expect([whole.status, whole.headers.get('content-disposition')]).toEqual([
+    const archiveHead = await fetch(`${other}/archive`, { method: 'HEAD' });
+    expect([archiveHead.status, archiveHead.headers.get('content-disposition')]).toEqual([
       200,
       `attachment; filename="${ASSISTANT}.tar"`,
     ]);
-    stage.files.faults.breakAfter = 0;
-    expectRefusal(await see(await fetch(`${other}/archive`)), 'CONTENT_DAMAGED');
-    stage.files.faults.breakAfter = PIECE;
+    fixture.files.faults.breakAfter = 0;
+    expectRefusal(await readResponse(await fetch(`${other}/archive`)), 'CONTENT_DAMAGED');
+    fixture.files.faults.breakAfter = CHUNK_BYTES;
     await expect(fetch(`${other}/archive`).then(bytesOf)).rejects.toThrow();
-    stage.files.faults.breakAfter = undefined;
-    expectRefusal(await see(await fetch(`${other}/archive?path=..`)), 'INVALID_REQUEST');
+    fixture.files.faults.breakAfter = undefined;
+    expectRefusal(await readResponse(await fetch(`${other}/archive?path=..`)), 'INVALID_REQUEST');
   });
 });

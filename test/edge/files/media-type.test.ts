@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../edge/files/media-type.ts';
 
-describe('the media type of a file', () => {
+describe('mediaTypeOf', () => {
   it.each([
     ['src/main.ts', 'text/typescript'],
     ['App.TSX', 'text/typescript'],
@@ -11,7 +11,7 @@ describe('the media type of a file', () => {
     ['ts', 'application/octet-stream'],
     ['folder.ts/file', 'application/octet-stream'],
     ['.gitignore', 'application/octet-stream'],
-  ])('%s is %s', (path, type) => {
+  ])('maps %s to %s', (path, type) => {
     expect(mediaTypeOf(path)).toBe(type);
   });
 });

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, createApi } from '../../support/api.ts';
 import { type System, startSystem } from '../../support/system.ts';
-import { expectRefusal, expectSuccess, type Seen, see } from '../envelope.ts';
-import { field, file, formBody, type SentPart } from './form.ts';
-import { sha256 } from './workspace.ts';
+import { expectRefusal, expectSuccess, type ReceivedResponse, readResponse } from '../envelope.ts';
+import { sha256 } from './fake-files.ts';
+import { type FormPart, field, file, formBody } from './form-body.ts';
 
 const MAX_FILE = 2_000_000;
 
@@ -18,7 +18,7 @@ interface Entry {
 describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
   let system: System;
   let api: Api;
-  /** The path of a fresh place. */
+  /** Creates a session or assistant and returns its path. */
   let base: string;
   beforeAll(async () => {
     system = await startSystem({
@@ -39,74 +39,74 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     const { body } = await api.post(`/agents/${await api.createAgent()}/conversations`);
     return `/sessions/${body.data.session_id}/files`;
   }
-  const ask = async (path: string, init: RequestInit = {}) =>
-    see(await fetch(`${system.url}/api/v1${path}`, init));
+  const request = async (path: string, init: RequestInit = {}) =>
+    readResponse(await fetch(`${system.url}/api/v1${path}`, init));
   const put = (path: string, body: string | Buffer, headers: Record<string, string> = {}, at = base) =>
-    ask(`${at}?path=${encodeURIComponent(path)}`, {
+    request(`${at}?path=${encodeURIComponent(path)}`, {
       method: 'POST',
       body: typeof body === 'string' ? body : new Uint8Array(body),
       headers,
     });
-  const form = (parts: SentPart[], at = base) => {
+  const form = (parts: FormPart[], at = base) => {
     const { body, headers } = formBody(parts);
-    return ask(at, { method: 'POST', body: new Uint8Array(body), headers });
+    return request(at, { method: 'POST', body: new Uint8Array(body), headers });
   };
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    ask(base + path, {
+    request(base + path, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: { 'Content-Type': 'application/json', ...headers },
     });
   async function entries(query = '?recursive=true', at = base): Promise<Entry[]> {
-    return expectSuccess<Entry[]>(await ask(`${at}${query}`)).data;
+    return expectSuccess<Entry[]>(await request(`${at}${query}`)).data;
   }
   const paths = async (query?: string, at?: string) => (await entries(query, at)).map(({ path }) => path);
   const content = async (path: string, at = base) =>
     Buffer.from(
       await (await fetch(`${system.url}/api/v1${at}/content?path=${encodeURIComponent(path)}`)).arrayBuffer(),
     );
-  const dataOf = (seen: Seen, status: number) => {
-    expect(seen.status, seen.text).toBe(status);
-    return expectSuccess(seen).data;
+  const dataOf = (response: ReceivedResponse, status: number) => {
+    expect(response.status, response.text).toBe(status);
+    return expectSuccess(response).data;
   };
 
-  it('are looked up one by one, each as it stands in the list', async () => {
+  it('GET …/files/entry returns each entry as in the list', async () => {
     const at = await begin();
     const paths = ['p/a.txt', 'p/100%.md', 'p/ü#?&.ts', 'p/‮exe', 'p/q/b'];
     for (const path of paths) dataOf(await put(path, path, {}, at), 201);
     const listed = await entries('?recursive=true', at);
     expect(listed.map(({ path }) => path)).toEqual(expect.arrayContaining(['p', 'p/q', ...paths]));
-    const look = (path: string) => ask(`${at}/entry?path=${encodeURIComponent(path)}`);
+    const look = (path: string) => request(`${at}/entry?path=${encodeURIComponent(path)}`);
     for (const entry of listed) {
-      const seen = await look(entry.path);
-      expect(dataOf(seen, 200)).toEqual(entry);
-      expect(seen.headers.get('etag')).toBe(entry.sha256 && `"${entry.sha256}"`);
+      const response = await look(entry.path);
+      expect(dataOf(response, 200)).toEqual(entry);
+      expect(response.headers.get('etag')).toBe(entry.sha256 && `"${entry.sha256}"`);
     }
     const etag = (await look('p/a.txt')).headers.get('etag') ?? '';
     const content = await fetch(`${system.url}/api/v1${at}/content?path=p/a.txt`);
     expect(content.headers.get('etag')).toBe(etag);
     await content.bytes();
     for (const gone of ['p/b', 'P', 'p/a.txt/x']) expectRefusal(await look(gone), 'FILE_NOT_FOUND');
-    await ask(`${at}?path=p`, { method: 'DELETE' });
+    await request(`${at}?path=p`, { method: 'DELETE' });
     expectRefusal(await look('p/a.txt'), 'FILE_NOT_FOUND');
     for (const bad of ['', '/p', 'p/', 'p/../p', '.ahs-x', 'x'.repeat(256)])
       expect(expectRefusal(await look(bad), 'INVALID_REQUEST')[0]?.pointer).toBe('/path');
     for (const query of ['', '?path=%ff', '?path=p&path=p', '?path=p&depth=1'])
-      expectRefusal(await ask(`${at}/entry${query}`), 'INVALID_REQUEST');
+      expectRefusal(await request(`${at}/entry${query}`), 'INVALID_REQUEST');
     const elsewhere = at.replace(/_[0-9A-Z]{26}/, `_${'0'.repeat(26)}`);
     const missing = place === 'sessions' ? 'SESSION_NOT_FOUND' : 'ASSISTANT_NOT_FOUND';
-    expectRefusal(await ask(`${elsewhere}/entry?path=p`), missing);
+    expectRefusal(await request(`${elsewhere}/entry?path=p`), missing);
   });
 
-  it('are none at first', async () => {
+  it('are empty at first', async () => {
     expect(await entries()).toEqual([]);
-    expect(expectSuccess(await ask(`${base}/changes`)).data).toEqual([]);
-    expectRefusal(await ask(`${base}/content?path=a`), 'FILE_NOT_FOUND');
-    expectRefusal(await ask(`${base}?path=a`), 'FILE_NOT_FOUND');
-    expectRefusal(await ask(`${base}?path=a`, { method: 'DELETE' }), 'FILE_NOT_FOUND');
+    expect(expectSuccess(await request(`${base}/changes`)).data).toEqual([]);
+    expectRefusal(await request(`${base}/content?path=a`), 'FILE_NOT_FOUND');
+    expectRefusal(await request(`${base}?path=a`), 'FILE_NOT_FOUND');
+    expectRefusal(await request(`${base}?path=a`, { method: 'DELETE' }), 'FILE_NOT_FOUND');
   });
 
-  it('are uploaded, listed, moved, downloaded and deleted', async () => {
+  it('can be uploaded, listed, moved, downloaded and deleted', async () => {
     const at = await begin();
     const big = randomBytes(1_500_000);
     const parts = [
@@ -115,8 +115,8 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
       file('sub/b.bin', big),
       file('sub/ünï.md', ''),
     ];
-    const made = dataOf(await form(parts, at), 201);
-    expect(made).toMatchObject({ workspace_version: 1 });
+    const created = dataOf(await form(parts, at), 201);
+    expect(created).toMatchObject({ workspace_version: 1 });
     expect(await paths('?recursive=true', at)).toEqual([
       'p',
       'p/a.txt',
@@ -131,43 +131,43 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     expect(found).toMatchObject({ kind: 'file', size: big.length, sha256: sha256(big) });
     const json = { 'Content-Type': 'application/json' };
     const move = { method: 'POST', body: JSON.stringify({ from: 'p/sub', to: 'q/r' }), headers: json };
-    expect(dataOf(await ask(`${at}/move`, move), 200)).toMatchObject({
+    expect(dataOf(await request(`${at}/move`, move), 200)).toMatchObject({
       entry: { path: 'q/r', kind: 'directory' },
       workspace_version: 2,
     });
     expect((await content('q/r/b.bin', at)).equals(big)).toBe(true);
-    const gone = dataOf(await ask(`${at}?path=q`, { method: 'DELETE' }), 200);
-    expect(gone).toEqual({ path: 'q', deleted: true, workspace_version: 3 });
+    const deleted = dataOf(await request(`${at}?path=q`, { method: 'DELETE' }), 200);
+    expect(deleted).toEqual({ path: 'q', deleted: true, workspace_version: 3 });
     expect(await paths('?recursive=true', at)).toEqual(['p', 'p/a.txt']);
   });
 
-  it('come in pages that are bound to what was asked', async () => {
+  it('are listed in pages whose cursors are bound to the filters', async () => {
     const at = await begin();
     const names = Array.from({ length: 7 }, (_, index) => `f${index}`);
     await form([field('path', ''), ...names.map((name) => file(name, name))], at);
-    const first = expectSuccess(await ask(`${at}?limit=3`));
+    const first = expectSuccess(await request(`${at}?limit=3`));
     expect(first.page).toMatchObject({ has_more: true });
     const cursor = first.page?.next_cursor ?? '';
-    const rest = expectSuccess(await ask(`${at}?limit=100&cursor=${cursor}`));
+    const rest = expectSuccess(await request(`${at}?limit=100&cursor=${cursor}`));
     expect([...first.data, ...rest.data].map((entry) => (entry as Entry).path)).toEqual(names);
     expect(rest.page).toEqual({ has_more: false, next_cursor: null });
-    expectRefusal(await ask(`${at}?recursive=true&cursor=${cursor}`), 'INVALID_CURSOR');
+    expectRefusal(await request(`${at}?recursive=true&cursor=${cursor}`), 'INVALID_CURSOR');
     for (const query of ['?limit=0', '?limit=101', '?recursive=yes', '?path=..', '?path=%ff', '?depth=1'])
-      expectRefusal(await ask(at + query), 'INVALID_REQUEST');
+      expectRefusal(await request(at + query), 'INVALID_REQUEST');
   });
 
-  it('go on behind the longest of paths', async () => {
+  it('are paged correctly after the longest possible path', async () => {
     const at = await begin();
     const longest = [...'abcd'].map((letter) => letter.repeat(255)).join('/');
     expect(Buffer.byteLength(longest)).toBe(1023);
     dataOf(await put(longest, '', {}, at), 201);
     dataOf(await put('last', '', {}, at), 201);
-    const first = expectSuccess(await ask(`${at}?recursive=true&limit=4`));
-    const rest = expectSuccess(await ask(`${at}?recursive=true&cursor=${first.page?.next_cursor}`));
+    const first = expectSuccess(await request(`${at}?recursive=true&limit=4`));
+    const rest = expectSuccess(await request(`${at}?recursive=true&cursor=${first.page?.next_cursor}`));
     expect(rest.data).toMatchObject([{ path: 'last' }]);
   });
 
-  it('directories are made with all above them, and moves take nothing away unless they are told to', async () => {
+  it('creates parent directories, and moves replace an entry only with overwrite', async () => {
     expect(dataOf(await post('/directories', { path: 'd/e/f' }), 201)).toMatchObject({
       entry: { path: 'd/e/f', kind: 'directory', size: 0, sha256: null },
     });
@@ -187,11 +187,11 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     ] as const)
       expect(expectRefusal(await post('/move', body), 'INVALID_REQUEST')[0]?.pointer).toBe(pointer);
     expectRefusal(await post('/directories', { path: 'a\0' }), 'INVALID_TEXT');
-    expectRefusal(await ask(`${base}?path=`, { method: 'DELETE' }), 'INVALID_REQUEST');
-    expectRefusal(await ask(base, { method: 'DELETE' }), 'INVALID_REQUEST');
+    expectRefusal(await request(`${base}?path=`, { method: 'DELETE' }), 'INVALID_REQUEST');
+    expectRefusal(await request(base, { method: 'DELETE' }), 'INVALID_REQUEST');
   });
 
-  it('the same key gets the first answer again, and another request is refused', async () => {
+  it('returns the first response for the same Idempotency-Key and refuses another request with it', async () => {
     const at = await begin();
     const key = { 'Idempotency-Key': `key-${place}-${randomBytes(4).toString('hex')}` };
     const first = await put('k.txt', 'one', key, at);
@@ -206,25 +206,25 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     expect((await content('k.txt', at)).toString()).toBe('one');
   });
 
-  it('many uploads to one path leave one of them, whole', async () => {
+  it('keeps one complete file after concurrent uploads to one path', async () => {
     const at = await begin();
     const bodies = Array.from({ length: 8 }, (_, index) => Buffer.alloc(600_000, index + 1));
-    const seen = await Promise.all(bodies.map((body) => put('same.bin', body, {}, at)));
-    const versions = seen.map((one) => dataOf(one, 201).workspace_version);
+    const response = await Promise.all(bodies.map((body) => put('same.bin', body, {}, at)));
+    const versions = response.map((one) => dataOf(one, 201).workspace_version);
     expect(new Set(versions)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
-    const kept = await content('same.bin', at);
-    expect(bodies.some((body) => body.equals(kept))).toBe(true);
+    const stored = await content('same.bin', at);
+    expect(bodies.some((body) => body.equals(stored))).toBe(true);
     expect(await entries('', at)).toHaveLength(1);
   });
 
-  it('a file that is a byte too long, and a workspace that would hold too much, leave everything as it was', async () => {
+  it('changes nothing when a file or the workspace exceeds its limit', async () => {
     const at = await begin();
     const longest = randomBytes(MAX_FILE);
     dataOf(await put('max', longest, {}, at), 201);
     const longer = Buffer.concat([longest, Buffer.from('x')]);
     expectRefusal(await put('max', longer, {}, at), 'FILE_TOO_LARGE');
     const streamed = { method: 'POST', body: new Blob([longer]).stream(), duplex: 'half' } as RequestInit;
-    expectRefusal(await ask(`${at}?path=max`, streamed), 'FILE_TOO_LARGE');
+    expectRefusal(await request(`${at}?path=max`, streamed), 'FILE_TOO_LARGE');
     const parts = [field('path', ''), file('a', 'x'), file('b', longer)];
     expectRefusal(await form(parts, at), 'FILE_TOO_LARGE');
     dataOf(await put('more', randomBytes(MAX_FILE), {}, at), 201);
@@ -236,12 +236,12 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     expect((await content('max', at)).equals(longest)).toBe(true);
   });
 
-  it('what has changed can be followed', async () => {
+  it('lists changes after a seq', async () => {
     const at = await begin();
     await put('a', '1', {}, at);
     await put('a', '2', {}, at);
-    await ask(`${at}?path=a`, { method: 'DELETE' });
-    const { data, page } = expectSuccess(await ask(`${at}/changes`));
+    await request(`${at}?path=a`, { method: 'DELETE' });
+    const { data, page } = expectSuccess(await request(`${at}/changes`));
     expect(data).toMatchObject([
       { seq: 1, kind: 'created', path: 'a', entry: { size: 1 }, workspace_version: 1 },
       {
@@ -254,12 +254,12 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
       { seq: 3, kind: 'deleted', path: 'a', entry: null, workspace_version: 3 },
     ]);
     expect(page).toEqual({ has_more: false, next_cursor: null });
-    expect(expectSuccess(await ask(`${at}/changes?after_seq=2`)).data).toHaveLength(1);
+    expect(expectSuccess(await request(`${at}/changes?after_seq=2`)).data).toHaveLength(1);
     for (const query of ['?after_seq=-1', '?after_seq=x', '?path=a'])
-      expectRefusal(await ask(`${at}/changes${query}`), 'INVALID_REQUEST');
+      expectRefusal(await request(`${at}/changes${query}`), 'INVALID_REQUEST');
   });
 
-  it('a folder is downloaded as an archive', async () => {
+  it('downloads a directory as an archive', async () => {
     const at = await begin();
     await form([field('path', 'pack'), file('a.txt', 'alpha'), file('b/ü.txt', 'beta')], at);
     const response = await fetch(`${system.url}/api/v1${at}/archive?path=pack`);
@@ -268,7 +268,7 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     expect(bytes.length % 512).toBe(0);
     expect(bytes.subarray(257, 262).toString()).toBe('ustar');
     for (const text of ['a.txt', 'alpha', 'ü.txt', 'beta']) expect(bytes.includes(text), text).toBe(true);
-    expectRefusal(await ask(`${at}/archive?path=nowhere`), 'FILE_NOT_FOUND');
-    expectRefusal(await ask(`${at}/archive?path=pack/a.txt`), 'FILE_NOT_FOUND');
+    expectRefusal(await request(`${at}/archive?path=nowhere`), 'FILE_NOT_FOUND');
+    expectRefusal(await request(`${at}/archive?path=pack/a.txt`), 'FILE_NOT_FOUND');
   });
 });

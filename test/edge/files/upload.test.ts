@@ -1,49 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TRANSPORTS, type TransportName } from '../../support/context.ts';
-import { exchange, openRaw, parseAnswer } from '../../support/raw.ts';
+import { exchange, openRaw, parseResponse } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
-import { expectRefusal, expectSuccess, see } from '../envelope.ts';
-import { field, file, formBody, type SentPart } from './form.ts';
-import { ASSISTANT, openStage, SESSION, type Stage } from './stage.ts';
-import { sha256 } from './workspace.ts';
+import { expectRefusal, expectSuccess, readResponse } from '../envelope.ts';
+import { sha256 } from './fake-files.ts';
+import { ASSISTANT, type FileFixture, openFileFixture, SESSION } from './fixture.ts';
+import { type FormPart, field, file, formBody } from './form-body.ts';
 
-interface Uploaded {
+interface UploadResult {
   entries: { path: string; size: number; sha256: string; media_type: string; kind: string }[];
   workspace_version: number;
 }
 
-describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: TransportName) => {
-  let stage: Stage;
+// Over gRPC, because its messages and its flow control are the harder case.
+describe('POST …/files with the files service over gRPC', () => {
+  let fixture: FileFixture;
   beforeAll(async () => {
-    stage = await openStage(transport, { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
+    fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
   });
-  afterAll(() => stage[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
-  const urlOf = (query = '', place = `sessions/${SESSION}`) => `${stage.url}/api/v1/${place}/files${query}`;
+  const urlOf = (query = '', place = `sessions/${SESSION}`) => `${fixture.url}/api/v1/${place}/files${query}`;
   const post = async (query: string, body: RequestInit['body'], headers: Record<string, string> = {}) =>
-    see(await fetch(urlOf(query), { method: 'POST', body, headers, duplex: 'half' } as RequestInit));
-  const send = async (parts: SentPart[]) => {
+    readResponse(await fetch(urlOf(query), { method: 'POST', body, headers, duplex: 'half' } as RequestInit));
+  const send = async (parts: FormPart[]) => {
     const { body, headers } = formBody(parts);
     return post('', body, headers);
   };
-  const uploaded = (seen: Awaited<ReturnType<typeof see>>): Uploaded => {
-    expect(seen.status, seen.text).toBe(201);
-    return expectSuccess<Uploaded>(seen).data;
+  const uploaded = (response: Awaited<ReturnType<typeof readResponse>>): UploadResult => {
+    expect(response.status, response.text).toBe(201);
+    return expectSuccess<UploadResult>(response).data;
   };
-  /** A request of which the body comes later, or never. */
+  /** The head of a request whose body is sent later, or never. */
   const head = (lines: string[], query = '?path=slow.bin') =>
     `${[
       `POST /api/v1/sessions/${SESSION}/files${query} HTTP/1.1`,
-      `Host: ${new URL(stage.url).host}`,
+      `Host: ${new URL(fixture.url).host}`,
       ...lines,
     ].join('\r\n')}\r\n\r\n`;
 
-  it('keeps a body under the path of the query, whatever its media type is', async () => {
+  it('writes a raw body to the path of the query for every media type', async () => {
     const bytes = randomBytes(1_000_000);
     for (const type of ['application/octet-stream', 'text/x-odd; a=b', 'application/json', '']) {
-      const seen = await post('?path=a/b/data.json', bytes, { 'Content-Type': type });
-      expect(uploaded(seen).entries).toMatchObject([
+      const response = await post('?path=a/b/data.json', bytes, { 'Content-Type': type });
+      expect(uploaded(response).entries).toMatchObject([
         {
           path: 'a/b/data.json',
           name: 'data.json',
@@ -56,15 +56,15 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     }
   });
 
-  it('keeps the files of a form below its path, each under its name', async () => {
+  it('writes the files of a form to their names below its path', async () => {
     const big = randomBytes(700_000);
-    const seen = await send([
+    const response = await send([
       field('path', 'docs'),
       file('a.txt', 'alpha'),
       file('deep/er/b.bin', big),
       file('empty', ''),
     ]);
-    const { entries, workspace_version: version } = uploaded(seen);
+    const { entries, workspace_version: version } = uploaded(response);
     expect(entries.map(({ path, size }) => [path, size])).toEqual([
       ['docs/a.txt', 5],
       ['docs/deep/er/b.bin', big.length],
@@ -75,13 +75,20 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     expect(uploaded(await send([field('path', ''), file('top', 'x')])).entries[0]?.path).toBe('top');
   });
 
-  it('takes what fetch makes of a FormData', async () => {
+  it('writes the files of a form without path to the workspace root', async () => {
+    const written = uploaded(await send([file('root.txt', 'one'), file('docs/two.txt', 'two')]));
+    expect(written.entries.map(({ path }) => path)).toEqual(['root.txt', 'docs/two.txt']);
+  });
+
+  it('accepts the FormData of fetch', async () => {
     const form = new FormData();
     form.append('path', 'from/fetch');
     form.append('files', new Blob(['one']), 'a "quoted" name.txt');
     form.append('files', new Blob(['two']), 'ärger 👋.txt');
-    const seen = await see(await fetch(urlOf('', `assistants/${ASSISTANT}`), { method: 'POST', body: form }));
-    expect(uploaded(seen).entries.map(({ path }) => path)).toEqual([
+    const response = await readResponse(
+      await fetch(urlOf('', `assistants/${ASSISTANT}`), { method: 'POST', body: form }),
+    );
+    expect(uploaded(response).entries.map(({ path }) => path)).toEqual([
       'from/fetch/a "quoted" name.txt',
       'from/fetch/ärger 👋.txt',
     ]);
@@ -103,19 +110,18 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     expect(uploaded(await send([field('path', 'n'), part])).entries[0]?.path).toBe(`n/${name}`);
   });
 
-  const disposition = (text: string, content = 'x'): SentPart => ({
+  const disposition = (text: string, content = 'x'): FormPart => ({
     head: `Content-Disposition: ${text}`,
     content,
   });
-  it.each<[string, SentPart[], string]>([
-    ['no path', [file('a', 'x')], '/path'],
-    ['no parts at all', [], '/path'],
+  it.each<[string, FormPart[], string]>([
+    ['no parts', [], '/files'],
     ['a path and no file', [field('path', 'a')], '/files'],
     ['the path after the files', [file('a', 'x'), field('path', '')], '/path'],
     ['the path again', [field('path', ''), file('a', 'x'), field('path', 'b')], '/path'],
     ['a path that is a file', [file('path', 'docs', 'path'), file('a', 'x')], '/path'],
     ['a path that is too long', [field('path', 'p'.repeat(1025)), file('a', 'x')], '/path'],
-    ['a path that is no UTF-8', [{ ...field('path', ''), content: Buffer.from([0xff]) }], '/path'],
+    ['a path that is not UTF-8', [{ ...field('path', ''), content: Buffer.from([0xff]) }], '/path'],
     ['a path above the workspace', [field('path', '../up'), file('a', 'x')], '/path'],
     ['another field', [field('path', ''), field('mode', '1')], ''],
     ['a file in another field', [field('path', ''), file('a', 'x', 'file')], ''],
@@ -166,24 +172,27 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
       ],
       '',
     ],
-  ])('refuses a form with %s, and keeps nothing', async (_, parts, pointer) => {
-    const before = stage.files.versions();
+  ])('returns 400 for a form with %s and writes nothing', async (_, parts, pointer) => {
+    const before = fixture.files.versions();
     const [first] = expectRefusal(await send(parts), 'INVALID_REQUEST');
     expect(first?.pointer ?? '').toBe(pointer);
-    expect(stage.files.versions()).toBe(before);
+    expect(fixture.files.versions()).toBe(before);
   });
 
-  it('refuses a form that ends too early or has another boundary', async () => {
-    const whole = formBody([field('path', ''), file('a', randomBytes(100_000)), file('b', 'x')]);
-    const before = stage.files.versions();
-    for (const cut of [0, 10, 60, 130, 50_000, whole.body.length - 4, whole.body.length - 40])
-      expectRefusal(await post('', whole.body.subarray(0, cut), whole.headers), 'INVALID_REQUEST');
+  it('returns 400 for a form that is incomplete or has another boundary', async () => {
+    const completeForm = formBody([field('path', ''), file('a', randomBytes(100_000)), file('b', 'x')]);
+    const before = fixture.files.versions();
+    for (const cut of [0, 10, 60, 130, 50_000, completeForm.body.length - 4, completeForm.body.length - 40])
+      expectRefusal(
+        await post('', completeForm.body.subarray(0, cut), completeForm.headers),
+        'INVALID_REQUEST',
+      );
     const other = { 'Content-Type': 'multipart/form-data; boundary=other' };
-    expectRefusal(await post('', whole.body, other), 'INVALID_REQUEST');
-    expect(stage.files.versions()).toBe(before);
+    expectRefusal(await post('', completeForm.body, other), 'INVALID_REQUEST');
+    expect(fixture.files.versions()).toBe(before);
   });
 
-  it('forgets what comes before the first boundary and after the last one', async () => {
+  it('ignores data before the first and after the last boundary', async () => {
     const { body, headers } = formBody([field('path', ''), file('a', 'x')]);
     const dressed = Buffer.concat([
       Buffer.from('preamble\r\n'),
@@ -197,7 +206,7 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     ['a form without a boundary', '', { 'Content-Type': 'multipart/form-data' }],
     ['a boundary that cannot be one', '', { 'Content-Type': 'multipart/form-data; boundary="a\u00e4"' }],
     ['a compressed body', '?path=a', { 'Content-Encoding': 'gzip' }],
-  ])('refuses %s as a media type', async (_, query, headers) => {
+  ])('returns UNSUPPORTED_MEDIA_TYPE for %s', async (_, query, headers) => {
     expectRefusal(await post(query, 'x', headers), 'UNSUPPORTED_MEDIA_TYPE');
   });
 
@@ -205,17 +214,17 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     ['..', 'a/../b', './a', 'a/.', 'a//b', 'a/', '/etc/passwd', '//a'],
     ['a\0b', 'a\nb', 'a\u007f', '.ahs-x', 'a/.ahs-trash', ''],
     ['n'.repeat(256), `${'n'.repeat(250)}/`.repeat(5), 'ä'.repeat(128)],
-  ])('refuses the paths %j and others like them', async (...paths) => {
+  ])('returns 400 for the path %j and similar ones', async (...paths) => {
     for (const path of paths) {
-      const seen = await post(`?path=${encodeURIComponent(path)}`, 'x');
+      const response = await post(`?path=${encodeURIComponent(path)}`, 'x');
       const code = path.includes('\0') ? 'INVALID_TEXT' : 'INVALID_REQUEST';
-      expect(expectRefusal(seen, code)[0]?.pointer, path).toBe('/path');
+      expect(expectRefusal(response, code)[0]?.pointer, path).toBe('/path');
     }
     expectRefusal(await post('?path=%2e%2e%2fx', 'x'), 'INVALID_REQUEST');
     expectRefusal(await post('?path=%ff', 'x'), 'INVALID_REQUEST');
   });
 
-  it('takes odd paths that break no rule as they are', async () => {
+  it('accepts unusual valid paths unchanged', async () => {
     for (const path of [
       '...',
       'a b',
@@ -231,12 +240,12 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
       'a&b=c',
       'n'.repeat(255),
     ]) {
-      const seen = await post(`?path=${encodeURIComponent(path)}`, 'x');
-      expect(uploaded(seen).entries[0]?.path).toBe(path);
+      const response = await post(`?path=${encodeURIComponent(path)}`, 'x');
+      expect(uploaded(response).entries[0]?.path).toBe(path);
     }
   });
 
-  it('needs a path, and only one', async () => {
+  it('returns 400 for a raw body without a path or with two', async () => {
     expectRefusal(await post('', 'x'), 'INVALID_REQUEST');
     expectRefusal(await post('?path=a&path=b', 'x'), 'INVALID_REQUEST');
     expectRefusal(await post('?path=a&mode=1', 'x'), 'INVALID_REQUEST');
@@ -245,28 +254,28 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     expectRefusal(await post('?path=a', 'x', { 'Idempotency-Key': 'a b' }), 'INVALID_REQUEST');
   });
 
-  it('a file of the longest length is kept, and of one that is a byte longer nothing is', async () => {
+  it('writes a file of the maximum length and nothing of a file that is one byte longer', async () => {
     const longest = randomBytes(3 * 1024 * 1024);
     const longer = Buffer.concat([longest, Buffer.from('x')]);
     expect(uploaded(await post('?path=max', longest)).entries[0]?.size).toBe(longest.length);
-    const before = stage.files.versions();
+    const before = fixture.files.versions();
     expectRefusal(await post('?path=max', longer), 'FILE_TOO_LARGE');
     const streamed = new Blob([longer]).stream();
     expectRefusal(await post('?path=max', streamed), 'FILE_TOO_LARGE');
     expectRefusal(await send([field('path', ''), file('small', 'x'), file('max', longer)]), 'FILE_TOO_LARGE');
-    expect(stage.files.versions()).toBe(before);
+    expect(fixture.files.versions()).toBe(before);
     expect(
       uploaded(await send([field('path', ''), file('a', longest), file('b', longest)])).entries,
     ).toHaveLength(2);
   });
 
-  it('a request without a body is an empty file', async () => {
+  it('writes an empty file for a request without a body', async () => {
     const connection = ['Connection: close'];
-    const seen = await exchange(stage.url, head(connection, '?path=nothing'));
-    expect(uploaded(seen).entries[0]).toMatchObject({ size: 0 });
+    const response = await exchange(fixture.url, head(connection, '?path=nothing'));
+    expect(uploaded(response).entries[0]).toMatchObject({ size: 0 });
   });
 
-  it('keeps ten thousand small files in one request', async () => {
+  it('writes ten thousand small files in one request', async () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `d${index % 100}/f${index}`);
     const { entries } = uploaded(
       await send([field('path', 'many'), ...names.map((name) => file(name, name))]),
@@ -275,37 +284,43 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
     expect(entries.every(({ size, path }) => size === path.length - 5)).toBe(true);
   }, 30_000);
 
-  it('refuses what is not there before it reads a byte', async () => {
-    const nowhere = `${stage.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files?path=a`;
-    expectRefusal(await see(await fetch(nowhere, { method: 'POST', body: 'x' })), 'SESSION_NOT_FOUND');
-    const nobody = `${stage.url}/api/v1/assistants/ast_x/files?path=a`;
-    expectRefusal(await see(await fetch(nobody, { method: 'POST', body: 'x' })), 'ASSISTANT_NOT_FOUND');
+  it('returns the error for an unknown workspace before it reads the body', async () => {
+    const nowhere = `${fixture.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files?path=a`;
+    expectRefusal(
+      await readResponse(await fetch(nowhere, { method: 'POST', body: 'x' })),
+      'SESSION_NOT_FOUND',
+    );
+    const unknownAssistant = `${fixture.url}/api/v1/assistants/ast_x/files?path=a`;
+    expectRefusal(
+      await readResponse(await fetch(unknownAssistant, { method: 'POST', body: 'x' })),
+      'ASSISTANT_NOT_FOUND',
+    );
   });
 
-  it('who waits to be asked for the body is asked, and not when it is refused', async () => {
+  it('sends 100 Continue unless the request is refused', async () => {
     const expecting = ['Expect: 100-continue', 'Content-Length: 3', 'Connection: close'];
-    const asked = openRaw(stage.url);
+    const connection = openRaw(fixture.url);
     let text = '';
-    asked.socket.on('data', (chunk) => {
+    connection.socket.on('data', (chunk) => {
       text += chunk;
     });
-    asked.send(head(expecting));
-    await until('it is asked', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
-    asked.send('abc');
-    expect((await asked.rest()).split('\r\n\r\n')[1]).toContain('HTTP/1.1 201 Created');
-    const other = await exchange(stage.url, head(expecting).replace('/files?path=slow.bin', '/files/move'));
+    connection.send(head(expecting));
+    await until('100 Continue arrives', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    connection.send('abc');
+    expect((await connection.rest()).split('\r\n\r\n')[1]).toContain('HTTP/1.1 201 Created');
+    const other = await exchange(fixture.url, head(expecting).replace('/files?path=slow.bin', '/files/move'));
     expect(other.text).toContain('HTTP/1.1 415 ');
-    const refused = await exchange(stage.url, head(expecting, '?path=..'));
+    const refused = await exchange(fixture.url, head(expecting, '?path=..'));
     expectRefusal(refused, 'INVALID_REQUEST');
   });
 
-  it('a body that is compressed on its way is refused, and not kept as it came', async () => {
+  it('returns NOT_IMPLEMENTED for a compressed Transfer-Encoding', async () => {
     const sent = `${head(['Transfer-Encoding: gzip, chunked'])}3\r\nabc\r\n0\r\n\r\n`;
-    expectRefusal(await exchange(stage.url, sent), 'UNSUPPORTED_MEDIA_TYPE');
+    expectRefusal(await exchange(fixture.url, sent), 'NOT_IMPLEMENTED');
   });
 
-  it('an upload may take longer than any other request, and the next one on its connection may not', async () => {
-    const connection = openRaw(stage.url);
+  it('allows an upload to exceed the request timeout, but not the next request on its connection', async () => {
+    const connection = openRaw(fixture.url);
     connection.send(head(['Transfer-Encoding: chunked']));
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
     const drip = setInterval(() => connection.send(chunk), 100);
@@ -324,53 +339,53 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
   it.each([
     ['nothing', ''],
     ['too little to get anywhere', 'x'],
-  ])('an upload of which %s comes is given up', async (_, drop) => {
-    const connection = openRaw(stage.url);
+  ])('times out an upload of which %s arrives', async (_, drop) => {
+    const connection = openRaw(fixture.url);
     let text = '';
     connection.socket.on('data', (chunk) => {
       text += chunk;
     });
     connection.send(`${head(['Content-Length: 100000'])}begin`);
     const drip = setInterval(() => drop && connection.send(drop), 100);
-    await until('it is refused', () => text.includes('request_id'));
+    await until('the next request is refused', () => text.includes('request_id'));
     clearInterval(drip);
     connection.socket.end();
-    expectRefusal(parseAnswer(await connection.rest()), 'REQUEST_TIMEOUT');
-    await until('the service is left', () => stage.files.writing() === 0);
+    expectRefusal(parseResponse(await connection.rest()), 'REQUEST_TIMEOUT');
+    await until('the call to the service has ended', () => fixture.files.writing() === 0);
   });
 
-  it('a client that leaves in the middle leaves nothing behind', async () => {
-    const before = stage.files.versions();
-    const received = stage.files.received();
-    const connection = openRaw(stage.url);
+  it('writes nothing when the client disconnects during the upload', async () => {
+    const before = fixture.files.versions();
+    const received = fixture.files.received();
+    const connection = openRaw(fixture.url);
     connection.send(head(['Transfer-Encoding: chunked']));
     connection.send(`100000\r\n${'x'.repeat(0x90000)}`);
-    await until('some of it is there', () => stage.files.received() > received + 500_000);
+    await until('a part of the upload is received', () => fixture.files.received() > received + 500_000);
     connection.socket.destroy();
-    await until('the service is left', () => stage.files.writing() === 0);
-    expect(stage.files.versions()).toBe(before);
+    await until('the call to the service has ended', () => fixture.files.writing() === 0);
+    expect(fixture.files.versions()).toBe(before);
   });
 
-  it('who is refused early and goes on sending can read why', async () => {
+  it('delivers an early error to a client that keeps sending', async () => {
     const longer = head(['Content-Length: 50000000']);
     for (const text of [longer, head(['Content-Length: 50000000'], '?path=..')]) {
-      const connection = openRaw(stage.url);
+      const connection = openRaw(fixture.url);
       connection.send(text);
       const block = randomBytes(1_000_000);
       for (let i = 0; i < 50; i++) {
         if (!connection.socket.write(block))
           await new Promise((resolve) => connection.socket.once('drain', resolve));
       }
-      const answer = parseAnswer(await connection.rest());
+      const answer = parseResponse(await connection.rest());
       expectRefusal(answer, text === longer ? 'FILE_TOO_LARGE' : 'INVALID_REQUEST');
       expect(answer.headers.get('connection')).toBe('close');
     }
   });
 
-  it('reads no more than the service takes', async () => {
+  it('reads the body no faster than the service accepts it', async () => {
     const gate = Promise.withResolvers<void>();
-    stage.files.faults.pause = gate.promise;
-    const connection = openRaw(stage.url);
+    fixture.files.faults.pause = gate.promise;
+    const connection = openRaw(fixture.url);
     connection.send(head(['Transfer-Encoding: chunked']));
     let sent = 0;
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
@@ -379,20 +394,20 @@ describe.each(TRANSPORTS)('POST …/files, to the service %s', (transport: Trans
       sent += chunk.length;
       isFull = !connection.socket.write(chunk) && !(await drained(connection.socket));
     }
-    // What the sockets on both sides and the way to the service hold.
+    // The capacity of the sockets and of the transport to the service.
     expect(isFull).toBe(true);
     expect(sent).toBeLessThan(40_000_000);
     connection.socket.destroy();
     gate.resolve();
-    await until('the service is left', () => stage.files.writing() === 0);
+    await until('the call to the service has ended', () => fixture.files.writing() === 0);
   }, 20_000);
 
-  it('believes nothing but what was counted twice', async () => {
-    stage.files.faults.forgetful = 1;
-    const before = stage.files.versions();
+  it('returns INTERNAL when the service stored another number of bytes', async () => {
+    fixture.files.faults.missingBytes = 1;
+    const before = fixture.files.versions();
     expectRefusal(await post('?path=a', 'xyz'), 'INTERNAL');
-    stage.files.faults.forgetful = 0;
-    expect(stage.files.versions()).toBe(before);
+    fixture.files.faults.missingBytes = 0;
+    expect(fixture.files.versions()).toBe(before);
   });
 });
 

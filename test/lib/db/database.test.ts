@@ -3,13 +3,13 @@ import { type Database, openDatabase, statement } from '../../../lib/db/database
 import { migrate } from '../../../lib/db/migrations.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { countOn, runOn } from '../../support/sql.ts';
+import { openTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/wait.ts';
-import { openWire } from '../../support/wire.ts';
 
 const BACKEND = statement('test.backend', 'select pg_backend_pid() as pid');
 const UNAVAILABLE = { code: 'DEPENDENCY_UNAVAILABLE' };
 
-describe('a connection that dies in use', () => {
+describe('a database connection that fails in use', () => {
   let server: TestDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -25,10 +25,10 @@ describe('a connection that dies in use', () => {
   async function terminate(pid: number | undefined): Promise<void> {
     await runOn(server.url, `select pg_terminate_backend(${pid})`);
     const count = `select count(*) from pg_stat_activity where pid = ${pid}`;
-    await until('it is gone', async () => (await countOn(server.url, count)) === 0);
+    await until('the backend has ended', async () => (await countOn(server.url, count)) === 0);
   }
 
-  it('between two statements of a transaction fails the transaction, and nothing else', async () => {
+  it('rejects only the transaction when it fails between two statements', async () => {
     const work = database.transaction(async (tx) => {
       const [backend] = await tx.rows<{ pid: number }>(BACKEND);
       await terminate(backend?.pid);
@@ -38,22 +38,25 @@ describe('a connection that dies in use', () => {
     await database.check();
   });
 
-  it('during a statement that can be cancelled fails the statement, and nothing else', async () => {
+  it('rejects only the statement when it fails during a cancellable statement', async () => {
     const slow = statement('test.slow', 'select pg_sleep(30)');
     const waiting = database.rows(slow, [], { signal: new AbortController().signal });
     waiting.catch(() => {});
     const sleeping = `select coalesce(min(pid), 0) as count from pg_stat_activity where query = '${slow.text}'`;
-    const pid = await until('it runs', async () => (await countOn(server.url, sleeping)) || undefined);
+    const pid = await until(
+      'the statement runs',
+      async () => (await countOn(server.url, sleeping)) || undefined,
+    );
     await terminate(pid);
     await expect(waiting).rejects.toMatchObject(UNAVAILABLE);
     await database.check();
   });
 });
 
-describe('migrations', () => {
-  it('whose connection breaks fail, and nothing else does', async () => {
+describe('migrate', () => {
+  it('rejects when its connection fails', async () => {
     await using server = await createDatabase();
-    await using wire = await openWire(Number(new URL(server.url).port));
+    await using wire = await openTcpProxy(Number(new URL(server.url).port));
     const directory = new URL('../../../services/auth/migrations/', import.meta.url);
     const locks = (granted: boolean) =>
       countOn(
@@ -63,11 +66,11 @@ describe('migrations', () => {
       );
     const lock = `select pg_advisory_lock(hashtextextended('ahs.migrations', 0)), pg_sleep(60)`;
     const holding = runOn(server.url, lock).catch(() => {});
-    await until('somebody else migrates', async () => (await locks(true)) === 1);
+    await until('another process migrates', async () => (await locks(true)) === 1);
     const throughWire = Object.assign(new URL(server.url), { port: String(wire.port) });
     const migrating = migrate(throughWire.href, 'auth', directory);
     migrating.catch(() => {});
-    await until('it waits', async () => (await locks(false)) === 1);
+    await until('the migration waits for the lock', async () => (await locks(false)) === 1);
     wire.cut();
     await expect(migrating).rejects.toThrow('terminated');
     await runOn(

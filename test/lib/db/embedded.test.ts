@@ -13,15 +13,15 @@ import {
   startPostgres,
 } from '../../../lib/db/embedded.ts';
 import { DirectoryProblem } from '../../../lib/directory.ts';
-import { isRoot, NOBODY, ordinaryUser } from '../../support/ordinary.ts';
 import { isAlive } from '../../support/processes.ts';
+import { asUnprivilegedUser, isRoot, UNPRIVILEGED_UID } from '../../support/unprivileged-user.ts';
 import { until } from '../../support/wait.ts';
 import { kill, sharedDirectory, stopSupervisors, supervise, watchdogOf } from './killable.ts';
 
 const root = sharedDirectory();
-/** Holds a cluster from the start; every test leaves it stopped. */
+/** A directory with a cluster that every test leaves stopped. */
 const used = join(root, 'used');
-/** No power cut is played here. */
+/** The tests simulate no power failure, so nothing has to be synced to disk. */
 const FAST = { fsync: 'off' };
 const running: EmbeddedPostgres[] = [];
 
@@ -38,7 +38,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const emptyDirectory = () => mkdtempSync(join(root, 'd-'));
 
-/** A directory with a cluster that the test may spoil. */
+/** A directory with a cluster that the test may damage. */
 function copiedDirectory(): string {
   const directory = emptyDirectory();
   cpSync(join(used, 'cluster'), join(directory, 'cluster'), { recursive: true });
@@ -61,17 +61,17 @@ async function query<Row extends object>(url: string | undefined, text: string):
   }
 }
 
-/** Commits something; the returned function fails unless the server behind the other URL still has it. */
+/** Commits a row. The returned function fails unless the server of another URL has that row. */
 async function commitThrough(url: string | undefined): Promise<(url: string | undefined) => Promise<void>> {
   await query(url, 'drop table if exists kept; create table kept as select 7 as n');
   return async (later) => expect(await query(later, 'select n from kept')).toEqual([{ n: 7 }]);
 }
 
-const gone = (pid: number | undefined) => until(`process ${pid} is gone`, () => !isAlive(pid));
+const waitUntilExited = (pid: number | undefined) => until(`process ${pid} is gone`, () => !isAlive(pid));
 const logOf = (directory: string) => readFileSync(join(directory, 'postgres.log'), 'utf8');
 
 describe('startPostgres', () => {
-  it('makes a cluster that only its user and password can enter', async () => {
+  it('creates a cluster that only accepts its user and password', async () => {
     const directory = join(emptyDirectory(), 'new', 'deep');
     const { url } = await start(directory, { settings: {} });
     expect(await query(url, `select current_user, lower('ÄÉ')`)).toEqual([
@@ -88,7 +88,7 @@ describe('startPostgres', () => {
     expect(['cluster/password', 'postgres.log'].map(mode)).toEqual([0o600, 0o600]);
   });
 
-  it('keeps what was committed over a clean stop', async () => {
+  it('keeps committed rows after a clean stop', async () => {
     const first = await start(used);
     const check = await commitThrough(first.url);
     await first.stop();
@@ -98,7 +98,7 @@ describe('startPostgres', () => {
     expect(logOf(used).slice(before)).not.toContain('not properly shut down');
   });
 
-  it('stops although a client is in the middle of a transaction', async () => {
+  it('stops while a client has an open transaction', async () => {
     const postgres = await start(used);
     const client = new pg.Client(postgres.url);
     client.on('error', () => {});
@@ -108,14 +108,14 @@ describe('startPostgres', () => {
     expect(isAlive(postgres.pid)).toBe(false);
   });
 
-  it('refuses a directory that another process serves, and names that process', async () => {
+  it('refuses a directory of another running process and names that process', async () => {
     const { child } = await supervise(used);
     const holder = new RegExp(`in use by process ${child.pid} since \\d{4}-\\d\\d-\\d\\dT`);
     await expect(start(used)).rejects.toThrow(holder);
     await expect(start(used)).rejects.toBeInstanceOf(DirectoryProblem);
   });
 
-  it('waits for the server of a process that was killed a moment ago', async () => {
+  it('waits for the server of a process that was just killed', async () => {
     const { child, url, pid } = await supervise(used);
     const check = await commitThrough(url);
     await kill(child);
@@ -133,25 +133,25 @@ describe('startPostgres', () => {
     expect(logOf(used).slice(before)).toContain('not properly shut down');
   });
 
-  it('begins anew when its process was killed while it made the cluster', async () => {
+  it('creates a new cluster when its process was killed during creation', async () => {
     const directory = emptyDirectory();
-    const { child } = await supervise(directory, { until: (said) => said.line !== undefined });
+    const { child } = await supervise(directory, { until: (message) => message.line !== undefined });
     const clusters = () => readdirSync(directory).filter((name) => name.startsWith('cluster'));
-    await until('there are files', () => existsSync(join(directory, clusters()[0] ?? '', 'data')));
+    await until('the draft contains files', () => existsSync(join(directory, clusters()[0] ?? '', 'data')));
     await kill(child);
     const { url } = await start(directory);
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect(clusters()).toEqual(['cluster']);
   });
 
-  it('does not see the signals of the terminal of its process', async () => {
+  it('does not receive signals of the terminal', async () => {
     const { child, url } = await supervise(used);
     process.kill(-(child.pid ?? 0), 'SIGINT');
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect(child.exitCode).toBeNull();
   });
 
-  it('is not misled by a postmaster.pid whose number belongs to another program now', async () => {
+  it('ignores a postmaster.pid whose process id belongs to another program', async () => {
     const directory = copiedDirectory();
     const other = spawn('sleep', ['60']);
     const lines = [other.pid, `${directory}/cluster/data`, 1, 20_000, '', '127.0.0.1', '1 1', 'ready', ''];
@@ -162,15 +162,17 @@ describe('startPostgres', () => {
     other.kill();
   });
 
-  it('names the release that made the data when it is another one', async () => {
+  it('names the PostgreSQL release of incompatible data', async () => {
     const directory = copiedDirectory();
     await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '17\n');
     const starting = start(directory);
-    await expect(starting).rejects.toThrow(/is of PostgreSQL 17, and this release brings PostgreSQL 18/);
+    await expect(starting).rejects.toThrow(
+      /was created by PostgreSQL 17, and this release contains PostgreSQL 18/,
+    );
     await expect(starting).rejects.toBeInstanceOf(PostgresProblem);
   });
 
-  it('says that the wanted port is taken', async () => {
+  it('reports that the requested port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -179,19 +181,19 @@ describe('startPostgres', () => {
     server.close();
   });
 
-  it('repeats what PostgreSQL said when a setting is wrong', async () => {
+  it('reports the PostgreSQL error for an invalid setting', async () => {
     const settings = { ...FAST, shared_buffers: 'plenty' };
     await expect(start(used, { settings })).rejects.toThrow(/invalid value for parameter "shared_buffers"/);
   });
 
-  it('keeps its log small', async () => {
+  it('rotates its log', async () => {
     await writeFile(join(used, 'postgres.log'), 'old line\n'.repeat(600_000));
     await start(used);
     expect(logOf(used)).toMatch(/^20.* starting PostgreSQL 18/);
     expect(readFileSync(join(used, 'postgres.log.1'), 'utf8')).toMatch(/^old line\n/);
   });
 
-  it('gives up when the start is aborted, and can start again', async () => {
+  it('aborts the start and can start again', async () => {
     const directory = emptyDirectory();
     const stop = new AbortController();
     const log = () => stop.abort(new Error('never mind'));
@@ -202,28 +204,33 @@ describe('startPostgres', () => {
 
   const NAMELESS = 61_234;
   it.each([
-    { host: 'as whoever runs the tests', place: () => used },
-    { host: 'as an ordinary user', place: emptyDirectory, user: NOBODY },
-    { host: 'on a host without setpriv', place: copiedDirectory, user: NOBODY, without: ['setpriv'] },
+    { host: 'as the user of the test run', place: () => used },
+    { host: 'as an unprivileged user', place: emptyDirectory, user: UNPRIVILEGED_UID },
+    {
+      host: 'on a host without setpriv',
+      place: copiedDirectory,
+      user: UNPRIVILEGED_UID,
+      without: ['setpriv'],
+    },
     ...(isRoot
       ? [
           { host: 'as a user without a name', place: emptyDirectory, user: NAMELESS },
-          { host: 'where root may make no user namespace', place: copiedDirectory, without: ['unshare'] },
+          { host: 'where root cannot create a user namespace', place: copiedDirectory, without: ['unshare'] },
         ]
       : []),
-  ])('leaves no server behind when its process is killed, and starts again, $host', async (example) => {
+  ])('ends the server when its process is killed, and starts again, $host', async (example) => {
     const directory = example.place();
-    const prefix = example.user ? ordinaryUser(example.user, directory) : [];
+    const prefix = example.user ? asUnprivilegedUser(example.user, directory) : [];
     const { child, url, pid } = await supervise(directory, { prefix, without: example.without });
     const check = await commitThrough(url);
     await kill(child);
-    await gone(pid);
+    await waitUntilExited(pid);
     await check((await supervise(directory, { prefix, without: example.without })).url);
   });
 
-  it('stops a server that outlived its process and that nobody watches', async () => {
+  it('stops a server that outlived its process and its watchdog', async () => {
     const directory = copiedDirectory();
-    const prefix = ordinaryUser(NOBODY, directory);
+    const prefix = asUnprivilegedUser(UNPRIVILEGED_UID, directory);
     const { child, url, pid } = await supervise(directory, { prefix, without: ['setpriv'] });
     const check = await commitThrough(url);
     process.kill(watchdogOf(child), 'SIGKILL');

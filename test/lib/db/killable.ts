@@ -8,24 +8,24 @@ import { type ProcessEntry, processes } from '../../support/processes.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervisor.ts');
 
-export interface Said {
+interface SupervisorMessage {
   line?: string;
   url?: string;
   pid?: number;
 }
 
-export interface Supervised extends Said {
+interface Supervised extends SupervisorMessage {
   child: ChildProcess;
 }
 
 const started: ChildProcess[] = [];
 
-/** Starts a process that holds a server over the directory, and waits until it has said what `until` wants. */
+/** Starts a process that runs a server on the directory, and waits for its output that `until` selects. */
 export async function supervise(
   directory: string,
-  options: { prefix?: string[]; without?: string[]; until?: (said: Said) => boolean } = {},
+  options: { prefix?: string[]; without?: string[]; until?: (message: SupervisorMessage) => boolean } = {},
 ): Promise<Supervised> {
-  const { prefix = [], without = [], until = (said) => said.url !== undefined } = options;
+  const { prefix = [], without = [], until = (message) => message.url !== undefined } = options;
   const [program = '', ...args] = [...prefix, process.execPath, SUPERVISOR, directory, ...without];
   const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   started.push(child);
@@ -34,13 +34,13 @@ export async function supervise(
     complaint += chunk;
   });
   for await (const line of createInterface({ input: child.stdout })) {
-    const said: Said = JSON.parse(line);
-    if (until(said)) return { ...said, child };
+    const message: SupervisorMessage = JSON.parse(line);
+    if (until(message)) return { ...message, child };
   }
   throw new Error(`the supervisor ended: ${complaint}`);
 }
 
-/** Stops the servers of all supervisors that still live. */
+/** Stops the servers of all running supervisors. */
 export async function stopSupervisors(): Promise<void> {
   for (const child of started.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -54,14 +54,14 @@ export async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** The shell that watches over the server where the kernel does not. */
+/** Returns the process id of the watchdog shell of a server. */
 export function watchdogOf(child: ChildProcess): number {
   const isWatchdog = (entry: ProcessEntry) =>
     entry.parent === child.pid && entry.command.includes('read -r _');
   return processes().find(isWatchdog)?.pid ?? Number.NaN;
 }
 
-/** A directory in which others may have directories of their own. */
+/** A directory in which other users can create directories. */
 export function sharedDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'embedded-'));
   chmodSync(path, 0o711);

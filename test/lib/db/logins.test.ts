@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, statement } from '../../../lib/db/database.ts';
 import { startPostgres } from '../../../lib/db/embedded.ts';
-import { type Logins, makeLogins } from '../../../lib/db/logins.ts';
+import { createLogins, type DatabaseLogins } from '../../../lib/db/logins.ts';
 import { migrate } from '../../../lib/db/migrations.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { scratch } from '../../support/scratch.ts';
@@ -17,11 +17,11 @@ const SCHEMAS = ['auth', 'deployments'] as const;
 
 const migrationsOf = (schema: string) => new URL(`../../../services/${schema}/migrations/`, import.meta.url);
 
-function enter(url: string, schema: string, secret = SECRET): Promise<Logins | undefined> {
-  return migrate(url, schema, migrationsOf(schema), (client) => makeLogins(client, url, schema, secret));
+function enter(url: string, schema: string, secret = SECRET): Promise<DatabaseLogins | undefined> {
+  return migrate(url, schema, migrationsOf(schema), (client) => createLogins(client, url, schema, secret));
 }
 
-/** What a statement fails with; empty when it does not. */
+/** Returns the error message of a statement; empty when it succeeds. */
 async function refusalOf(url: string, sql: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -35,14 +35,14 @@ async function refusalOf(url: string, sql: string): Promise<string> {
   }
 }
 
-describe('the logins of a service', () => {
+describe('login roles of a service', () => {
   let server: TestDatabase;
-  let logins: Logins;
+  let logins: DatabaseLogins;
   beforeAll(async () => {
     server = await createDatabase();
     for (const schema of SCHEMAS) {
-      const made = await enter(server.url, schema);
-      if (made && schema === 'deployments') logins = made;
+      const databaseLogins = await enter(server.url, schema);
+      if (databaseLogins && schema === 'deployments') logins = databaseLogins;
     }
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
@@ -56,7 +56,7 @@ describe('the logins of a service', () => {
     expect(owned).toBe(0);
   });
 
-  it('are of no kind that may do more than log in', async () => {
+  it('have no role attribute besides login', async () => {
     const user = new URL(logins.service).searchParams.get('user');
     const [role] = await rowsOn(server.url, `select * from pg_roles where rolname = '${user}'`);
     expect(role).toMatchObject({
@@ -70,18 +70,18 @@ describe('the logins of a service', () => {
   });
 
   it.each([
-    ['read what another service keeps', 'select * from auth.users'],
-    ['see what has been migrated', 'select * from deployments.migrations'],
-    ['make tables in their schema', 'create table deployments.mine (one integer)'],
-    ['make tables elsewhere', 'create table public.mine (one integer)'],
-    ['make schemas', 'create schema mine'],
+    ['read tables of another service', 'select * from auth.users'],
+    ['read the list of migrations', 'select * from deployments.migrations'],
+    ['create tables in their schema', 'create table deployments.mine (one integer)'],
+    ['create tables in another schema', 'create table public.mine (one integer)'],
+    ['create schemas', 'create schema mine'],
     ['change tables', 'alter table deployments.deployments add column more text'],
     ['drop tables', 'drop table deployments.deployments'],
-    ['switch policies off', 'alter table deployments.deployments disable row level security'],
-    ['empty tables at once', 'truncate deployments.deployments cascade'],
-    ['make roles', 'create role mine'],
-    ['act as the role whose privileges they have', 'set role ahs_deployments'],
-    ['act as another service', 'set role ahs_auth'],
+    ['disable row-level security', 'alter table deployments.deployments disable row level security'],
+    ['truncate tables', 'truncate deployments.deployments cascade'],
+    ['create roles', 'create role mine'],
+    ['switch to the role whose privileges they inherit', 'set role ahs_deployments'],
+    ['switch to the role of another service', 'set role ahs_auth'],
     ['log in as another service', 'set session authorization ahs_auth'],
     ['run programs', `copy (select 1) to program 'true'`],
     ['read files', `select pg_read_file('/etc/hosts')`],
@@ -90,7 +90,7 @@ describe('the logins of a service', () => {
       expect(await refusalOf(url, sql)).toMatch(/permission denied|must be owner/);
   });
 
-  it('stay who they are when they give up their role', async () => {
+  it('keep their identity after RESET ROLE', async () => {
     const client = new pg.Client({ connectionString: logins.service });
     await client.connect();
     const who = async () => (await client.query('select current_user, session_user')).rows[0];
@@ -103,7 +103,7 @@ describe('the logins of a service', () => {
     await client.end();
   });
 
-  it('reach nothing in another database of the same server', async () => {
+  it('have no access to another database of the same server', async () => {
     await using other = await createDatabase();
     await enter(other.url, 'deployments');
     const there = Object.assign(new URL(logins.service), { pathname: new URL(other.url).pathname });
@@ -126,15 +126,15 @@ describe('the logins of a service', () => {
       const leaving = new AbortController();
       const waiting = database.rows(slow, [], { signal: leaving.signal, viewer });
       waiting.catch(() => {});
-      await until('it runs', async () => (await countOn(server.url, running)) === 1);
+      await until('the statement runs', async () => (await countOn(server.url, running)) === 1);
       leaving.abort();
       await expect(waiting).rejects.toMatchObject({ code: 'CANCELLED' });
-      await until('it runs no more', async () => (await countOn(server.url, running)) === 0);
+      await until('the statement has ended', async () => (await countOn(server.url, running)) === 0);
     }
     await database.close();
   });
 
-  it('have new passwords with a new secret, and only then', async () => {
+  it('get new passwords only when the secret changes', async () => {
     await using own = await createDatabase();
     const first = await enter(own.url, 'auth');
     const again = await enter(own.url, 'auth');
@@ -145,14 +145,14 @@ describe('the logins of a service', () => {
     expect(await refusalOf(next?.viewer ?? '', 'select 1')).toBe('');
   });
 
-  it('are made once by many that start together', async () => {
+  it('are created once by processes that start together', async () => {
     await using own = await createDatabase();
     const all = await Promise.all(Array.from({ length: 6 }, () => enter(own.url, 'auth')));
     for (const one of all) expect(one).toEqual(all[0]);
     expect(await refusalOf(all[0]?.service ?? '', 'select 1')).toBe('');
   });
 
-  it('need nobody who may make roles once they are there', async () => {
+  it('work with a login without CREATEROLE when they already exist', async () => {
     await using own = await createDatabase();
     const { host, pathname } = new URL(own.url);
     const name = `tenant_of${pathname.slice(1)}`;
@@ -166,17 +166,17 @@ describe('the logins of a service', () => {
       end $$; grant ahs_auth${kind} to ${name} with admin option`,
       );
     const url = `postgres://${name}:words@${host}${pathname}`;
-    const made = await enter(url, 'auth');
+    const firstLogins = await enter(url, 'auth');
     await runOn(own.url, `alter role ${name} nocreaterole`);
-    expect(await enter(url, 'auth')).toEqual(made);
+    expect(await enter(url, 'auth')).toEqual(firstLogins);
     await expect(enter(url, 'auth', 'another secret of all services')).rejects.toMatchObject({
       code: '42501',
     });
   });
 });
 
-describe('a server on which many begin at once', () => {
-  it('has the roles of all of them', async () => {
+describe('a server with several installations that start at once', () => {
+  it('has the roles of all installations', async () => {
     const directory = await mkdtemp(join(scratch(), 'ahs-many-'));
     await using stack = new AsyncDisposableStack();
     stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -186,14 +186,14 @@ describe('a server on which many begin at once', () => {
     for (let round = 0; round < 10; round++) {
       const schema = `many_${round}`;
       const begin = ({ url }: TestDatabase) =>
-        migrate(url, schema, none, (client) => makeLogins(client, url, schema, SECRET));
+        migrate(url, schema, none, (client) => createLogins(client, url, schema, SECRET));
       await Promise.all(databases.map(begin));
     }
   });
 });
 
-describe('a server at a socket', () => {
-  it('is reached there by the logins of a service', async () => {
+describe('a server with a socket URL', () => {
+  it('accepts the logins of a service at the socket', async () => {
     const directory = await mkdtemp(join(scratch(), 'ahs-sock-'));
     await using removal = new AsyncDisposableStack();
     removal.defer(() => rm(directory, { recursive: true, force: true }));
@@ -222,18 +222,18 @@ describe('a server at a socket', () => {
   });
 });
 
-describe('a server that lets the logins of services not in', () => {
-  it('is served by whoever the URL names, who acts as the same roles', async () => {
+describe('a server that rejects the logins of services', () => {
+  it('is used with the login of the URL, which switches to the same roles', async () => {
     await using own = await createDatabase();
-    // A password that is over is refused like one that the server never asks for.
+    // An expired password is rejected like a login method that the server does not support.
     const logins = await migrate(own.url, 'auth', migrationsOf('auth'), async (client) => {
-      await makeLogins(client, own.url, 'auth', SECRET);
+      await createLogins(client, own.url, 'auth', SECRET);
       const { rows } = await client.query(
         `select rolname from pg_roles where rolname like 'ahs\\_auth\\_%' and rolcanlogin
          and rolname like '%\\_' || (select oid from pg_database where datname = current_database())`,
       );
       for (const { rolname } of rows) await client.query(`alter role ${rolname} valid until '2000-01-01'`);
-      return makeLogins(client, own.url, 'auth', SECRET);
+      return createLogins(client, own.url, 'auth', SECRET);
     });
     expect(logins).toBeUndefined();
     const database = openDatabase({ url: own.url, schema: 'auth', pool: 2, onIdleError: () => {} });

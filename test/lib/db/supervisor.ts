@@ -2,15 +2,15 @@ import { findTool } from '../../../lib/db/embedded/launcher.ts';
 import { startPostgres } from '../../../lib/db/embedded.ts';
 
 /**
- * A process of its own that holds a server, so that tests can kill it. Arguments: the directory, and the
- * programs of the host it is to do without. Says when the cluster begins to be made and when the server is
- * ready; SIGINT does nothing to it, SIGTERM stops the server and ends it.
+ * A separate process that runs a server, so that tests can kill it. Arguments: the directory, and the host programs to
+ * hide. Prints when the creation of the cluster starts and when the server is ready. It ignores SIGINT. SIGTERM stops the
+ * server and ends the process.
  */
 const [directory = '', ...without] = process.argv.slice(2);
 process.on('SIGINT', () => {});
 const postgres = await startPostgres({
   directory,
-  // The page cache survives the end of processes, and no power cut is played here.
+  // The page cache survives the end of processes, and the tests simulate no power failure.
   settings: { fsync: 'off' },
   log: (line) => say({ line }),
   tool: (name) => (without.includes(name) ? undefined : findTool(name)),

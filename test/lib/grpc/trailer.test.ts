@@ -9,7 +9,7 @@ const details = Array.from({ length: 2_000 }, (_, index) => ({
   message: 'must be shorter',
 }));
 
-/** A service that refuses everything at length. */
+/** A service that refuses every call with a long message and many details. */
 const endpoint: Endpoint = {
   contract: AuthServiceDefinition,
   async unary() {
@@ -18,8 +18,8 @@ const endpoint: Endpoint = {
   async *stream() {},
 };
 
-describe.each(TRANSPORTS)('a refusal, %s', (transport) => {
-  it('arrives with as much of its text and details as a trailer holds', async () => {
+describe.each(TRANSPORTS)('error trailer, %s', (transport) => {
+  it('carries as much of the message and details as fits', async () => {
     await using connection = await connect(AuthServiceDefinition, endpoint, transport, createContext(''));
     const refusal = await connection
       .as('edge')

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTeam } from '../../edge/access/team.ts';
 import { until } from '../../support/wait.ts';
-import { logInAs, openStage, type Stage, seriousFindings } from './stage.ts';
+import { axeViolations, type ConsoleFixture, logInAs, startConsole } from './console-fixture.ts';
 
-/** Run in pages; the compiler knows no browser. */
+/** Expressions evaluated in the page. They are strings because the tests compile without DOM types. */
 const KEPT = 'location.href + JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie';
 const HTML = 'document.documentElement.outerHTML';
-/** A session in whose sandbox a command has run. */
+/** Creates a session with a sandbox in which a command has run. */
 const RUN = `(async () => {
   const send = async (path, body) => {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
@@ -23,39 +23,39 @@ const ASSISTANT = `fetch('/api/v1/assistants', {
   headers: { 'Content-Type': 'application/json' },
   body: '{"name": "Desk", "model": "rehearsal/echo"}',
 }).then(async (answer) => (await answer.json()).data.assistant_id)`;
-/** How much of the id of a sandbox has no room, in pixels. */
+/** Returns by how many pixels the id of a sandbox is truncated. */
 const CUT = `(() => {
   const { scrollWidth, clientWidth } = document.querySelector('tbody [title^=sbx_]');
   return scrollWidth - clientWidth;
 })()`;
 
-describe('where people log in', () => {
-  let stage: Stage;
+describe('administration pages in team mode', () => {
+  let fixture: ConsoleFixture;
   let alice: Page;
   let bob: Page;
   let agent: string;
   beforeAll(async () => {
-    stage = await openStage({}, startTeam);
+    fixture = await startConsole({}, startTeam);
     bob = await logIn('bob', '/tokens');
     alice = await logIn('alice', '/tokens');
     agent = await alice.evaluate<string>(RUN);
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-  const logIn = (account: string, path: string) => logInAs(stage, account, path);
+  const logIn = (account: string, path: string) => logInAs(fixture, account, path);
 
   const asking = async (token: string) => {
     const headers = { Authorization: `Bearer ${token}` };
-    return (await fetch(`${stage.system.url}/api/v1/agents`, { headers })).status;
+    return (await fetch(`${fixture.system.url}/api/v1/agents`, { headers })).status;
   };
 
-  it('a token is shown once, and is nowhere afterwards', async () => {
-    await bob.getByText('You have no token yet').waitFor();
+  it('shows a new token once and keeps no copy of its value', async () => {
+    await bob.getByText('No tokens yet').waitFor();
     await bob.getByRole('main').getByRole('button', { name: 'New token' }).first().click();
     await bob.getByRole('button', { name: 'Create token' }).click();
-    await bob.getByText('Give it a name.').waitFor();
-    expect(await seriousFindings(bob)).toEqual([]);
-    // Only administrators can make one for administration.
+    await bob.getByText('Enter a name.').waitFor();
+    expect(await axeViolations(bob)).toEqual([]);
+    // Only administrators can create tokens with the scope admin.
     expect(await bob.getByRole('checkbox', { name: 'admin' }).count()).toBe(0);
     await bob.getByLabel('Name').fill('Laptop');
     await bob.getByRole('checkbox', { name: 'write' }).check();
@@ -63,26 +63,26 @@ describe('where people log in', () => {
     const reveal = bob.getByRole('dialog', { name: 'Store the token now' });
     const value = (await reveal.getByRole('region', { name: 'Token' }).textContent()) ?? '';
     expect(await asking(value)).toBe(200);
-    expect(await seriousFindings(bob)).toEqual([]);
+    expect(await axeViolations(bob)).toEqual([]);
     await bob.keyboard.press('Escape');
     await reveal.waitFor();
     expect(await reveal.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
     await reveal.getByRole('checkbox', { name: 'I have stored the token' }).check();
     await reveal.getByRole('button', { name: 'Done' }).click();
     await bob.getByRole('rowheader', { name: /^Laptop/ }).waitFor();
-    await until('the dialog has gone', async () => !(await bob.evaluate<string>(HTML)).includes(value));
+    await until('the dialog is closed', async () => !(await bob.evaluate<string>(HTML)).includes(value));
     expect(await bob.evaluate<string>(KEPT)).not.toContain(value);
-    expect(await seriousFindings(bob)).toEqual([]);
+    expect(await axeViolations(bob)).toEqual([]);
     await bob.getByRole('button', { name: 'Delete Laptop' }).click();
     await bob.getByRole('button', { name: 'Delete token' }).click();
-    await bob.getByText('You have no token yet').waitFor();
+    await bob.getByText('No tokens yet').waitFor();
     expect(await asking(value)).toBe(401);
   });
 
-  it('what is for administrators is closed to others, and what is shared can be read', async () => {
+  it('blocks administration pages for members, who can read shared agents', async () => {
     for (const path of ['/administration', '/environments', '/environments/new']) {
       await bob.goto(path);
-      await bob.getByText('Only administrators may see this.').waitFor();
+      await bob.getByText('Only administrators can access this page.').waitFor();
     }
     expect(await bob.getByRole('link', { name: 'Administration' }).count()).toBe(0);
     await bob.goto(`/agents/${agent}?tab=access`);
@@ -91,19 +91,21 @@ describe('where people log in', () => {
     expect(await bob.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     const assistant = await bob.evaluate<string>(ASSISTANT);
     await alice.goto(`/assistants/${assistant}`);
-    await alice.getByText('Only its owner can change it, or speak to it.').waitFor();
-    expect(await seriousFindings(bob)).toEqual([]);
+    await alice
+      .getByText('Only the owner can change this assistant or start conversations with it.')
+      .waitFor();
+    expect(await axeViolations(bob)).toEqual([]);
   });
 
-  it('a user who is disabled is out, and comes back', async () => {
+  it('disables a user immediately and enables the user again', async () => {
     await alice.goto('/administration?tab=users');
     await alice.getByRole('rowheader', { name: 'Bob bob@example.com' }).waitFor();
-    expect(await seriousFindings(alice)).toEqual([]);
+    expect(await axeViolations(alice)).toEqual([]);
     await alice.getByRole('button', { name: 'Disable Bob' }).click();
     await alice
-      .getByRole('dialog', { description: /^They are refused everywhere from this moment on/ })
+      .getByRole('dialog', { description: /^All requests of this user are rejected immediately/ })
       .waitFor();
-    expect(await seriousFindings(alice)).toEqual([]);
+    expect(await axeViolations(alice)).toEqual([]);
     await alice.getByRole('button', { name: 'Disable user' }).click();
     await alice.getByRole('button', { name: 'Enable Bob' }).waitFor();
     await bob.goto('/agents');
@@ -115,10 +117,10 @@ describe('where people log in', () => {
     await bob.getByRole('heading', { name: 'Agents' }).waitFor();
   });
 
-  it('a sandbox is found and terminated', async () => {
+  it('lists and terminates a sandbox', async () => {
     await alice.goto('/administration?status=ended');
-    await alice.getByText('No sandbox is like that.').waitFor();
-    await alice.getByRole('button', { name: 'Show those that are there' }).click();
+    await alice.getByText('No matching sandboxes.').waitFor();
+    await alice.getByRole('button', { name: 'Show existing sandboxes' }).click();
     await alice.waitForURL((url) => !url.searchParams.has('status'));
     const row = alice.getByRole('row').filter({ hasText: 'ses_' });
     await until('a sandbox is ready', async () => {
@@ -127,21 +129,23 @@ describe('where people log in', () => {
       await alice.getByRole('tab', { name: 'Sandboxes' }).waitFor();
       return false;
     });
-    // Ids are told apart by their ends.
+    // The end of an id distinguishes it, so it must be visible.
     expect(await alice.evaluate(CUT)).toBe(0);
     await row.getByRole('button', { name: /^Details of/ }).click();
-    await alice.getByRole('region', { name: 'Limits in force' }).waitFor();
+    await alice.getByRole('region', { name: 'Effective limits' }).waitFor();
     await alice.keyboard.press('Escape');
     await row.getByRole('button', { name: /^Terminate/ }).click();
     await alice.getByRole('button', { name: 'Terminate sandbox' }).click();
-    await alice.getByText('The sandbox is being ended.').first().waitFor();
+    await alice.getByText('The sandbox is being terminated.').first().waitFor();
   });
 
-  it('the audit log is filtered by its URL, and proven', async () => {
+  it('filters the audit log by URL parameters and verifies it', async () => {
     await alice.goto('/administration?tab=audit&action=user.disable');
     await alice.getByRole('cell', { name: 'Disabled a user' }).waitFor();
     expect(await alice.getByRole('row').count()).toBe(2);
-    // Whoever is not among the newest is looked up.
+    await alice.getByRole('cell', { name: 'Bob', exact: true }).waitFor();
+    expect(await alice.getByRole('table').textContent()).not.toContain('usr_');
+    // A user who is not among the newest users is requested individually.
     await alice.route('**/api/v1/admin/users', (route) =>
       route.continue({ url: `${route.request().url()}?limit=1` }),
     );
@@ -149,38 +153,34 @@ describe('where people log in', () => {
     await alice.getByRole('cell', { name: 'Bob', exact: true }).first().waitFor();
     await alice.unroute('**/api/v1/admin/users');
     await alice.goto('/administration?tab=audit&action=user.disable');
-    await alice.getByRole('button', { name: /^Details of line/ }).click();
-    await alice.getByRole('button', { name: 'Everything done to it' }).click();
+    await alice.getByRole('button', { name: /^Details of entry/ }).click();
+    await alice.getByRole('button', { name: 'All actions on this resource' }).click();
     await alice.waitForURL(/target=usr_/);
-    await alice.getByRole('combobox', { name: 'Act' }).click();
+    await alice.getByRole('combobox', { name: 'Action' }).click();
     await alice.getByRole('option', { name: 'Enabled a user' }).click();
     await alice.waitForURL(/action=user.enable/);
     await alice.getByRole('cell', { name: 'Enabled a user' }).waitFor();
-    await alice.getByRole('button', { name: 'Verify the log' }).click();
-    await alice.getByText(/^All \d+ lines are as they were written\.$/).waitFor();
-    expect(await seriousFindings(alice)).toEqual([]);
+    await alice.getByRole('button', { name: 'Verify log' }).click();
+    await alice.getByText(/^All \d+ entries are unchanged\.$/).waitFor();
+    expect(await axeViolations(alice)).toEqual([]);
     await alice.goto('/administration?tab=configuration&set=true');
-    await alice
-      .getByRole('row')
-      .filter({ hasText: 'SERVICE_SECRET' })
-      .getByText('Set, and not shown')
-      .waitFor();
+    await alice.getByRole('row').filter({ hasText: 'SERVICE_SECRET' }).getByText('Set (hidden)').waitFor();
   });
 
-  it('the filters of the audit log leave a phone its screen, and say how many are on', async () => {
+  it('collapses the audit log filters on narrow screens and shows their number', async () => {
     await alice.setViewportSize({ width: 360, height: 800 });
     await alice.goto('/administration?tab=audit&action=user.disable&outcome=done');
     const filters = alice.getByRole('button', { name: /^Filters/ });
     await alice.getByRole('listitem').getByText('Disabled a user').waitFor();
-    expect(await filters.textContent()).toBe('Filters: 2 on');
-    const act = alice.getByRole('combobox', { name: 'Act' });
+    expect(await filters.textContent()).toBe('Filters: 2 active');
+    const act = alice.getByRole('combobox', { name: 'Action' });
     expect(await act.isVisible()).toBe(false);
     await filters.click();
     expect(await filters.getAttribute('aria-expanded')).toBe('true');
     await act.click();
     await alice.getByRole('option', { name: 'Enabled a user' }).click();
     await alice.getByRole('listitem').getByText('Enabled a user').waitFor();
-    expect(await seriousFindings(alice)).toEqual([]);
+    expect(await axeViolations(alice)).toEqual([]);
     await alice.getByRole('button', { name: 'Show all' }).click();
     await alice.getByRole('listitem').getByText('Read the audit log').first().waitFor();
     expect(await filters.textContent()).toBe('Filters');

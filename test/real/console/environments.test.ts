@@ -1,27 +1,27 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Stage, seriousFindings } from './stage.ts';
+import { axeViolations, type ConsoleFixture, startConsole } from './console-fixture.ts';
 
-describe('environments in the console', () => {
-  let stage: Stage;
+describe('environment pages', () => {
+  let fixture: ConsoleFixture;
   beforeAll(async () => {
-    stage = await openStage();
+    fixture = await startConsole();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
 
   const saved = (page: Page) => page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
   const isWrong = (page: Page, label: string) =>
     page.getByLabel(label, { exact: true }).and(page.locator('[aria-invalid=true]:focus')).waitFor();
 
-  it('run in environments, whose refusals stand where they belong', async () => {
-    const { page } = await stage.open('/environments/new');
+  it('show rejected settings at their fields', async () => {
+    const { page } = await fixture.open('/environments/new');
     await page.getByLabel('Name').fill('builds');
     await choose(page, 'Provider', 'Simulated');
     await choose(page, 'Network', 'Limited');
     await page.getByLabel('Processes').fill('50');
     await page.getByRole('button', { name: 'Create environment' }).click();
     await page.getByLabel('Processes').and(page.locator('[aria-invalid=true]')).waitFor();
-    const refused = page.getByRole('alert').filter({ hasText: 'Cannot be kept: the provider simulated' });
+    const refused = page.getByRole('alert').filter({ hasText: 'Is not supported: the provider simulated' });
     expect(await refused.count()).toBe(2);
     await page.getByLabel('Processes').fill('');
     await choose(page, 'Network', 'None');
@@ -43,18 +43,18 @@ describe('environments in the console', () => {
     await page.context().close();
   });
 
-  it('keep their environments, and nothing is lost that the service does not take', async () => {
-    const { page } = await stage.open('/environments/new', { width: 360 });
+  it('keep the edits when the service rejects them', async () => {
+    const { page } = await fixture.open('/environments/new', { width: 360 });
     await page.getByLabel('Name').fill('kept');
     await choose(page, 'Network', 'Limited');
     await page.getByLabel('Allowed hosts').fill('example.com\nnot a host');
     const create = page.getByRole('button', { name: 'Create environment' });
     await create.click();
-    await page.getByText('Entry 2 is no host name.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('Entry 2 is not a host name.').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Environments' }).click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Stay' }).click();
     await choose(page, 'Network', 'None');
     let keys: (string | undefined)[] = [];
@@ -72,28 +72,28 @@ describe('environments in the console', () => {
     await page.unrouteAll({ behavior: 'wait' });
 
     const environment = new URL(page.url()).pathname.split('/')[2];
-    await stage.api.createAgent({ name: 'In it', environment_id: environment });
+    await fixture.api.createAgent({ name: 'In it', environment_id: environment });
     const remove = page.getByRole('button', { name: 'Delete' });
     await remove.click();
     await page.getByRole('button', { name: 'Delete environment' }).click();
-    await page.getByRole('dialog').getByText('1 agent or assistant names this environment.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('dialog').getByText('1 agent or assistant uses').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await remove.and(page.locator(':focus')).waitFor();
 
     await page.route('**/api/v1/admin/environments/*', (route) => route.abort(), { times: 3 });
     await page.reload();
     await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'kept' }).waitFor();
     await page.context().close();
   });
 
-  it('offer what a provider can keep, and keep what they have', async () => {
-    const made = await stage.api.post('/admin/environments', { name: 'of-another-release' });
+  it('offer supported settings and keep saved unsupported ones', async () => {
+    const made = await fixture.api.post('/admin/environments', { name: 'of-another-release' });
     const id = String(made.body.data.environment_id);
-    const { page } = await stage.open('/environments/new');
+    const { page } = await fixture.open('/environments/new');
     expect(await offered(page, 'Provider')).toEqual(['Automatic', 'Simulated', 'Bubblewrap']);
     expect(await offered(page, 'Network')).toEqual(['None', 'Limited']);
     expect(await page.getByLabel('Image').count()).toBe(0);
@@ -111,11 +111,11 @@ describe('environments in the console', () => {
     await page.getByRole('combobox', { name: 'Provider' }).filter({ hasText: 'Docker' }).waitFor();
     await page.getByRole('combobox', { name: 'Network' }).filter({ hasText: 'Unrestricted' }).waitFor();
     expect(await page.getByLabel('Image').inputValue()).toBe('builds:1');
-    // Whoever has chosen something else can go back.
+    // The saved value stays selectable after another selection.
     await choose(page, 'Provider', 'Simulated');
     expect(await offered(page, 'Provider')).toEqual(['Automatic', 'Simulated', 'Bubblewrap', 'Docker']);
     await choose(page, 'Provider', 'Docker');
-    await page.getByLabel('Idle after').fill('60');
+    await page.getByLabel('Idle timeout').fill('60');
     await page.getByRole('button', { name: 'Save' }).click();
     await saved(page);
     expect(sent).toEqual([{ idle: { timeout_seconds: 60, action: 'suspend' } }]);
@@ -123,14 +123,14 @@ describe('environments in the console', () => {
     await page.context().close();
   });
 
-  it('have names of their own: one that is taken is said where it stands', async () => {
-    const { page } = await stage.open('/environments/new');
+  it('show a duplicate name at the name field', async () => {
+    const { page } = await fixture.open('/environments/new');
     await page.getByLabel('Name').fill('default');
     await page.getByRole('button', { name: 'Create environment' }).click();
     await isWrong(page, 'Name');
-    await page.getByText('Is the name of another environment.').waitFor();
-    await page.getByText('A field needs another value.').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('Must be unique; another environment has this name.').waitFor();
+    await page.getByText('1 field has an invalid value.').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByLabel('Name').fill('not-default');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'not-default' }).waitFor();

@@ -5,8 +5,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scratch } from '../../support/scratch.ts';
 import { until } from '../../support/wait.ts';
-import { openStage, type Scene, type SceneOptions, type Stage, seriousFindings, tabTo } from './stage.ts';
-import { openWorkspaces, type Workspaces } from './workspaces.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  type ConsolePage,
+  type PageOptions,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
+import { createWorkspaceHelpers, type WorkspaceHelpers } from './workspace-helpers.ts';
 
 const MIB = 1024 * 1024;
 const PICTURE =
@@ -15,7 +22,7 @@ const HOSTILE = '<img src=x onerror="window.ran = true">.txt';
 const ARABIC = 'تقرير الطلبات.txt';
 const TURNED = 'photo\u202egpj.exe';
 const LONG = `${'é'.repeat(125)}.txt`;
-/** Run in the page; the compiler knows no browser. */
+/** Expressions evaluated in the page. They are strings because the tests compile without DOM types. */
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 const DONE = Promise.resolve();
 const MARKED = `(({ value, selectionStart, selectionEnd }) => value?.slice(selectionStart, selectionEnd))(document.activeElement)`;
@@ -25,22 +32,22 @@ const dropping = (files: Record<string, string>) => `(() => {
   return data;
 })()`;
 
-describe('the files of a session', () => {
-  let stage: Stage;
-  let workspaces: Workspaces;
+describe('file browser of a session', () => {
+  let fixture: ConsoleFixture;
+  let workspaces: WorkspaceHelpers;
   let directory: string;
   beforeAll(async () => {
-    stage = await openStage({ SERVICE_FILE_MAX_BYTES: String(4 * MIB) });
-    workspaces = await openWorkspaces(stage);
+    fixture = await startConsole({ SERVICE_FILE_MAX_BYTES: String(4 * MIB) });
+    workspaces = await createWorkspaceHelpers(fixture);
     directory = await mkdtemp(join(scratch(), 'ahs-test-files-'));
   });
   afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
     if (directory) await rm(directory, { recursive: true });
   });
 
-  const open = (session: string, options?: SceneOptions): Promise<Scene> =>
-    stage.open(`/sessions/${session}?view=files`, options);
+  const open = (session: string, options?: PageOptions): Promise<ConsolePage> =>
+    fixture.open(`/sessions/${session}?view=files`, options);
 
   const tree = (page: Page) => page.getByRole('tree', { name: 'Files' });
   const item = (page: Page, name: string) => tree(page).getByRole('treeitem', { name });
@@ -53,16 +60,16 @@ describe('the files of a session', () => {
       return id !== null && ((await page.locator(`[id="${id}"]`).textContent()) ?? '').startsWith(name);
     });
 
-  it('are uploaded where they are dropped, and from dialogs, and shown', async () => {
+  it('uploads dropped and selected files and previews them', async () => {
     const session = await workspaces.begin();
     const { page } = await open(session);
-    await page.getByText('There are no files yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     const dropped = await page.evaluateHandle(
       dropping({ 'notes.md': '# Notes\nsecond line\n', [HOSTILE]: 'nothing runs\n', '50%22.txt': 'exact' }),
     );
     for (const type of ['dragenter', 'dragover'])
       await tree(page).dispatchEvent(type, { dataTransfer: dropped });
-    await page.getByText('Drop to upload into the workspace').waitFor();
+    await page.getByText('Drop to upload to the workspace').waitFor();
     await tree(page).dispatchEvent('drop', { dataTransfer: dropped });
     await page.getByRole('region', { name: 'Uploads' }).getByText('3 files uploaded').waitFor();
     await item(page, HOSTILE).waitFor();
@@ -94,7 +101,7 @@ describe('the files of a session', () => {
     await page.context().close();
   });
 
-  it('say how far an upload has got, can be cancelled, and tried again', async () => {
+  it('shows upload progress and cancels and retries an upload', async () => {
     const session = await workspaces.begin();
     const { page, context } = await open(session);
     const bytes = randomBytes(3 * MIB);
@@ -110,10 +117,10 @@ describe('the files of a session', () => {
       });
     await network.send('Network.enable');
     await limit(MIB);
-    await page.getByText('There are no files yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     await choose();
     const bar = page.getByRole('progressbar', { name: 'Upload of large.bin' });
-    await until('a part has been sent', async () => {
+    await until('some bytes have been sent', async () => {
       const now = Number((await bar.count()) && (await bar.getAttribute('aria-valuenow')));
       return now > 0 && now < 100;
     });
@@ -127,12 +134,12 @@ describe('the files of a session', () => {
     await button(page, 'Retry large.bin').click();
     await item(page, 'large.bin').click();
     expect((await workspaces.bytesOf(session, 'large.bin')).equals(bytes)).toBe(true);
-    await page.getByText('There is no preview of this kind of file.').waitFor();
+    await page.getByText('This file type has no preview.').waitFor();
     await page.getByText(createHash('sha256').update(bytes).digest('hex')).waitFor();
-    // What cannot be kept fails alone, with its reason.
+    // A rejected file fails alone, with its reason.
     const data = await page.evaluateHandle(dropping({ 'one.txt': '1', '.ahs-mine': '2', 'two.txt': '3' }));
     await tree(page).dispatchEvent('drop', { dataTransfer: data });
-    await page.getByText('It must not have a part that begins with').waitFor();
+    await page.getByText('The path must not have a part that begins with').waitFor();
     await item(page, 'two.txt').waitFor();
     await page.getByText('2 files uploaded, 1 failed').first().waitFor();
     await button(page, 'Dismiss').click();
@@ -141,8 +148,8 @@ describe('the files of a session', () => {
       mimeType: 'text/plain',
       buffer: Buffer.from('replaced'),
     });
-    await dialog(page, 'Replace what is there?').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await dialog(page, 'Replace existing files?').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     await button(page, 'Upload and replace').click();
     await until(
       'it is replaced',
@@ -151,7 +158,7 @@ describe('the files of a session', () => {
     await page.context().close();
   });
 
-  it('come with all folders they are dropped in, and each that is refused fails alone', async () => {
+  it('uploads dropped folders and reports each rejected file separately', async () => {
     const session = await workspaces.begin();
     const { page, context } = await open(session);
     const project = join(directory, 'project');
@@ -172,7 +179,7 @@ describe('the files of a session', () => {
         y: (box?.y ?? 0) + 80,
         data,
       });
-    await page.getByText('A file may have').waitFor();
+    await page.getByText('A file must have at most').waitFor();
     await page.getByText('123 files uploaded, 1 failed').first().waitFor();
     for (const path of ['nothing/in it', `one/two/three/${ARABIC}`, 'many/119.txt'])
       expect(
@@ -181,7 +188,7 @@ describe('the files of a session', () => {
       ).toBe(200);
     expect((await workspaces.bytesOf(session, 'loose.txt')).toString()).toBe('loose');
 
-    // What is not there any more when it is to be sent is not the fault of the network.
+    // A file that was deleted after its selection is not reported as a network error.
     await button(page, 'Dismiss').click();
     await context.setOffline(true);
     await page.getByLabel('Files to upload').setInputFiles(join(directory, 'loose.txt'));
@@ -190,11 +197,11 @@ describe('the files of a session', () => {
     await rm(join(directory, 'loose.txt'));
     await context.setOffline(false);
     await button(page, 'Retry loose.txt').click();
-    await page.getByText('It is not what it was').waitFor();
+    await page.getByText('The file has changed since it was selected').waitFor();
     await page.context().close();
   });
 
-  it('are renamed, moved and deleted, by keyboard alone', async () => {
+  it('renames, moves and deletes files with the keyboard only', async () => {
     const session = await workspaces.begin();
     await workspaces.put(session, {
       'a.txt': 'first',
@@ -229,7 +236,7 @@ describe('the files of a session', () => {
     await press('F2');
     await dialog(page, 'Rename or move').waitFor();
     const field = page.getByRole('textbox', { name: 'New path' });
-    await until('its name is marked', async () => (await page.evaluate(MARKED)) === 'main');
+    await until('its name is selected', async () => (await page.evaluate(MARKED)) === 'main');
     await keyboard.type('index');
     await press('Enter');
     await title(page, 'index.ts').waitFor();
@@ -237,13 +244,13 @@ describe('the files of a session', () => {
     await tree(page).and(page.locator(':focus')).waitFor();
 
     await press('F2');
-    await until('its name is marked', async () => (await page.evaluate(MARKED)) === 'index');
+    await until('its name is selected', async () => (await page.evaluate(MARKED)) === 'index');
     await field.and(page.locator(':focus')).waitFor();
     await press('Control+A');
     await keyboard.type('b.txt');
     await press('Enter');
-    await page.getByText('Something is at this path already.').waitFor();
-    await tabTo(page, button(page, 'Replace it'));
+    await page.getByText('This path already exists.').waitFor();
+    await tabTo(page, button(page, 'Replace'));
     await press('Enter');
     await title(page, 'b.txt').waitFor();
     await until(
@@ -255,7 +262,7 @@ describe('the files of a session', () => {
     await press('Home', 's');
     await active(page, 'src');
     await press('Delete');
-    await dialog(page, 'Delete this folder?').getByText('with all files and folders').waitFor();
+    await dialog(page, 'Delete this folder?').getByText('and everything in it').waitFor();
     await tabTo(
       page,
       dialog(page, 'Delete this folder?').getByRole('button', { name: 'Delete', exact: true }),
@@ -274,7 +281,7 @@ describe('the files of a session', () => {
     await page.context().close();
   });
 
-  it('show by themselves what an agent makes of them', async () => {
+  it('shows changes of an agent without a reload', async () => {
     const session = await workspaces.begin();
     await workspaces.put(session, { 'here.txt': 'before\n' });
     const { page } = await open(session);
@@ -282,7 +289,7 @@ describe('the files of a session', () => {
     await page.getByText('before', { exact: true }).waitFor();
     const content =
       '$ mkdir out && echo made > out/by-agent.txt && echo after > here.txt && ln -s here.txt link';
-    await stage.api.post(`/sessions/${session}/messages`, { content });
+    await fixture.api.post(`/sessions/${session}/messages`, { content });
     await item(page, 'out').waitFor();
     await page.getByText('after', { exact: true }).waitFor();
     await item(page, 'out').click();
@@ -291,7 +298,7 @@ describe('the files of a session', () => {
     await page.context().close();
   });
 
-  it('are there in any number and under any name, in both themes and on a phone; what is archived stays as it is', async () => {
+  it('handles many files and unusual names in both themes and on a phone; an archived session is read-only', async () => {
     const session = await workspaces.begin();
     const log = Array.from({ length: 40_000 }, (_, line) => `line ${line} of a long log file`).join('\n');
     const many = Object.fromEntries(
@@ -314,17 +321,17 @@ describe('the files of a session', () => {
     expect(
       await page.getByRole('region', { name: 'Content of log.txt' }).locator('div').count(),
     ).toBeLessThan(200);
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
 
     await item(page, 'many').click();
     await item(page, '1000.txt').waitFor();
     await tree(page).focus();
-    await until('the last one is there', async () => {
+    await until('the last file is listed', async () => {
       await page.keyboard.press('End');
       return (await item(page, '1499.txt').count()) > 0;
     });
     expect(await tree(page).getByRole('treeitem').count()).toBeLessThan(100);
-    // A page far down is read again, and nothing before it is lost.
+    // Reloading a later page keeps the earlier pages.
     await workspaces.put(session, { 'many/1498-and-a-half.txt': 'new' });
     await item(page, '1498-and-a-half.txt').waitFor();
 
@@ -332,19 +339,22 @@ describe('the files of a session', () => {
     await item(page, '1499.txt').click();
     await title(page, '1499.txt').waitFor();
     expect(await page.evaluate(OVERFLOW)).toBe(0);
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
 
-    await stage.api.post(`/sessions/${session}/archive`);
+    await fixture.api.post(`/sessions/${session}/archive`);
+    // The page is left first, because its last requests would be counted.
+    const address = page.url();
+    await page.goto('about:blank');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
-    await page.reload();
-    // What a link leads to is looked up, however long the list is that it stands in.
+    await page.goto(address);
+    // A linked file is requested individually, regardless of the length of its folder.
     await title(page, '1499.txt').waitFor();
     const marked = tree(page).locator('[aria-selected=true]');
     await marked.filter({ hasText: '1499.txt' }).waitFor();
     expect(await marked.count()).toBe(1);
     await item(page, '1099.txt').waitFor();
-    // Two, and one more where the end of what is known has come into view; not all that stand before it.
+    // Two pages, and one more for the end of the loaded rows; not all earlier pages.
     expect(asked.filter((url) => /\/files\?/.test(url)).length).toBeLessThanOrEqual(3);
     await page.getByText('Read only').waitFor();
     for (const name of ['Upload', 'New folder', 'Rename or move', 'Delete'])

@@ -1,45 +1,57 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { openStage, type Stage, seriousFindings } from './stage.ts';
+import { axeViolations, type ConsoleFixture, startConsole } from './console-fixture.ts';
 
-describe('home', () => {
-  let stage: Stage;
+describe('home page', () => {
+  let fixture: ConsoleFixture;
   beforeAll(async () => {
-    stage = await openStage();
+    fixture = await startConsole();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-  it('leads from nothing to a session that has finished, as the service says', async () => {
-    const { page, complaints } = await stage.open('/');
+  it('guides a new user from the first click to a finished report', async () => {
+    const { page, consoleMessages } = await fixture.open('/');
     const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    const conversation = page.getByRole('region', { name: 'Conversation' });
     await step('Create an agent').getByText('(to do)').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Create one that says what it hears' }).click();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create the demo agent' }).click();
     await step('Create an agent').getByText('(done)').waitFor();
-    await page.getByRole('textbox', { name: 'Message to Echo' }).fill('Good morning');
+    await page.getByRole('textbox', { name: 'Message to Demo' }).fill('Good morning');
     await page.getByRole('button', { name: 'Send' }).click();
-    await step('See it finish').getByText('(done)').waitFor();
-    await page.getByRole('heading', { name: 'You have seen a session finish' }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Open that session' }).click();
-    await page.getByRole('region', { name: 'Conversation' }).getByText('Good morning').first().waitFor();
-    expect(complaints).toEqual([]);
+    await page.waitForURL(/\/sessions\/ses_/);
+    await conversation.getByText('Good morning').waitFor();
+    await page.getByText('Waiting for your decision on edit_file.').waitFor();
+    await conversation.getByText('Reasoning').first().waitFor();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await conversation.getByText('Replaced 1 place in report.md').last().waitFor();
+    await page.getByText('Completed', { exact: true }).waitFor();
+    await conversation.getByRole('link', { name: 'report.md' }).last().click();
+    await page.getByRole('tab', { name: 'Files', selected: true }).waitFor();
+    await page.getByText('222 more visitors').waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { name: 'Your first session has finished' }).waitFor();
+    await step('Watch it finish').getByText('(done)').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Open the finished session' }).click();
+    await conversation.getByText('Good morning').waitFor();
+    expect(consoleMessages).toEqual([]);
     await page.context().close();
   });
 
-  it('says which parts the system is made of, and puts the checklist away for good', async () => {
-    const { page } = await stage.open('/', { width: 360 });
+  it('shows the system parts and hides the checklist permanently', async () => {
+    const { page } = await fixture.open('/', { width: 360 });
     await page.getByRole('region', { name: 'This system' }).getByText('rehearsal/echo').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    await page.getByRole('button', { name: 'Hide the checklist' }).click();
+    await page.getByRole('button', { name: 'Hide checklist' }).click();
     await page.reload();
     await page.getByRole('heading', { name: 'Recent sessions' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Hide the checklist' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Hide checklist' }).count()).toBe(0);
     await page.context().close();
   });
 
-  it('has a theme of its own choice, from the first moment on', async () => {
-    const { page } = await stage.open('/', { theme: 'light' });
+  it('applies the selected theme on the first paint', async () => {
+    const { page } = await fixture.open('/', { theme: 'light' });
     await page.getByRole('button', { name: 'Local mode' }).click();
     await page.getByRole('menuitem', { name: 'Dark theme' }).click();
     const isDark = `getComputedStyle(document.documentElement).colorScheme === 'dark'`;
@@ -50,20 +62,20 @@ describe('home', () => {
     await page.context().close();
   });
 
-  it('takes nothing away without a network, and goes on when it is back', async () => {
-    const { page, context } = await stage.open('/');
+  it('keeps its content without a network and reconnects automatically', async () => {
+    const { page, context } = await fixture.open('/');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await context.setOffline(true);
     await page.getByRole('navigation').getByRole('link', { name: 'Administration' }).click();
-    await page.getByText('No network. It goes on by itself when it is back.').waitFor();
+    await page.getByText('No network. The page reconnects automatically.').waitFor();
     await context.setOffline(false);
     await page.getByRole('heading', { name: 'Administration' }).waitFor();
     await page.context().close();
   });
 
-  it('becomes a newer release as soon as nothing is lost by it', async () => {
-    const agent = await stage.api.createAgent();
-    const { page } = await stage.open(`/agents/${agent}`);
+  it('reloads for a newer release once there are no unsaved changes', async () => {
+    const agent = await fixture.api.createAgent();
+    const { page } = await fixture.open(`/agents/${agent}`);
     const prompt = page.getByLabel('System prompt');
     await prompt.fill('Be kind.');
     await page.route('**/assets/environments-*.js', (route) => route.abort());
@@ -72,7 +84,7 @@ describe('home', () => {
       (route) => route.fulfill({ contentType: 'text/html', body: '<p>Another release' }),
     );
     await page.getByRole('navigation').getByRole('link', { name: 'Environments' }).hover();
-    await page.getByText('The page becomes it as soon as your changes are saved.').waitFor();
+    await page.getByText('The page reloads after you save your changes.').waitFor();
     expect(await prompt.inputValue()).toBe('Be kind.');
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -81,9 +93,10 @@ describe('home', () => {
     await page.context().close();
   });
 
-  it('asks again when the service wants it to, and says so when that is later', async () => {
-    const { page } = await stage.open('/');
-    await stage.api.createAgent();
+  it('retries after Retry-After and shows an error for a longer delay', async () => {
+    // A page that requests no agents: a late request of it would be counted.
+    const { page } = await fixture.open('/tokens');
+    await fixture.api.createAgent();
     const asked: number[] = [];
     let seconds = 600;
     await page.route('**/api/v1/agents*', (route) => {
@@ -94,18 +107,18 @@ describe('home', () => {
     });
     await page.goto('/agents');
     await page.getByText('Too many requests.').waitFor();
-    // By the route, and by the page where that has come later.
+    // Requested by the route loader, and again by a page that rendered later.
     expect(asked.length).toBeLessThanOrEqual(2);
     seconds = 1;
     await page.getByRole('button', { name: 'Try again' }).click();
-    await until('it was asked again', async () => asked.at(-1) === 1);
+    await until('the request was retried', async () => asked.at(-1) === 1);
     seconds = 0;
     await page.getByRole('link', { name: 'Echo' }).first().waitFor();
     await page.context().close();
   });
 
-  it('begins anew when what every page needs could not be read', async () => {
-    const { page } = await stage.open('/');
+  it('retries the login request that every page needs', async () => {
+    const { page } = await fixture.open('/');
     await page.route('**/auth/session', (route) => route.abort());
     await page.goto('/agents');
     const again = page.getByRole('button', { name: 'Try again' });

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../support/wait.ts';
-import { openStage, type Stage, seriousFindings, tabTo } from './stage.ts';
+import { axeViolations, type ConsoleFixture, startConsole, tabTo } from './console-fixture.ts';
 
-/** It says something, asks whether it may calculate, and says what came out. */
+/** An agent that writes a message, needs an approval for a calculation and writes the result. */
 const CAREFUL = {
   name: 'Careful',
   model: 'rehearsal/script',
@@ -17,26 +17,26 @@ const CAREFUL = {
     ],
   },
 };
-/** It writes for long enough to be interrupted. */
+/** An agent that writes long enough to be interrupted. */
 const SLOW = {
   name: 'Slow',
   model: 'rehearsal/script',
   model_options: { steps: [{ text: 'word '.repeat(400), chunk_chars: 5, delay_ms: 40 }] },
 };
 
-describe('the page of a session', () => {
-  let stage: Stage;
+describe('session page', () => {
+  let fixture: ConsoleFixture;
   beforeAll(async () => {
-    stage = await openStage();
+    fixture = await startConsole();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
 
   async function begin(agent: object, message: string): Promise<string> {
-    const id = await stage.api.createAgent(agent);
-    const { body } = await stage.api.post(`/agents/${id}/conversations`, { message });
+    const id = await fixture.api.createAgent(agent);
+    const { body } = await fixture.api.post(`/agents/${id}/conversations`, { message });
     return String(body.data.session_id);
   }
-  const shown = async (session: string) => (await stage.api.get(`/sessions/${session}`)).body.data;
+  const shown = async (session: string) => (await fixture.api.get(`/sessions/${session}`)).body.data;
   const ended = (session: string, reason = 'end_turn') =>
     until('the turn has ended', async () => {
       const { stop_reason: stopped } = await shown(session);
@@ -44,17 +44,17 @@ describe('the page of a session', () => {
     });
   const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
 
-  it('shows what is said and asked, takes the decision, and shows what came of it', async () => {
+  it('shows messages and an approval, sends the decision and shows the result', async () => {
     const session = await begin(CAREFUL, 'What is six times seven?');
-    const { page, complaints } = await stage.open(`/sessions/${session}`);
+    const { page, consoleMessages } = await fixture.open(`/sessions/${session}`);
     const card = page.getByRole('article', { name: 'Call of calculator' });
-    await card.getByText('Waiting for a decision').waitFor();
+    await card.getByText('Waiting for approval').waitFor();
     await page.getByText('Waiting for your decision on calculator.').waitFor();
-    expect(await card.getByRole('region', { name: 'Input of calculator' }).textContent()).toBe(
-      '{\n  "expression": "6 * 7"\n}',
+    expect(await card.getByRole('region', { name: 'Input of calculator' }).textContent()).toContain(
+      'expression6 * 7',
     );
     await page.locator('strong', { hasText: 'calculate' }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await card.getByRole('button', { name: 'Allow' }).click();
     await conversation(page).getByText('It is 42 then.').waitFor();
     await page.getByText(/Turn completed .* 2 steps · 1 call/).waitFor();
@@ -64,27 +64,27 @@ describe('the page of a session', () => {
       .getByRole('region', { name: /^Event \d+$/ })
       .and(page.locator(':focus'))
       .waitFor();
-    await page.getByRole('button', { name: 'Close the event' }).press('Enter');
+    await page.getByRole('button', { name: 'Close event' }).press('Enter');
     await page.getByRole('listbox', { name: 'Events' }).and(page.locator(':focus')).waitFor();
-    expect(complaints).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     await page.context().close();
   });
 
-  it('runs an edited input instead, and tells the agent why a call is denied', async () => {
+  it('runs a call with edited input and sends the reason of a denial to the agent', async () => {
     const edited = await begin(CAREFUL, 'edit');
-    const { page } = await stage.open(`/sessions/${edited}`);
-    await page.getByRole('button', { name: 'Edit the input' }).click();
-    const field = page.getByRole('textbox', { name: 'Run this instead' });
+    const { page } = await fixture.open(`/sessions/${edited}`);
+    await page.getByRole('button', { name: 'Edit input' }).click();
+    const field = page.getByRole('textbox', { name: 'Edited input' });
     await field.fill('{"expression": ');
-    await page.getByText('This is no JSON object.').waitFor();
-    expect(await page.getByRole('button', { name: 'Allow what is written here' }).isDisabled()).toBe(true);
+    await page.getByText('Enter a JSON object.').waitFor();
+    expect(await page.getByRole('button', { name: 'Allow with edited input' }).isDisabled()).toBe(true);
     await field.fill('{"expression": "6 * 8"}');
-    await page.getByRole('button', { name: 'Allow what is written here' }).click();
+    await page.getByRole('button', { name: 'Allow with edited input' }).click();
     await conversation(page).getByText('48 then.').waitFor();
     await page.context().close();
 
     const denied = await begin(CAREFUL, 'deny');
-    const other = await stage.open(`/sessions/${denied}`);
+    const other = await fixture.open(`/sessions/${denied}`);
     await other.page.getByRole('button', { name: 'Deny' }).click();
     await other.page.getByRole('textbox', { name: 'Reason' }).press('Escape');
     await other.page.getByRole('button', { name: 'Allow' }).and(other.page.locator(':focus')).waitFor();
@@ -93,52 +93,53 @@ describe('the page of a session', () => {
     await other.page.getByRole('button', { name: 'Deny' }).click();
     await other.page.getByText('Denied', { exact: true }).waitFor();
     await ended(denied);
-    const { body } = await stage.api.get(`/sessions/${denied}/approvals`);
+    const { body } = await fixture.api.get(`/sessions/${denied}/approvals`);
     expect(body.data).toMatchObject([{ decision: 'deny', reason: 'not today' }]);
     await other.page.context().close();
   });
 
-  it('sends, queues, interrupts, and sends after an interruption', async () => {
+  it('sends, queues, stops and continues, and sends after an interruption', async () => {
     const session = await begin(SLOW, 'Write.');
-    const { page } = await stage.open(`/sessions/${session}`);
+    const { page } = await fixture.open(`/sessions/${session}`);
     await page.getByText('The agent is writing.').waitFor();
     await page.getByText('word word').first().waitFor();
     const message = page.getByRole('textbox', { name: 'Message' });
     await message.fill('And then?');
     await page.getByRole('button', { name: 'Queue' }).click();
-    await page.getByText('1 queued').waitFor();
-    const said = page.getByRole('article', { name: 'User says' }).last();
-    await said.getByText('Queued', { exact: true }).waitFor();
-    await said.getByText('And then?').waitFor();
+    await page.getByText('1 message queued').waitFor();
+    const messages = page.getByRole('article', { name: 'Message from User' }).last();
+    await messages.getByText('Queued', { exact: true }).waitFor();
+    await messages.getByText('And then?').waitFor();
     expect(await message.inputValue()).toBe('');
-    await page.getByRole('button', { name: 'Interrupt' }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Turn interrupted').waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('The agent is writing.').waitFor();
     await message.fill('Stop, and say this.');
-    await page.getByRole('button', { name: 'Other ways to send' }).click();
-    await page.getByRole('menuitem', { name: 'Interrupt, then send' }).click();
+    await page.getByRole('button', { name: 'More send options' }).click();
+    await page.getByRole('menuitem', { name: 'Interrupt and send' }).click();
     await conversation(page).getByText('Stop, and say this.').waitFor();
     await until('two turns were interrupted', async () => {
-      const { body } = await stage.api.get(`/sessions/${session}/turns`);
+      const { body } = await fixture.api.get(`/sessions/${session}/turns`);
       return (
         (body.data as { status: string }[]).filter(({ status }) => status === 'interrupted').length === 2
       );
     });
-    await stage.api.post(`/sessions/${session}/interrupt`);
+    await fixture.api.post(`/sessions/${session}/interrupt`);
     await page.context().close();
   });
 
-  it('goes on where it stopped when the network was gone, without a gap and without a repetition', async () => {
+  it('resumes after a network failure without missing or repeated events', async () => {
     const session = await begin({}, 'before');
     await ended(session);
-    const { page, context } = await stage.open(`/sessions/${session}`);
+    const { page, context } = await fixture.open(`/sessions/${session}`);
     await page.getByText('Connection: Live').waitFor();
-    expect(await page.getByRole('status').filter({ hasText: 'as it happens' }).count()).toBe(0);
+    expect(await page.getByRole('status').filter({ hasText: 'as they happen' }).count()).toBe(0);
     await context.setOffline(true);
     await page.getByText('Connection: Reconnecting').waitFor();
-    await page.getByRole('status').filter({ hasText: 'The line is down.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Connection lost.' }).waitFor();
     for (const content of ['first while away', 'second while away'])
-      await stage.api.post(`/sessions/${session}/messages`, { content });
+      await fixture.api.post(`/sessions/${session}/messages`, { content });
     await until('both have been answered', async () => (await shown(session)).queued_turns === 0);
     await ended(session);
     await context.setOffline(false);
@@ -151,24 +152,31 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('shows turns as stretches of time, each of which leads to its event', async () => {
+  it('shows turns as time spans that link to their events', async () => {
     const session = await begin(CAREFUL, 'time');
-    const { page, complaints } = await stage.open(`/sessions/${session}?view=timeline`);
+    await until('the call needs an approval', async () => (await shown(session)).needs_action === true);
+    const { page, consoleMessages } = await fixture.open('/sessions');
+    const turnRequests: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes(`/sessions/${session}/turns`)) turnRequests.push(request.url());
+    });
+    await page.goto(`/sessions/${session}?view=timeline`);
     await page.getByRole('link', { name: /Approval of calculator/ }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('link', { name: /Approval of calculator/ }).click();
     await page.getByRole('heading', { name: /approval\.requested/ }).waitFor();
+    expect(turnRequests).toHaveLength(1);
     expect(new URL(page.url()).searchParams.get('view')).toBe('raw');
-    expect(complaints).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     await page.context().close();
   });
 
-  it('shows every event as it stands in the journal, by type, with keys, and under a link', async () => {
+  it('shows the raw events with type filters, keyboard navigation and links', async () => {
     const session = await begin({}, 'raw');
     await ended(session);
-    const { body } = await stage.api.get(`/sessions/${session}/events?limit=100`);
+    const { body } = await fixture.api.get(`/sessions/${session}/events?limit=100`);
     const events = body.data as { seq: number; type: string }[];
-    const { page } = await stage.open(`/sessions/${session}?view=raw`);
+    const { page } = await fixture.open(`/sessions/${session}?view=raw`);
     const list = page.getByRole('listbox', { name: 'Events' });
     await list.focus();
     await page.keyboard.press('End');
@@ -177,7 +185,7 @@ describe('the page of a session', () => {
     expect(JSON.parse((await code.textContent()) ?? '')).toEqual(last);
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { name: `${(last?.seq ?? 0) - 1} turn.completed` }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('combobox', { name: 'Types' }).click();
     await page.getByRole('option', { name: 'user.*' }).click();
     const some = page.getByRole('listbox', { name: 'Events of these types' });
@@ -194,15 +202,15 @@ describe('the page of a session', () => {
   it('forks from a message', async () => {
     const session = await begin({}, 'one');
     await ended(session);
-    await stage.api.post(`/sessions/${session}/messages`, { content: 'two' });
+    await fixture.api.post(`/sessions/${session}/messages`, { content: 'two' });
     await until('both have been answered', async () => Number((await shown(session)).last_seq) >= 20);
     await ended(session);
-    const { page } = await stage.open(`/sessions/${session}`);
-    const said = page.getByRole('article', { name: 'Agent says' });
-    await said.nth(1).waitFor();
-    await said
+    const { page } = await fixture.open(`/sessions/${session}`);
+    const messages = page.getByRole('article', { name: 'Message from Agent' });
+    await messages.nth(1).waitFor();
+    await messages
       .first()
-      .getByRole('button', { name: /More about event/ })
+      .getByRole('button', { name: /Actions for event/ })
       .click();
     await page.getByRole('menuitem', { name: 'Fork from here' }).click();
     await page.getByText(`Forked from ${session}`).waitFor();
@@ -211,11 +219,11 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('is renamed, archived and deleted, each said in words', async () => {
+  it('renames, archives and deletes the session with a notification for each', async () => {
     const session = await begin({}, 'to be gone');
     await ended(session);
-    const { page } = await stage.open(`/sessions/${session}`);
-    const more = page.getByRole('button', { name: 'More about this session' });
+    const { page } = await fixture.open(`/sessions/${session}`);
+    const more = page.getByRole('button', { name: 'Session actions' });
     const name = '🦊 שלום '.repeat(20).trim();
     await more.click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
@@ -229,25 +237,25 @@ describe('the page of a session', () => {
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
     await more.click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('gone for good').waitFor();
+    await page.getByRole('dialog').getByText('permanently').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
-    expect((await stage.api.get(`/sessions/${session}`)).status).toBe(404);
+    expect((await fixture.api.get(`/sessions/${session}`)).status).toBe(404);
     await page.context().close();
   });
 
-  it('says when it is deleted while somebody looks at it', async () => {
+  it('shows that the session was deleted while the page is open', async () => {
     const session = await begin({}, 'soon gone');
     await ended(session);
-    const { page } = await stage.open(`/sessions/${session}`);
+    const { page } = await fixture.open(`/sessions/${session}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('too late');
     await page.getByText('Connection: Live').waitFor();
-    await stage.api.send('DELETE', `/sessions/${session}`);
-    await page.getByRole('alert').getByText('The session is deleted').waitFor();
+    await fixture.api.send('DELETE', `/sessions/${session}`);
+    await page.getByRole('alert').getByText('This session was deleted').waitFor();
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
     await conversation(page).getByText('soon gone', { exact: true }).first().waitFor();
     await page.getByRole('tab', { name: 'Files' }).click();
-    await page.getByText('cannot be read any more').waitFor();
+    await page.getByText('no longer available').waitFor();
     for (const name of [/Download/, 'Upload', 'Try again'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.getByRole('link', { name: 'Show your sessions' }).click();
@@ -255,10 +263,10 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('says when nobody answers, and keeps what is written', async () => {
+  it('shows an unreachable service and keeps the unsent message', async () => {
     const session = await begin({}, 'quiet');
     await ended(session);
-    const { page } = await stage.open('/sessions');
+    const { page } = await fixture.open('/sessions');
     await page.clock.install();
     await page.goto(`/sessions/${session}`);
     const message = page.getByRole('textbox', { name: 'Message' });
@@ -269,10 +277,10 @@ describe('the page of a session', () => {
     await page.keyboard.press('Enter');
     await first;
     await page.clock.fastForward(30_000);
-    await page.getByRole('alert').getByText('The service does not answer.').waitFor();
+    await page.getByRole('alert').getByText('The service did not respond in time.').waitFor();
     expect(await message.inputValue()).toBe('Anybody there?');
 
-    // While the next attempt is on its way, somebody writes on.
+    // The user edits the message during the retry.
     await page.unroute(messages);
     const held = Promise.withResolvers<void>();
     await page.route(messages, async (route) => {
@@ -288,10 +296,10 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('keeps what is being written while another view is looked at', async () => {
+  it('keeps the unsent message when the view changes', async () => {
     const session = await begin({}, 'views');
     await ended(session);
-    const { page } = await stage.open(`/sessions/${session}`);
+    const { page } = await fixture.open(`/sessions/${session}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('tab', { name: 'Chat' }).click();
@@ -299,14 +307,14 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('has what an agent calls a heading below its own, and its lines as they are', async () => {
+  it('renders Markdown headings below the page headings without gaps and keeps line breaks', async () => {
     const text = '# Report\n\n## Part\n\n##### Deep\n\nDone.\nAll of it.';
     const session = await begin({}, text);
-    const { page } = await stage.open(`/sessions/${session}`);
-    const said = page.getByRole('article', { name: 'Agent says' });
-    await said.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
-    await said.getByRole('heading', { level: 4, name: 'Part' }).waitFor();
-    await said.getByRole('heading', { level: 6, name: 'Deep' }).waitFor();
+    const { page } = await fixture.open(`/sessions/${session}`);
+    const messages = page.getByRole('article', { name: 'Message from Agent' });
+    await messages.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
+    await messages.getByRole('heading', { level: 4, name: 'Part' }).waitFor();
+    await messages.getByRole('heading', { level: 5, name: 'Deep' }).waitFor();
     expect(await page.evaluate(`document.querySelector('article .prose > p').innerText`)).toBe(
       'Done.\nAll of it.',
     );
@@ -314,11 +322,11 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('is found in the list by its agent, whose name stands there', async () => {
+  it('is found in the session list by the name of its agent', async () => {
     const names = ['Finder 🔎', 'وكيل البحث'];
     for (const name of names) await ended(await begin({ name }, `by ${name}`));
-    const { page } = await stage.open('/sessions');
-    // As if thousands of agents were newer.
+    const { page } = await fixture.open('/sessions');
+    // Simulates an agent that is not among the newest agents.
     await page.route('**/api/v1/agents', (route) =>
       route.continue({ url: `${route.request().url()}?limit=1` }),
     );
@@ -327,8 +335,8 @@ describe('the page of a session', () => {
     for (const name of names) await row(name).getByRole('link', { name, exact: true }).waitFor();
     const filter = page.getByRole('combobox', { name: 'Agent' });
     await filter.click();
-    await page.getByRole('combobox', { name: 'Find an agent by name' }).fill('Finder');
-    await until('it is left alone', async () => {
+    await page.getByRole('combobox', { name: 'Search agents by name' }).fill('Finder');
+    await until('no more requests are sent', async () => {
       const [first = '', ...others] = await page.getByRole('option').allTextContents();
       return first.startsWith('Finder') && others.length === 0;
     });
@@ -338,21 +346,21 @@ describe('the page of a session', () => {
     await row(names[1] ?? '').waitFor({ state: 'detached' });
     await page.reload();
     await row(names[0] ?? '').waitFor();
-    await until('its name is there', async () => (await filter.textContent()) === names[0]);
-    expect(await seriousFindings(page)).toEqual([]);
+    await until('the filter shows its name', async () => (await filter.textContent()) === names[0]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Agent: any' }).click();
     await row(names[1] ?? '').waitFor();
     expect(new URL(page.url()).searchParams.has('agent')).toBe(false);
     await page.context().close();
   });
 
-  it('makes no link of an address that would run something', async () => {
+  it('renders no links for javascript: URLs', async () => {
     const text = '[run](javascript:alert(1)) ![look](javascript:alert(2)) [read](https://example.com/)';
     const session = await begin({}, text);
-    const { page } = await stage.open(`/sessions/${session}`);
-    const said = page.getByRole('article', { name: 'Agent says' });
-    await said.getByRole('link', { name: 'read' }).waitFor();
-    const addresses = await said
+    const { page } = await fixture.open(`/sessions/${session}`);
+    const messages = page.getByRole('article', { name: 'Message from Agent' });
+    await messages.getByRole('link', { name: 'read' }).waitFor();
+    const addresses = await messages
       .locator('a')
       .evaluateAll((links: { getAttribute(name: string): string | null }[]) =>
         links.map((link) => link.getAttribute('href')),
@@ -361,16 +369,16 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('is found, opened and answered without a mouse', async () => {
+  it('is found, opened and answered with the keyboard only', async () => {
     const session = await begin({ ...CAREFUL, name: 'By keyboard' }, 'keyboard only');
     await ended(session, 'requires_action');
-    const { page } = await stage.open('/');
+    const { page } = await fixture.open('/');
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Triggers').waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Triggers').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+k');
     await page
@@ -380,14 +388,14 @@ describe('the page of a session', () => {
       .waitFor();
     await page.keyboard.type('keyboard only');
     await page.getByRole('option', { name: /keyboard only/ }).waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/sessions/${session}`);
     const allow = page.getByRole('button', { name: 'Allow' });
     await tabTo(page, allow);
     await page.keyboard.press('Enter');
     await conversation(page).getByText('It is 42 then.').waitFor();
-    // The button has gone; what has come is told.
+    // The button is gone and the result is announced.
     await page
       .getByRole('button', { name: /^calculator/ })
       .and(page.locator(':focus'))
@@ -400,22 +408,25 @@ describe('the page of a session', () => {
     await page.context().close();
   });
 
-  it('is nothing to complain about at the width of a phone', async () => {
+  it('has no serious axe violations at the width of a phone', async () => {
     const session = await begin(CAREFUL, 'a very long word: '.concat('x'.repeat(500)));
     await ended(session, 'requires_action');
-    const { page, complaints } = await stage.open(`/sessions/${session}`, { width: 360, theme: 'dark' });
+    const { page, consoleMessages } = await fixture.open(`/sessions/${session}`, {
+      width: 360,
+      theme: 'dark',
+    });
     for (const tab of ['Timeline', 'Raw', 'Chat']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tab', { name: tab, selected: true }).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     }
     await page.getByRole('button', { name: 'Allow' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     await page.context().close();
   });
 
-  it('says that there is none, and what to do, where there is none', async () => {
-    const { page } = await stage.open('/sessions/ses_00000000000000000000000000');
+  it('shows the next step when there are no sessions', async () => {
+    const { page } = await fixture.open('/sessions/ses_00000000000000000000000000');
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await page.goto('/no/such/page');
     await page.getByRole('heading', { name: 'Not found' }).waitFor();

@@ -5,8 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERYWHERE, openStage, type Scene, type Stage, seriousFindings, tabTo } from './stage.ts';
-import { button, dialog, secretOf } from './triggers.ts';
+import {
+  axeViolations,
+  type ConsoleFixture,
+  type ConsolePage,
+  PAGE_STORAGE,
+  startConsole,
+  tabTo,
+} from './console-fixture.ts';
+import { button, dialog, secretOf } from './trigger-helpers.ts';
 
 const run = promisify(execFile);
 
@@ -21,17 +28,17 @@ const SENDERS: { tab: string; file: string; command: [program: string, ...args: 
   { tab: 'Go', file: 'send.go', command: ['go', 'run'] },
 ];
 
-let stage: Stage;
+let fixture: ConsoleFixture;
 beforeAll(async () => {
-  stage = await openStage();
-  await stage.api.createAgent({ name: NAME });
+  fixture = await startConsole();
+  await fixture.api.createAgent({ name: NAME });
 });
-afterAll(() => stage?.[Symbol.asyncDispose]());
+afterAll(() => fixture?.[Symbol.asyncDispose]());
 
 const shownText = async (part: Locator) => (await part.textContent()) ?? '';
 
-/** Everything that the renderer still holds, once what nobody needs is gone. */
-async function heapOf({ context, page }: Scene): Promise<string> {
+/** Returns a heap snapshot of the renderer after a garbage collection. */
+async function heapOf({ context, page }: ConsolePage): Promise<string> {
   const session = await context.newCDPSession(page);
   const chunks: string[] = [];
   session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => chunks.push(chunk));
@@ -40,24 +47,24 @@ async function heapOf({ context, page }: Scene): Promise<string> {
   return chunks.join('');
 }
 
-describe('triggers', () => {
-  describe('by keyboard alone', () => {
-    let scene: Scene;
+describe('trigger pages', () => {
+  describe('with the keyboard only', () => {
+    let consolePage: ConsolePage;
     let page: Page;
     let secret: string;
     beforeAll(async () => {
-      scene = await stage.open('/triggers');
-      ({ page } = scene);
+      consolePage = await fixture.open('/triggers');
+      ({ page } = consolePage);
     });
 
-    it('are empty first, and n leads to a form that shows what the agent gets', async () => {
-      await page.getByText('There is no trigger yet').waitFor();
-      expect(await seriousFindings(page)).toEqual([]);
+    it('show an empty list, open the form with n and preview the message to the agent', async () => {
+      await page.getByText('No triggers yet').waitFor();
+      expect(await axeViolations(page)).toEqual([]);
       await page.keyboard.press('n');
       const agent = page.getByRole('combobox', { name: 'Agent' });
       await tabTo(page, agent);
       await page.keyboard.press('Enter');
-      const name = page.getByRole('combobox', { name: 'Find an agent by name' });
+      const name = page.getByRole('combobox', { name: 'Search agents by name' });
       await name.and(page.locator(':focus')).waitFor();
       await page.keyboard.type('whose name');
       await page.getByRole('option', { name: NAME }).waitFor();
@@ -67,12 +74,12 @@ describe('triggers', () => {
       expect(await page.getByRole('radio', { name: 'Webhook (HMAC-signed)' }).isChecked()).toBe(true);
       await tabTo(page, page.getByRole('textbox', { name: 'Prompt prefix' }));
       await page.keyboard.type(PREFIX);
-      const preview = page.getByRole('region', { name: 'What the agent gets' });
+      const preview = page.getByRole('region', { name: 'Message to the agent' });
       expect(await preview.locator('pre').textContent()).toBe(`${PREFIX}\n\n{"event": "hello"}`);
-      expect(await seriousFindings(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
     });
 
-    it('show their secret once, until it is said to be stored', async () => {
+    it('show the secret once, until it is confirmed as stored', async () => {
       await tabTo(page, button(page, 'Create trigger'));
       const answered = secretOf(page);
       await page.keyboard.press('Enter');
@@ -84,11 +91,11 @@ describe('triggers', () => {
       await page.goBack().catch(() => undefined);
       await region.waitFor();
       expect(await button(page, 'Done').isDisabled()).toBe(true);
-      expect(await seriousFindings(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
       await tabTo(page, button(page, 'Copy: Shared secret'));
       await page.keyboard.press('Enter');
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret);
-      // Code that is shared shares no secret.
+      // The example code contains no secret.
       expect(await shownText(dialog(page).getByRole('region', { name: 'Sender with curl' }))).not.toContain(
         secret,
       );
@@ -100,16 +107,16 @@ describe('triggers', () => {
       await page.getByText('Waiting for your first request').waitFor();
     });
 
-    it('leave nothing of it behind', async () => {
-      expect(await page.evaluate<string>(EVERYWHERE)).not.toContain(secret);
-      expect((await heapOf(scene)).includes(secret)).toBe(false);
+    it('keep no copy of the secret in the page', async () => {
+      expect(await page.evaluate<string>(PAGE_STORAGE)).not.toContain(secret);
+      expect((await heapOf(consolePage)).includes(secret)).toBe(false);
       await page.reload();
       await page.getByText('Waiting for your first request').waitFor();
-      expect(await page.evaluate<string>(EVERYWHERE)).not.toContain(secret);
-      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate<string>(PAGE_STORAGE)).not.toContain(secret);
+      expect(await axeViolations(page)).toEqual([]);
     });
 
-    it('say why a request was refused, and light up for the first one that is not', async () => {
+    it('show why a request was rejected and highlight the first accepted one', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'senders-'));
       const send = async ({ tab, file, command }: (typeof SENDERS)[number], key: string, body: string) => {
         await tabTo(page, page.getByRole('tab', { selected: true }));
@@ -132,7 +139,7 @@ describe('triggers', () => {
       };
       try {
         await expect(send(SENDERS[0]!, 'whsec_of_somebody_else', BODY)).rejects.toThrow();
-        await page.getByText('A request has arrived, and was refused').waitFor();
+        await page.getByText('A request arrived and was rejected').waitFor();
         const log = page.getByRole('table', { name: 'Requests' });
         await log.getByText('The signature did not match.').waitFor();
         await log.getByText('bad_signature').waitFor();
@@ -143,7 +150,7 @@ describe('triggers', () => {
           sessions.push(data.session_id);
         }
         for (const id of sessions) {
-          const { body } = await stage.api.get(`/sessions/${id}/events?types=user.message`);
+          const { body } = await fixture.api.get(`/sessions/${id}/events?types=user.message`);
           expect(body.data).toMatchObject([
             { data: { content: [{ type: 'text', text: `${PREFIX}\n\n${BODY}` }] } },
           ]);
@@ -152,15 +159,15 @@ describe('triggers', () => {
         await page.getByText('Your first request has arrived').waitFor();
         await page
           .getByRole('status')
-          .filter({ hasText: /^(New request\.|\d new requests\. The last one:) Accepted/ })
+          .filter({ hasText: /^(New request\.|\d+ new requests\. Last request:) Accepted/ })
           .waitFor();
       } finally {
         await rm(directory, { recursive: true });
       }
-      expect(await seriousFindings(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
     });
 
-    it('lead to the session that a request has started', async () => {
+    it('link to the session that a request started', async () => {
       const link = page
         .getByRole('table', { name: 'Requests' })
         .getByRole('link', { name: 'Open the session' });
@@ -168,14 +175,14 @@ describe('triggers', () => {
       await tabTo(page, link.first());
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/sessions/${id}*`);
-      expect(scene.complaints).toEqual([]);
-      await scene.context.close();
+      expect(consolePage.consoleMessages).toEqual([]);
+      await consolePage.context.close();
     });
   });
 
-  it('are made once when the answer is lost, and say that their secret is lost with it', async () => {
-    const own = await stage.api.createAgent({ name: 'Lost' });
-    const { page, context } = await stage.open(`/triggers/new?agent=${own}`);
+  it('create one trigger when the response is lost and report the lost secret', async () => {
+    const own = await fixture.api.createAgent({ name: 'Lost' });
+    const { page, context } = await fixture.open(`/triggers/new?agent=${own}`);
     let lost = 0;
     await page.route(
       '**/deployments',
@@ -190,13 +197,13 @@ describe('triggers', () => {
     await page.getByText('The service cannot be reached.').waitFor();
     expect(lost).toBe(1);
     await button(page, 'Create trigger').click();
-    await dialog(page).getByText('its secret is gone').waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    await dialog(page).getByText('its secret was lost').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
     const answered = secretOf(page);
-    await button(page, 'Delete it and create another').click();
+    await button(page, 'Delete and create another').click();
     expect(await answered).toMatch(/^whsec_/);
     await page.getByText('Store the secret now').waitFor();
-    const { body } = await stage.api.get(`/admin/agents/${own}/deployments`);
+    const { body } = await fixture.api.get(`/admin/agents/${own}/deployments`);
     expect(body.data).toHaveLength(1);
     await context.close();
   });

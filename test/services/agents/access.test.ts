@@ -6,28 +6,28 @@ import { until } from '../../support/wait.ts';
 import { assistantChange, assistantRequest } from './assistants.ts';
 import { environmentChange, environmentRequest } from './environments.ts';
 import {
-  type AgentsUnderTest,
+  type AgentsSystem,
+  administrator,
   agentRequest,
   alice,
   bob,
   change,
-  created,
-  openAgentsUnderTest,
-  root,
-} from './open.ts';
+  createAgent,
+  openAgentsSystem,
+} from './system.ts';
 
 const EVERYBODY = { visibility: 'public', managers: [], users: [], groups: [] };
 const HOUR_MS = 60 * 60 * 1000;
 
-describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
-  let agents: AgentsUnderTest;
+describe.each(TRANSPORTS)('the peers and callers of the agents service, %s', (transport) => {
+  let agents: AgentsSystem;
   let agentId: string;
   let clock: FakeClock;
 
   beforeAll(async () => {
     clock = createFakeClock();
-    agents = await openAgentsUnderTest(transport, { clock });
-    agentId = await created(agents);
+    agents = await openAgentsSystem(transport, { clock });
+    agentId = await createAgent(agents);
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
@@ -96,10 +96,10 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     stranger: [],
   };
 
-  it.each(Object.keys(allowed))('lets %s call what it needs and nothing else', async (peer) => {
+  it.each(Object.keys(allowed))('allows %s to call only its RPCs', async (peer) => {
     const open: Method[] = [];
     for (const method of METHODS) {
-      const code = await call(method, peer, root).then(
+      const code = await call(method, peer, administrator).then(
         () => 'OK',
         (error: { code: string }) => error.code,
       );
@@ -111,21 +111,21 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
   const forRunners: Method[] = ['getAgentVersion', 'resolveEnvironment'];
 
   it.each(METHODS.filter((method) => !forRunners.includes(method)))(
-    'refuses %s for nobody',
+    'refuses %s without a user',
     async (method) => {
       const peer = Object.keys(allowed).find((one) => allowed[one]?.includes(method)) ?? '';
       await expect(call(method, peer)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     },
   );
 
-  it("answers for somebody else's agent exactly as for one that is not there", async () => {
+  it('returns the same error for an agent of another user and for an absent agent', async () => {
     const refusalOf = (work: Promise<unknown>) =>
       work.then(
         (answer) => ({ answer }),
         ({ code, message, details }) => ({ code, message, details }),
       );
     const absent = agentId.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    for (const ask of [
+    for (const send of [
       (id: string) => agents.edge.getAgent({ agentId: id }, bob),
       (id: string) => agents.edge.updateAgent(change(id, { name: 'Mine' }), bob),
       (id: string) => agents.edge.deleteAgent({ agentId: id }, bob),
@@ -137,12 +137,12 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
       (id: string) => agents.edge.setAgentAccess({ agentId: id, access: EVERYBODY }, bob),
       (id: string) => agents.as('sessions').getLevel({ agentId: id }, bob),
     ]) {
-      expect(await refusalOf(ask(agentId))).toEqual(await refusalOf(ask(absent)));
+      expect(await refusalOf(send(agentId))).toEqual(await refusalOf(send(absent)));
     }
     expect((await agents.edge.listAgents({ q: agentId, page }, bob)).agents).toEqual([]);
   });
 
-  it('never changes a version, whatever it tries', async () => {
+  it('cannot update or delete a version in the database', async () => {
     await using database = await openClient();
     await database.query('set role ahs_agents');
     for (const statement of [
@@ -155,16 +155,16 @@ describe.each(TRANSPORTS)('who may do what with agents, %s', (transport) => {
     }
   });
 
-  it('forgets an idempotency key after a day', async () => {
+  it('expires an idempotency key after a day', async () => {
     const request = agentRequest({ idempotencyKey: 'yesterday' });
     const first = await agents.edge.createAgent(request, alice);
     await using database = await openClient();
-    const kept = async () => (await database.query('select from agents.idempotency_keys')).rowCount;
-    expect(await kept()).toBe(1);
+    const keyCount = async () => (await database.query('select from agents.idempotency_keys')).rowCount;
+    expect(await keyCount()).toBe(1);
     clock.advance(23 * HOUR_MS);
-    await until('the key is gone', async () => {
+    await until('the key is expired', async () => {
       clock.advance(HOUR_MS);
-      return (await kept()) === 0;
+      return (await keyCount()) === 0;
     });
     const second = await agents.edge.createAgent(request, alice);
     expect(second.replayed).toBe(false);

@@ -5,24 +5,24 @@ import { ABSENT_ASSISTANT, assistantChange, assistantRequest, createdAssistant }
 import { ABSENT_ENVIRONMENT, createdEnvironment, environmentChange } from './environments.ts';
 import {
   ABSENT,
-  type AgentsUnderTest,
+  type AgentsSystem,
+  administrator,
   alice,
   bob,
-  created,
-  openAgentsUnderTest,
+  createAgent,
+  openAgentsSystem,
   RUNTIME,
-  root,
-} from './open.ts';
+} from './system.ts';
 
 describe.each(TRANSPORTS)('assistants, %s', (transport) => {
-  const told: string[] = [];
-  let agents: AgentsUnderTest;
+  const calls: string[] = [];
+  let agents: AgentsSystem;
 
   beforeAll(async () => {
     const bus = createLocalBus();
-    bus.subscribe('agents.changed', (id) => told.push(id));
-    const settle = async () => void told.push('settled');
-    agents = await openAgentsUnderTest(transport, { bus: { ...bus, settle } });
+    bus.subscribe('agents.changed', (id) => calls.push(id));
+    const awaitPropagation = async () => void calls.push('propagated');
+    agents = await openAgentsSystem(transport, { bus: { ...bus, awaitPropagation } });
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
@@ -37,7 +37,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
   const runtimeOf = (agentId: string, version = 0) =>
     agents.as('runner').getAgentVersion({ agentId, version });
 
-  it('gives an assistant back as it is then read', async () => {
+  it('returns an assistant as GetAssistant then returns it', async () => {
     const request = assistantRequest({
       name: ' Helper ',
       description: 'Helps',
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     expect(await read(assistant!.assistantId)).toEqual(assistant);
   });
 
-  it('repeats a creation with the same key, which no agent can have meanwhile', async () => {
+  it('replays a creation with the same idempotency key, and refuses the key for an agent', async () => {
     const request = assistantRequest({ idempotencyKey: `key-${transport}` });
     const { assistant } = await agents.edge.createAssistant(request, alice);
     await update(assistant!.assistantId, { name: 'Renamed' });
@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     await expect(agent).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_CONFLICT' });
   });
 
-  it('refuses what it would refuse of an agent, and an environment that is not there', async () => {
+  it('applies the checks of agents and refuses an unknown environment', async () => {
     const refused = (pointers: string[]) => ({
       code: 'INVALID_REQUEST',
       details: pointers.map((pointer) => ({ pointer })),
@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     await expect(update(assistantId, { model: 'none' })).rejects.toMatchObject(refused(['/model']));
   });
 
-  it('is what it was last changed to, for whoever runs it', async () => {
+  it('resolves to its newest runtime after every change', async () => {
     const before = await createdAssistant(agents);
     const { assistantId } = before;
     expect(await resolve(assistantId)).toEqual({ agentId: assistantId, version: 0 });
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     await expect(foreign).rejects.toMatchObject({ code: 'AGENT_VERSION_NOT_FOUND' });
   });
 
-  it('loses none of the changes that meet', async () => {
+  it('applies all concurrent changes', async () => {
     const { assistantId } = await createdAssistant(agents);
     await Promise.all([
       update(assistantId, { name: 'Named' }),
@@ -126,12 +126,12 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     });
   });
 
-  it('lists them newest first, by a part of the name or description or an id', async () => {
+  it('lists assistants newest first, filtered by name, description or id', async () => {
     const caller = { caller: { userId: `usr_${'C'.repeat(26)}`, roles: ['member'] } };
-    const made = [];
+    const created = [];
     for (const name of ['one', 'two', 'three'])
-      made.unshift(await createdAssistant(agents, { name }, caller));
-    expect((await list('', caller)).assistants).toEqual(made);
+      created.unshift(await createdAssistant(agents, { name }, caller));
+    expect((await list('', caller)).assistants).toEqual(created);
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -140,16 +140,16 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
       cursor = answer.page?.nextCursor ?? '';
     } while (cursor !== '');
     expect(seen).toEqual(['three', 'two', 'one']);
-    expect((await list('TW', caller)).assistants).toEqual([made[1]]);
-    expect((await list(made[2]!.assistantId, caller)).assistants).toEqual([made[2]]);
+    expect((await list('TW', caller)).assistants).toEqual([created[1]]);
+    expect((await list(created[2]!.assistantId, caller)).assistants).toEqual([created[2]]);
     const { page } = await agents.edge.listAssistants({ q: '', page: { limit: 1, cursor: '' } }, caller);
     const elsewhere = agents.edge.listAgents({ q: '', page: { limit: 1, cursor: page!.nextCursor } }, caller);
     await expect(elsewhere).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
   });
 
-  it('is never found as an agent, nor an agent as an assistant', async () => {
+  it('never returns an assistant as an agent or an agent as an assistant', async () => {
     const { assistantId } = await createdAssistant(agents, { name: 'hidden' });
-    const agentId = await created(agents, { name: 'hidden' });
+    const agentId = await createAgent(agents, { name: 'hidden' });
     const { edge } = agents;
     const listed = await edge.listAgents({ q: 'hidden', page: firstPage }, alice);
     expect(listed.agents.map((agent) => agent.agentId)).toEqual([agentId]);
@@ -169,7 +169,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     await expect(edge.deleteAssistant({ assistantId: agentId }, alice)).rejects.toMatchObject(notFound);
   });
 
-  it('is its owner’s alone, whatever another user asks', async () => {
+  it('is hidden from other users in every RPC', async () => {
     const { assistantId } = await createdAssistant(agents);
     await expect(read(assistantId, bob)).rejects.toMatchObject(notFound);
     await expect(update(assistantId, { name: 'x' }, bob)).rejects.toMatchObject(notFound);
@@ -185,35 +185,35 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     });
   });
 
-  it('starts nothing while it or its environment is disabled', async () => {
+  it('refuses to start sessions while the assistant or its environment is disabled', async () => {
     const { environmentId } = await createdEnvironment(agents);
     const { assistantId } = await createdAssistant(agents, { runtime: { ...RUNTIME, environmentId } });
     const turn = (enabled: boolean) =>
-      agents.edge.updateEnvironment(environmentChange(environmentId, { enabled }), root);
+      agents.edge.updateEnvironment(environmentChange(environmentId, { enabled }), administrator);
     await turn(false);
     await expect(resolve(assistantId)).rejects.toMatchObject({ code: 'ENVIRONMENT_DISABLED' });
     await turn(true);
     await resolve(assistantId);
-    told.length = 0;
+    calls.length = 0;
     await update(assistantId, { enabled: false });
-    expect(told).toEqual([assistantId, 'settled']);
+    expect(calls).toEqual([assistantId, 'propagated']);
     await expect(resolve(assistantId)).rejects.toMatchObject({ code: 'AGENT_NOT_RUNNABLE' });
-    // What has begun goes on.
+    // Running sessions continue.
     await runtimeOf(assistantId);
-    const removal = agents.edge.deleteEnvironment({ environmentId }, root);
+    const removal = agents.edge.deleteEnvironment({ environmentId }, administrator);
     await expect(removal).rejects.toMatchObject({ code: 'RESOURCE_IN_USE' });
     await agents.edge.deleteAssistant({ assistantId }, alice);
-    await agents.edge.deleteEnvironment({ environmentId }, root);
+    await agents.edge.deleteEnvironment({ environmentId }, administrator);
   });
 
-  it('is out of every read when it is deleted, and no turn begins with it', async () => {
+  it('is absent from every read after its deletion and starts no turn', async () => {
     const { assistantId } = await createdAssistant(agents, { name: 'doomed' });
-    told.length = 0;
+    calls.length = 0;
     const outcomes = await Promise.allSettled(
       Array.from({ length: 3 }, () => agents.edge.deleteAssistant({ assistantId }, alice)),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(told).toEqual([assistantId, 'settled']);
+    expect(calls).toEqual([assistantId, 'propagated']);
     await expect(read(assistantId)).rejects.toMatchObject(notFound);
     await expect(update(assistantId, { name: 'x' })).rejects.toMatchObject(notFound);
     await expect(resolve(assistantId)).rejects.toMatchObject(notFound);

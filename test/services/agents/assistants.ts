@@ -1,9 +1,9 @@
 import type { Assistant, CreateAssistantRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { type AgentsUnderTest, alice, RUNTIME } from './open.ts';
+import { type AgentsSystem, alice, RUNTIME } from './system.ts';
 
 export const ABSENT_ASSISTANT = 'ast_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-/** A request that is fine as it is. */
+/** A valid request. */
 export function assistantRequest(overrides: Partial<CreateAssistantRequest> = {}): CreateAssistantRequest {
   return {
     name: 'Helper',
@@ -16,13 +16,13 @@ export function assistantRequest(overrides: Partial<CreateAssistantRequest> = {}
   };
 }
 
-/** A change of one assistant that brings only what it is given. */
+/** An update request with only the given fields. */
 export function assistantChange(assistantId: string, members: object = {}) {
   return { assistantId, tools: undefined, budget: undefined, metadata: undefined, ...members };
 }
 
 export async function createdAssistant(
-  { edge }: AgentsUnderTest,
+  { edge }: AgentsSystem,
   overrides: Partial<CreateAssistantRequest> = {},
   by = alice,
 ): Promise<Assistant> {

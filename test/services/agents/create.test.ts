@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreateAgentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { type AgentsUnderTest, agentRequest, alice, bob, openAgentsUnderTest, RUNTIME } from './open.ts';
+import { type AgentsSystem, agentRequest, alice, bob, openAgentsSystem, RUNTIME } from './system.ts';
 
 describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
-  let agents: AgentsUnderTest;
+  let agents: AgentsSystem;
   beforeAll(async () => {
-    agents = await openAgentsUnderTest(transport);
+    agents = await openAgentsSystem(transport);
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
   const create = (overrides: Partial<CreateAgentRequest>, by = alice) =>
     agents.edge.createAgent(agentRequest(overrides), by);
 
-  it('gives the agent back as it is then read', async () => {
+  it('returns the agent as GetAgent then returns it', async () => {
     const runtime = {
       model: 'rehearsal/script',
       modelOptionsJson: '{"steps":[{"text":"Hello"}]}',
@@ -49,17 +49,34 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     expect(await agents.edge.getAgent({ agentId: agent!.agentId }, alice)).toEqual({ agent });
   });
 
-  it.each(['anthropic/claude-sonnet-4-5', 'openai/ft:gpt-4o:team::id', 'local/meta-llama/Llama-3.1-8B'])(
-    'has the model %s',
-    async (model) => {
-      const modelOptionsJson =
-        '{"temperature":0.5,"top_p":1,"top_k":3,"seed":-1,"stop_sequences":["a"],"max_output_tokens":9,"x":null}';
-      const { agent } = await create({ runtime: { ...RUNTIME, model, modelOptionsJson } });
-      expect(agent?.runtime).toMatchObject({ model, modelOptionsJson });
-    },
-  );
+  it.each([
+    ['anthropic/claude-sonnet-4-5', 'thinking'],
+    ['openai/ft:gpt-4o:team::id', 'reasoningEffort'],
+    ['local/meta-llama/Llama-3.1-8B', 'x'],
+  ])('accepts the model %s with standard options and its option %s', async (model, option) => {
+    const modelOptionsJson = `{"temperature":0.5,"top_p":1,"top_k":3,"seed":-1,"stop_sequences":["a"],"max_output_tokens":9,"${option}":null}`;
+    const { agent } = await create({ runtime: { ...RUNTIME, model, modelOptionsJson } });
+    expect(agent?.runtime).toMatchObject({ model, modelOptionsJson });
+  });
 
-  it('keeps what it says of tools, and gives a tool of which it says nothing the permission that is safe for it', async () => {
+  it.each([
+    ['openai/gpt-5', { temprature: 1 }, ['/model_options/temprature']],
+    ['openai/gpt-5', { thinking: {}, seed: 1 }, ['/model_options/thinking']],
+    ['anthropic/claude-sonnet-4-5', { reasoningEffort: 'low' }, ['/model_options/reasoningEffort']],
+    [
+      'anthropic/claude-sonnet-4-5',
+      { 'a/b': 1, constructor: 1 },
+      ['/model_options/a~1b', '/model_options/constructor'],
+    ],
+  ])('refuses unknown model options of %s: %j', async (model, options, pointers) => {
+    const runtime = { ...RUNTIME, model, modelOptionsJson: JSON.stringify(options) };
+    await expect(create({ runtime })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: pointers.map((pointer) => ({ pointer, message: `is not an option of the model ${model}` })),
+    });
+  });
+
+  it('stores the permissions of tools, and the default permission for a tool without one', async () => {
     const tools = [
       { name: 'calculator', permission: 'ask' },
       { name: 'current_time', permission: '' },
@@ -71,7 +88,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     ]);
   });
 
-  it('takes everything at its largest', async () => {
+  it('accepts every field at its maximum size', async () => {
     const keys = Array.from({ length: 50 }, (_, index) => `${index}`.padEnd(64, 'k'));
     const metadata = Object.fromEntries(keys.map((key) => [key, '😀'.repeat(500)]));
     const { agent } = await create({
@@ -116,22 +133,22 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     ['a model without a provider', { model: 'echo' }, '/model', /must be <provider>\/<model id>/],
     ['a model without an id', { model: 'rehearsal/' }, '/model', /must be <provider>\/<model id>/],
     [
-      'a provider it does not have',
+      'an unknown provider',
       { model: 'acme/large' },
       '/model',
-      /provider .* there are rehearsal, anthropic, openai, local$/,
+      /provider: rehearsal, anthropic, openai, local$/,
     ],
     ['an inherited name as provider', { model: 'constructor/name' }, '/model', /provider/],
     [
-      'a model it does not have',
+      'an unknown built-in model',
       { model: 'rehearsal/chorus' },
       '/model',
-      /it has rehearsal\/echo, rehearsal\/script/,
+      /of this release: rehearsal\/echo, rehearsal\/script/,
     ],
-    ['a model id with a blank', { model: 'openai/gpt 5' }, '/model', /without blanks/],
-    ['a model id without end', { model: `openai/${'x'.repeat(201)}` }, '/model', /at most 200/],
+    ['a model id with a space', { model: 'openai/gpt 5' }, '/model', /without blanks/],
+    ['a model id of 201 characters', { model: `openai/${'x'.repeat(201)}` }, '/model', /at most 200/],
     [
-      'an endpoint that nobody has added',
+      'an endpoint that is not configured',
       { model: 'nowhere/x' },
       '/model',
       /rehearsal, anthropic, openai, local/,
@@ -142,8 +159,8 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       ['top_p', '1.5', /from 0 to 1/],
       ['top_k', '0.5', /whole number/],
       ['presence_penalty', '[]', /number/],
-      ['stop_sequences', '"END"', /list of texts/],
-      ['stop_sequences', '[""]', /list of texts/],
+      ['stop_sequences', '"END"', /list of non-empty strings/],
+      ['stop_sequences', '[""]', /list of non-empty strings/],
       ['seed', '1.5', /whole number/],
       ['max_output_tokens', '0', /from 1 to/],
     ].map(([name, value, message]): [string, object, string, RegExp] => [
@@ -152,7 +169,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       `/model_options/${name}`,
       message as RegExp,
     ]),
-    ['options that are no JSON', { modelOptionsJson: '{' }, '/model_options', /JSON object/],
+    ['options that are not JSON', { modelOptionsJson: '{' }, '/model_options', /JSON object/],
     ['options that are a list', { modelOptionsJson: '[]' }, '/model_options', /JSON object/],
     ['options that are null', { modelOptionsJson: 'null' }, '/model_options', /JSON object/],
     [
@@ -162,26 +179,26 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       /256 KiB/,
     ],
     [
-      'options nested without end',
+      'options nested 100,000 levels deep',
       { modelOptionsJson: `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}` },
       '/model_options',
       /nested/,
     ],
     ['a system prompt over 256 KiB', { system: 'é'.repeat(128 * 1024 + 1) }, '/system', /256 KiB/],
     [
-      'an environment',
+      'an unknown environment',
       { environmentId: 'env_7ZZZZZZZZZZZZZZZZZZZZZZZZZ' },
       '/environment_id',
-      /does not exist/,
+      /must name an existing environment/,
     ],
     [
-      'a tool it does not have',
+      'an unknown tool',
       { tools: [{ name: 'telepathy', permission: 'allow' }] },
       '/tools/0/name',
-      /does not exist/,
+      /must name a tool of this release/,
     ],
     [
-      'a permission it does not know',
+      'an unknown permission',
       { tools: [{ name: 'calculator', permission: 'maybe' }] },
       '/tools/0/permission',
       /allow, ask, deny/,
@@ -195,7 +212,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
         ],
       },
       '/tools/1/name',
-      /is listed before/,
+      /must not repeat an earlier tool/,
     ],
     ['no steps', { maxSteps: 0 }, '/max_steps', /1 to 1000/],
     ['1001 steps', { maxSteps: 1_001 }, '/max_steps', /1 to 1000/],
@@ -232,7 +249,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
   ])('refuses NUL in %s', async (_, overrides, pointer) => {
     await expect(create(overrides)).rejects.toMatchObject({
       code: 'INVALID_TEXT',
-      details: [{ pointer, message: 'holds a NUL character or a lone surrogate' }],
+      details: [{ pointer, message: 'must not contain a NUL character or a lone surrogate' }],
     });
   });
 
@@ -244,7 +261,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     });
   });
 
-  it('names everything that is wrong at once, and at most twenty of it', async () => {
+  it('reports all problems at once, at most twenty', async () => {
     const several = create({ name: '', visibility: '', runtime: { ...RUNTIME, model: '', maxSteps: 0 } });
     await expect(several).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
@@ -259,7 +276,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     });
   });
 
-  it('names long members of the body in full', async () => {
+  it('reports long pointers unabridged', async () => {
     const long = (index: number) => `${index}`.padEnd(230, '\u4e2d');
     const options = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [long(index), '\0']));
     const runtime = { ...RUNTIME, modelOptionsJson: JSON.stringify({ a: options }) };
@@ -272,13 +289,13 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     });
   });
 
-  it('creates once for one idempotency key, and answers alike', async () => {
+  it('returns the first answer for a repeated idempotency key', async () => {
     const first = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
     const second = await create({ idempotencyKey: 'key-1', metadata: { a: '1' } });
     expect(second).toEqual({ agent: first.agent, replayed: true });
   });
 
-  it('creates once when requests with one key meet', async () => {
+  it('creates one agent for concurrent requests with the same idempotency key', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => create({ name: 'Met', idempotencyKey: 'key-2' })),
     );
@@ -286,21 +303,21 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
     expect(new Set(answers.map((answer) => answer.agent?.agentId)).size).toBe(1);
   });
 
-  it('refuses a key that was used for another agent', async () => {
+  it('refuses an idempotency key of a request with other content', async () => {
     await create({ idempotencyKey: 'key-3' });
     await expect(create({ idempotencyKey: 'key-3', name: 'Other' })).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_CONFLICT',
     });
   });
 
-  it('keeps keys of different users apart', async () => {
+  it('accepts the same idempotency key from different users', async () => {
     const mine = await create({ idempotencyKey: 'key-4' });
     const theirs = await create({ idempotencyKey: 'key-4' }, bob);
     expect(theirs.replayed).toBe(false);
     expect(theirs.agent?.agentId).not.toBe(mine.agent?.agentId);
   });
 
-  it('does not keep a key whose request was refused', async () => {
+  it('accepts the idempotency key of a refused request again', async () => {
     await expect(create({ name: '', idempotencyKey: 'key-5' })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
     });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalBus } from '../../../lib/bus/local.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { ABSENT, type AgentsUnderTest, alice, bob, change, created, openAgentsUnderTest } from './open.ts';
+import { ABSENT, type AgentsSystem, alice, bob, change, createAgent, openAgentsSystem } from './system.ts';
 
 describe.each(TRANSPORTS)('DeleteAgent and ResolveAgent, %s', (transport) => {
-  let agents: AgentsUnderTest;
-  const told: string[] = [];
+  let agents: AgentsSystem;
+  const calls: string[] = [];
 
   beforeAll(async () => {
     const bus = createLocalBus();
-    bus.subscribe('agents.changed', (agentId) => told.push(agentId));
-    const settle = async () => void told.push('settled');
-    agents = await openAgentsUnderTest(transport, { bus: { ...bus, settle } });
+    bus.subscribe('agents.changed', (agentId) => calls.push(agentId));
+    const awaitPropagation = async () => void calls.push('propagated');
+    agents = await openAgentsSystem(transport, { bus: { ...bus, awaitPropagation } });
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
@@ -19,8 +19,8 @@ describe.each(TRANSPORTS)('DeleteAgent and ResolveAgent, %s', (transport) => {
   const firstPage = { limit: 100, cursor: '' };
   const resolve = (agentId: string, by = alice) => agents.as('sessions').resolveAgent({ agentId }, by);
 
-  it('takes the agent out of every read', async () => {
-    const agentId = await created(agents, { name: 'doomed' });
+  it('removes the agent from every read', async () => {
+    const agentId = await createAgent(agents, { name: 'doomed' });
     expect(await agents.edge.deleteAgent({ agentId }, alice)).toEqual({});
     const { edge } = agents;
     await expect(edge.getAgent({ agentId }, alice)).rejects.toMatchObject(notFound);
@@ -34,54 +34,54 @@ describe.each(TRANSPORTS)('DeleteAgent and ResolveAgent, %s', (transport) => {
     expect(await lookUp({ agentIds: [], nameContains: 'doomed' }, alice)).toEqual({ agents: [] });
   });
 
-  it('leaves its versions to turns that still run', async () => {
-    const agentId = await created(agents);
+  it('keeps the versions of a deleted agent readable for running turns', async () => {
+    const agentId = await createAgent(agents);
     await agents.edge.updateAgent(change(agentId, { system: 'Two' }), alice);
     await agents.edge.deleteAgent({ agentId }, alice);
     const { version } = await agents.as('runner').getAgentVersion({ agentId, version: 2 });
     expect(version).toMatchObject({ agentId, version: 2, runtime: { system: 'Two' } });
   });
 
-  it('answers after everybody has been told and nobody can trust the old state', async () => {
-    const agentId = await created(agents);
-    told.length = 0;
+  it('returns after the hint is published and caches have expired', async () => {
+    const agentId = await createAgent(agents);
+    calls.length = 0;
     await agents.edge.deleteAgent({ agentId }, alice);
-    expect(told).toEqual([agentId, 'settled']);
+    expect(calls).toEqual([agentId, 'propagated']);
   });
 
-  it("refuses an absent agent and somebody else's alike, and tells nobody", async () => {
-    const agentId = await created(agents);
-    told.length = 0;
+  it('returns AGENT_NOT_FOUND for an absent agent and for one of another user, without a hint', async () => {
+    const agentId = await createAgent(agents);
+    calls.length = 0;
     await expect(agents.edge.deleteAgent({ agentId }, bob)).rejects.toMatchObject(notFound);
     await expect(agents.edge.deleteAgent({ agentId: ABSENT }, bob)).rejects.toMatchObject(notFound);
     await expect(agents.edge.deleteAgent({ agentId: '\0' }, bob)).rejects.toMatchObject(notFound);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     expect(await resolve(agentId)).toEqual({ agentId, version: 1 });
   });
 
-  it('lets exactly one of several deletes succeed', async () => {
-    const agentId = await created(agents);
+  it('succeeds for exactly one of several concurrent deletions', async () => {
+    const agentId = await createAgent(agents);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 4 }, () => agents.edge.deleteAgent({ agentId }, alice)),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('resolves to the newest version', async () => {
-    const agentId = await created(agents);
+  it('resolves an agent to its newest version', async () => {
+    const agentId = await createAgent(agents);
     await agents.edge.updateAgent(change(agentId, { system: 'Two' }), alice);
     expect(await resolve(agentId)).toEqual({ agentId, version: 2 });
   });
 
-  it('resolves no disabled agent until it is enabled again', async () => {
-    const agentId = await created(agents, { enabled: false });
+  it('refuses to resolve a disabled agent until it is enabled again', async () => {
+    const agentId = await createAgent(agents, { enabled: false });
     await expect(resolve(agentId)).rejects.toMatchObject({ code: 'AGENT_NOT_RUNNABLE' });
     await agents.edge.updateAgent(change(agentId, { enabled: true }), alice);
     expect(await resolve(agentId)).toEqual({ agentId, version: 1 });
   });
 
-  it("resolves neither an absent agent nor somebody else's, disabled or not", async () => {
-    const agentId = await created(agents, { enabled: false });
+  it('refuses to resolve an absent agent and one of another user, disabled or not', async () => {
+    const agentId = await createAgent(agents, { enabled: false });
     await expect(resolve(agentId, bob)).rejects.toMatchObject(notFound);
     await expect(resolve(ABSENT)).rejects.toMatchObject(notFound);
     await expect(resolve('nonsense')).rejects.toMatchObject(notFound);

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS, NETWORKS, PROVIDER_CHOICES, PROVIDERS, type ProviderKind } from '../../../lib/sandboxes.ts';
 import type { CreateEnvironmentRequest } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { environmentRequest, SPEC, specWith } from './environments.ts';
-import { type AgentsUnderTest, openAgentsUnderTest, root } from './open.ts';
+import { type AgentsSystem, administrator, openAgentsSystem } from './system.ts';
 
 describe('CreateEnvironment', () => {
-  let agents: AgentsUnderTest;
+  let agents: AgentsSystem;
   beforeAll(async () => {
-    agents = await openAgentsUnderTest('in process');
+    agents = await openAgentsSystem('in process');
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
   const create = (overrides: Partial<CreateEnvironmentRequest>) =>
-    agents.edge.createEnvironment(environmentRequest(overrides), root);
-  /** The members that are refused; empty when it is created. */
+    agents.edge.createEnvironment(environmentRequest(overrides), administrator);
+  /** The pointers of all problems; empty when the environment is created. */
   const refused = (overrides: Partial<CreateEnvironmentRequest>): Promise<string[]> =>
     create(overrides).then(
       () => [],
@@ -28,20 +28,27 @@ describe('CreateEnvironment', () => {
   });
   const variables = (entries: Record<string, string>) => ({ spec: { ...SPEC, variables: entries } });
 
-  it('says what the strongest provider cannot keep, where all fall short', async () => {
-    const asked = create({ spec: specWith({ network: { mode: 'unrestricted', allowedHosts: [] } }) });
-    await expect(asked).rejects.toMatchObject({
+  it('reports the problems of the strongest provider when no provider fits', async () => {
+    const request = create({ spec: specWith({ network: { mode: 'unrestricted', allowedHosts: [] } }) });
+    await expect(request).rejects.toMatchObject({
       details: [
         {
           pointer: '/network/mode',
-          message: 'cannot be kept: the provider bubblewrap has no such network, only none, limited',
+          message: 'is not supported: the provider bubblewrap supports only the networks none, limited',
         },
       ],
     });
   });
 
-  it('takes everything at its largest and at its least', async () => {
-    const sandbox = { cpuMillis: 1_000_000, memoryMib: 4_194_304, pids: 1_000_000, diskMib: 4_194_304 };
+  it('accepts every field at its maximum and at its minimum', async () => {
+    const mib = 4_194_304;
+    const sandbox = {
+      cpuMillis: 1_000_000,
+      memoryMib: mib,
+      pids: 1_000_000,
+      diskMib: mib,
+      workspaceMib: mib,
+    };
     expect(
       await refused({
         name: 'n'.repeat(64),
@@ -56,7 +63,14 @@ describe('CreateEnvironment', () => {
         }),
       }),
     ).toEqual([]);
-    const least = { cpuMillis: 10, memoryMib: 16, pids: 2, diskMib: 1, commandTimeoutSeconds: 1 };
+    const least = {
+      cpuMillis: 10,
+      memoryMib: 16,
+      pids: 2,
+      diskMib: 1,
+      workspaceMib: 1,
+      commandTimeoutSeconds: 1,
+    };
     expect(
       await refused({ name: '-', spec: specWith({ sandbox: least, idle: { timeoutSeconds: 1 } }) }),
     ).toEqual([]);
@@ -66,47 +80,56 @@ describe('CreateEnvironment', () => {
     ['no name', { name: '' }, '/name'],
     ['a long name', { name: 'n'.repeat(65) }, '/name'],
     ['a name with capitals', { name: 'Name' }, '/name'],
-    ['a name with a blank', { name: 'a name' }, '/name'],
+    ['a name with a space', { name: 'a name' }, '/name'],
     ['a name with a line break', { name: 'name\n' }, '/name'],
     ['a name with NUL', { name: '\0' }, '/name'],
-    [
-      'a provider that nobody knows',
-      { spec: specWith({ sandbox: { provider: 'vm' } }) },
-      '/sandbox/provider',
-    ],
+    ['an unknown provider', { spec: specWith({ sandbox: { provider: 'vm' } }) }, '/sandbox/provider'],
     [
       'a provider of a later release',
       { spec: specWith({ sandbox: { provider: 'docker' } }) },
       '/sandbox/provider',
     ],
-    ['an image', { spec: specWith({ sandbox: { image: 'debian:13' } }) }, '/sandbox/image'],
-    ['too little processor', { spec: specWith({ sandbox: { cpuMillis: 9 } }) }, '/sandbox/cpu_millis'],
-    ['too much memory', { spec: specWith({ sandbox: { memoryMib: 4_194_305 } }) }, '/sandbox/memory_mib'],
-    ['one process', { spec: specWith({ sandbox: { pids: 1 } }) }, '/sandbox/pids'],
-    ['no disk', { spec: specWith({ sandbox: { diskMib: 0 } }) }, '/sandbox/disk_mib'],
     [
-      'no time',
+      'an image, which no provider supports',
+      { spec: specWith({ sandbox: { image: 'debian:13' } }) },
+      '/sandbox/image',
+    ],
+    ['too little CPU', { spec: specWith({ sandbox: { cpuMillis: 9 } }) }, '/sandbox/cpu_millis'],
+    ['too much memory', { spec: specWith({ sandbox: { memoryMib: 4_194_305 } }) }, '/sandbox/memory_mib'],
+    ['a limit of one process', { spec: specWith({ sandbox: { pids: 1 } }) }, '/sandbox/pids'],
+    ['a disk limit of 0', { spec: specWith({ sandbox: { diskMib: 0 } }) }, '/sandbox/disk_mib'],
+    [
+      'a workspace limit of 0',
+      { spec: specWith({ sandbox: { workspaceMib: 0 } }) },
+      '/sandbox/workspace_mib',
+    ],
+    [
+      'a command timeout of 0',
       { spec: specWith({ sandbox: { commandTimeoutSeconds: 0 } }) },
       '/sandbox/command_timeout_seconds',
     ],
-    ['another network', { spec: specWith({ network: { mode: 'some' } }) }, '/network/mode'],
-    ['every network', { spec: specWith({ network: { mode: 'unrestricted' } }) }, '/network/mode'],
-    ['another tenancy', { spec: specWith({ tenancy: 'all' }) }, '/tenancy'],
-    ['no idle time', { spec: specWith({ idle: { timeoutSeconds: 0 } }) }, '/idle/timeout_seconds'],
-    ['another idle action', { spec: specWith({ idle: { action: 'burn' } }) }, '/idle/action'],
+    ['an unknown network mode', { spec: specWith({ network: { mode: 'some' } }) }, '/network/mode'],
     [
-      'hosts without a network',
+      'an unrestricted network, which no provider supports',
+      { spec: specWith({ network: { mode: 'unrestricted' } }) },
+      '/network/mode',
+    ],
+    ['an unknown tenancy', { spec: specWith({ tenancy: 'all' }) }, '/tenancy'],
+    ['an idle timeout of 0', { spec: specWith({ idle: { timeoutSeconds: 0 } }) }, '/idle/timeout_seconds'],
+    ['an unknown idle action', { spec: specWith({ idle: { action: 'burn' } }) }, '/idle/action'],
+    [
+      'allowed hosts without a limited network',
       { spec: specWith({ network: { allowedHosts: ['a.de'] } }) },
       '/network/allowed_hosts',
     ],
     ['a limited network without hosts', hosts(), '/network/allowed_hosts'],
     ['101 hosts', hosts(...Array.from({ length: 101 }, (_, n) => `h${n}.de`)), '/network/allowed_hosts'],
-    ['a host twice', hosts('a.de', 'b.de', 'A.DE'), '/network/allowed_hosts/2'],
+    ['a repeated host', hosts('a.de', 'b.de', 'A.DE'), '/network/allowed_hosts/2'],
     ['a variable with a dash', variables({ 'A-B': '' }), '/variables'],
     ['a variable without a name', variables({ '': '' }), '/variables'],
     ['a variable that begins with a digit', variables({ '1A': '' }), '/variables'],
     ['a long variable name', variables({ ['A'.repeat(129)]: '' }), '/variables'],
-    ['a long variable', variables({ A: 'x'.repeat(4_097) }), '/variables/A'],
+    ['a long variable value', variables({ A: 'x'.repeat(4_097) }), '/variables/A'],
     ['a variable with NUL', variables({ A: '\0' }), '/variables/A'],
     [
       '101 variables',
@@ -114,7 +137,7 @@ describe('CreateEnvironment', () => {
       '/variables',
     ],
     [
-      'much in all',
+      'more than 32 KiB of variables',
       variables(Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`V${n}`, 'x'.repeat(4_000)]))),
       '/variables',
     ],
@@ -132,7 +155,7 @@ describe('CreateEnvironment', () => {
     'https_proxy',
     'NO_PROXY',
     'BASH_FUNC_x',
-  ])('refuses the variable %s, which the sandbox needs itself', async (name) => {
+  ])('refuses the reserved variable %s', async (name) => {
     expect(await refused(variables({ [name]: 'x' }))).toEqual([`/variables/${name}`]);
   });
 
@@ -143,7 +166,7 @@ describe('CreateEnvironment', () => {
     },
   );
 
-  it('names all that is wrong, and refuses what is missing', async () => {
+  it('reports all problems, including missing parts', async () => {
     expect(await refused({ name: '', spec: undefined })).toEqual([
       '/name',
       '/sandbox/provider',
@@ -170,7 +193,7 @@ describe('CreateEnvironment', () => {
     '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]',
     '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:443',
     'notlocalhost',
-  ])('lets %s through', async (host) => {
+  ])('accepts the allowed host %s', async (host) => {
     expect(await refused(hosts(host))).toEqual([]);
   });
 
@@ -256,30 +279,42 @@ describe('CreateEnvironment', () => {
       '[2606::1',
       '*.[2606:2800::1]',
     ],
-  ])('lets no %j through', async (host) => {
+  ])('refuses the allowed host %j', async (host) => {
     expect(await refused(hosts('example.com', host))).toEqual(['/network/allowed_hosts/1']);
   });
 
-  it('takes exactly what one provider of this release can keep', async () => {
+  it('accepts exactly the combinations that a provider of this release supports', async () => {
     const kinds = Object.entries<ProviderKind>(PROVIDERS);
     const limit = fc.option(fc.constant(1_000), { nil: undefined });
-    const asked = fc.record({
+    const requirements = fc.record({
       provider: fc.constantFrom(...PROVIDER_CHOICES),
       image: fc.constantFrom('', 'debian:13'),
       mode: fc.constantFrom(...NETWORKS),
-      limits: fc.record({ cpu_millis: limit, memory_mib: limit, pids: limit, disk_mib: limit }),
+      limits: fc.record({
+        cpu_millis: limit,
+        memory_mib: limit,
+        pids: limit,
+        disk_mib: limit,
+        workspace_mib: limit,
+      }),
     });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ provider, image, mode, limits }) => {
+      fc.asyncProperty(requirements, async ({ provider, image, mode, limits }) => {
         const keeps = ([name, kind]: [string, ProviderKind]) =>
           (provider === 'auto' || provider === name) &&
           kind.available &&
           (image === '' || kind.images) &&
           kind.networks.includes(mode) &&
           LIMITS.every((one) => limits[one] === undefined || kind.limits.includes(one));
-        const { cpu_millis: cpuMillis, memory_mib: memoryMib, pids, disk_mib: diskMib } = limits;
+        const {
+          cpu_millis: cpuMillis,
+          memory_mib: memoryMib,
+          pids,
+          disk_mib: diskMib,
+          workspace_mib: workspaceMib,
+        } = limits;
         const spec = specWith({
-          sandbox: { provider, image, cpuMillis, memoryMib, pids, diskMib },
+          sandbox: { provider, image, cpuMillis, memoryMib, pids, diskMib, workspaceMib },
           network: { mode, allowedHosts: mode === 'limited' ? ['example.com'] : [] },
         });
         const pointers = await refused({ spec });

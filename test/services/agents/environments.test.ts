@@ -10,59 +10,60 @@ import {
   SPEC,
 } from './environments.ts';
 import {
-  type AgentsUnderTest,
+  type AgentsSystem,
+  administrator,
   alice,
   bob,
   change,
-  created,
-  openAgentsUnderTest,
+  createAgent,
+  openAgentsSystem,
   RUNTIME,
-  root,
-} from './open.ts';
+} from './system.ts';
 
 describe.each(TRANSPORTS)('environments, %s', (transport) => {
-  const told: string[] = [];
-  let agents: AgentsUnderTest;
+  const calls: string[] = [];
+  let agents: AgentsSystem;
 
   beforeAll(async () => {
     const bus = createLocalBus();
-    bus.subscribe('environments.changed', (environmentId) => told.push(environmentId));
-    const settle = async () => void told.push('settled');
-    agents = await openAgentsUnderTest(transport, { bus: { ...bus, settle } });
+    bus.subscribe('environments.changed', (environmentId) => calls.push(environmentId));
+    const awaitPropagation = async () => void calls.push('propagated');
+    agents = await openAgentsSystem(transport, { bus: { ...bus, awaitPropagation } });
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
   const notFound = { code: 'ENVIRONMENT_NOT_FOUND' };
   const firstPage = { limit: 100, cursor: '' };
   const read = async (environmentId: string) =>
-    (await agents.edge.getEnvironment({ environmentId }, root)).environment!;
+    (await agents.edge.getEnvironment({ environmentId }, administrator)).environment!;
   const update = async (environmentId: string, members: object) =>
-    (await agents.edge.updateEnvironment(environmentChange(environmentId, members), root)).environment!;
-  const remove = (environmentId: string) => agents.edge.deleteEnvironment({ environmentId }, root);
+    (await agents.edge.updateEnvironment(environmentChange(environmentId, members), administrator))
+      .environment!;
+  const remove = (environmentId: string) => agents.edge.deleteEnvironment({ environmentId }, administrator);
   const resolve = (environmentId: string) => agents.as('runner').resolveEnvironment({ environmentId });
 
-  it('what is done with them is written down first, and not done when that is not possible', async () => {
-    const { ledger } = agents;
-    ledger.take();
+  it('records changes in the audit log first, and fails without a change when the log is unavailable', async () => {
+    const { auditLog } = agents;
+    auditLog.takeActs();
     const { environmentId } = await createdEnvironment(agents);
     await update(environmentId, { enabled: false });
-    ledger.isClosed = true;
+    auditLog.failsToRecord = true;
     const closed = { code: 'DEPENDENCY_UNAVAILABLE' };
     await expect(createdEnvironment(agents)).rejects.toMatchObject(closed);
     await expect(update(environmentId, { enabled: true })).rejects.toMatchObject(closed);
     await expect(remove(environmentId)).rejects.toMatchObject(closed);
-    ledger.isClosed = false;
+    auditLog.failsToRecord = false;
     expect(await read(environmentId)).toMatchObject({ enabled: false, version: 2 });
     await remove(environmentId);
-    expect(ledger.take()).toEqual(
+    expect(auditLog.takeActs()).toEqual(
       ['create', 'update', 'delete'].map(
-        (act) => `${root.caller.userId} environment.${act} ${environmentId}`,
+        (act) => `${administrator.caller.userId} environment.${act} ${environmentId}`,
       ),
     );
   });
 
-  describe('the default one', () => {
-    it('is there from the beginning, and is what no name means', async () => {
+  describe('the default environment', () => {
+    it('exists from the start and is used by agents that name none', async () => {
       const environment = await read(DEFAULT);
       expect(environment).toEqual({
         environmentId: DEFAULT,
@@ -89,23 +90,26 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       expect(await read(DEFAULT)).toMatchObject({ name: 'default' });
     });
 
-    it('is one, however many replicas start', async () => {
+    it('is created once when several replicas start', async () => {
       const { databaseUrl } = agents;
       const others = await Promise.all(
-        Array.from({ length: 3 }, () => openAgentsUnderTest(transport, { databaseUrl })),
+        Array.from({ length: 3 }, () => openAgentsSystem(transport, { databaseUrl })),
       );
       await using stack = new AsyncDisposableStack();
       for (const other of others) stack.use(other);
       for (const { edge } of others) {
-        const { environments } = await edge.listEnvironments({ q: 'default', page: firstPage }, root);
+        const { environments } = await edge.listEnvironments(
+          { q: 'default', page: firstPage },
+          administrator,
+        );
         expect(environments.map(({ environmentId }) => environmentId)).toEqual([DEFAULT]);
       }
     });
   });
 
-  it('gives an environment back as it is then read', async () => {
+  it('returns an environment as GetEnvironment then returns it', async () => {
     const request = environmentRequest({ enabled: false });
-    const { environment, replayed } = await agents.edge.createEnvironment(request, root);
+    const { environment, replayed } = await agents.edge.createEnvironment(request, administrator);
     expect(replayed).toBe(false);
     expect(environment).toEqual({
       environmentId: expect.stringMatching(/^env_[0-9A-HJKMNP-TV-Z]{26}$/),
@@ -114,26 +118,29 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       enabled: false,
       version: 1,
       isDefault: false,
-      createdBy: root.caller.userId,
+      createdBy: administrator.caller.userId,
       createdAt: expect.any(Date),
       updatedAt: environment?.createdAt,
     });
     expect(await read(environment!.environmentId)).toEqual(environment);
   });
 
-  it('repeats a creation with the same key, and refuses another one', async () => {
+  it('replays a creation with the same idempotency key and refuses other content', async () => {
     const request = environmentRequest({ idempotencyKey: `once-${transport}` });
-    const { environment } = await agents.edge.createEnvironment(request, root);
+    const { environment } = await agents.edge.createEnvironment(request, administrator);
     await update(environment!.environmentId, { enabled: false });
-    expect(await agents.edge.createEnvironment(request, root)).toEqual({ environment, replayed: true });
-    const other = agents.edge.createEnvironment({ ...request, enabled: false }, root);
+    expect(await agents.edge.createEnvironment(request, administrator)).toEqual({
+      environment,
+      replayed: true,
+    });
+    const other = agents.edge.createEnvironment({ ...request, enabled: false }, administrator);
     await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_CONFLICT' });
   });
 
-  it('gives a name to one environment at a time, and anew when that one is gone', async () => {
+  it('refuses a name that is in use and accepts it again after a deletion', async () => {
     const request = environmentRequest({ name: 'a-name' });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5 }, () => agents.edge.createEnvironment(request, root)),
+      Array.from({ length: 5 }, () => agents.edge.createEnvironment(request, administrator)),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused.map(({ reason }) => reason.code)).toEqual(Array(4).fill('NAME_TAKEN'));
@@ -142,7 +149,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     await createdEnvironment(agents, { name: 'a-name' });
   });
 
-  it('makes a new version of every change, and keeps what was', async () => {
+  it('makes a new version for every change and keeps the former versions', async () => {
     const { environmentId, spec, updatedAt } = await createdEnvironment(agents);
     const network = { mode: 'limited', allowedHosts: ['EXAMPLE.com', '*.example.org:8443'] };
     expect(await update(environmentId, { network })).toMatchObject({
@@ -161,7 +168,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     let cursor = '';
     do {
       const page = { limit: 4, cursor };
-      const answer = await agents.edge.listEnvironmentVersions({ environmentId, page }, root);
+      const answer = await agents.edge.listEnvironmentVersions({ environmentId, page }, administrator);
       versions.push(...answer.versions);
       cursor = answer.page?.nextCursor ?? '';
     } while (cursor !== '');
@@ -171,14 +178,14 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       version: 6,
       spec: last.spec,
       enabled: false,
-      createdBy: root.caller.userId,
+      createdBy: administrator.caller.userId,
       createdAt: last.updatedAt,
     });
     expect(versions[5]).toMatchObject({ spec, enabled: true });
     expect(versions[3]?.spec?.sandbox).toEqual(sandbox);
   });
 
-  it('changes nothing when nothing differs', async () => {
+  it('makes no version when nothing differs', async () => {
     const before = await createdEnvironment(agents, { spec: { ...SPEC, variables: { A: '1', B: '2' } } });
     const { sandbox, network, idle, tenancy } = SPEC;
     const variables = { entries: { B: '2', A: '1' } };
@@ -194,7 +201,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     expect(await update(before.environmentId, {})).toEqual(before);
   });
 
-  it('lets one of those through who have all seen the same version', async () => {
+  it('applies one of several concurrent updates with the same if_version', async () => {
     const { environmentId } = await createdEnvironment(agents);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 5 }, (_, index) =>
@@ -206,7 +213,7 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     expect(await read(environmentId)).toMatchObject({ version: 2 });
   });
 
-  it('refuses a part that does not fit what is there of the other', async () => {
+  it('refuses a sandbox that does not support the existing network, and the reverse', async () => {
     const { environmentId } = await createdEnvironment(agents);
     await update(environmentId, { network: { mode: 'limited', allowedHosts: ['example.com'] } });
     const simulated = { provider: 'simulated', image: '', commandTimeoutSeconds: 5 };
@@ -220,30 +227,31 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     });
   });
 
-  it('lists them newest first, by a part of the name or an id', async () => {
+  it('lists environments newest first, filtered by name or id', async () => {
     const names = ['listed-c', 'listed-b', 'listed-a'];
-    const made = new Map<string, string>();
+    const idsByName = new Map<string, string>();
     for (const name of names.toReversed()) {
-      made.set(name, (await createdEnvironment(agents, { name })).environmentId);
+      idsByName.set(name, (await createdEnvironment(agents, { name })).environmentId);
     }
-    const list = async (q: string, page = firstPage) => agents.edge.listEnvironments({ q, page }, root);
+    const list = async (q: string, page = firstPage) =>
+      agents.edge.listEnvironments({ q, page }, administrator);
     const found = await list('LISTED');
     expect(found.environments.map(({ name }) => name)).toEqual(names);
-    expect(found.environments[0]).toEqual(await read(made.get('listed-c')!));
+    expect(found.environments[0]).toEqual(await read(idsByName.get('listed-c')!));
     const first = await list('listed', { limit: 2, cursor: '' });
     const second = await list('listed', { limit: 2, cursor: first.page!.nextCursor });
     expect(second.environments.map(({ name }) => name)).toEqual(['listed-a']);
     expect(second.page).toEqual({ nextCursor: '' });
-    const byId = await list(made.get('listed-b')!);
+    const byId = await list(idsByName.get('listed-b')!);
     expect(byId.environments.map(({ name }) => name)).toEqual(['listed-b']);
     expect((await list('_')).environments).toEqual([]);
     const foreign = list('other', { limit: 2, cursor: first.page!.nextCursor });
     await expect(foreign).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
-    const all = await agents.edge.listEnvironments({ q: '', page: undefined }, root);
+    const all = await agents.edge.listEnvironments({ q: '', page: undefined }, administrator);
     expect(all.environments.at(-1)).toMatchObject({ name: 'default' });
   });
 
-  it('ends a page early rather than send more than a message holds', async () => {
+  it('ends a page early to stay below the message size limit', async () => {
     const variables = Object.fromEntries(
       Array.from({ length: 7 }, (_, n) => [`V${n}`, '\u0001'.repeat(4_000)]),
     );
@@ -253,7 +261,10 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     let cursor = '';
     let pages = 0;
     do {
-      const answer = await agents.edge.listEnvironments({ q: 'large-', page: { limit: 100, cursor } }, root);
+      const answer = await agents.edge.listEnvironments(
+        { q: 'large-', page: { limit: 100, cursor } },
+        administrator,
+      );
       seen.push(...answer.environments.map(({ name }) => name));
       cursor = answer.page?.nextCursor ?? '';
       pages += 1;
@@ -262,20 +273,20 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     expect(pages).toBeGreaterThan(1);
   });
 
-  it('names what is not there', async () => {
+  it('returns ENVIRONMENT_NOT_FOUND for an absent environment', async () => {
     for (const environmentId of [ABSENT_ENVIRONMENT, 'nonsense\0']) {
       await expect(read(environmentId)).rejects.toMatchObject(notFound);
       await expect(update(environmentId, { enabled: false, ifVersion: 9 })).rejects.toMatchObject(notFound);
       await expect(remove(environmentId)).rejects.toMatchObject(notFound);
       await expect(resolve(environmentId)).rejects.toMatchObject(notFound);
-      const versions = agents.edge.listEnvironmentVersions({ environmentId, page: undefined }, root);
+      const versions = agents.edge.listEnvironmentVersions({ environmentId, page: undefined }, administrator);
       await expect(versions).rejects.toMatchObject(notFound);
     }
   });
 
-  it('is for administrators alone', async () => {
+  it('refuses users who are not administrators', async () => {
     const { environmentId } = await createdEnvironment(agents);
-    for (const ask of [
+    for (const send of [
       agents.edge.createEnvironment(environmentRequest(), alice),
       agents.edge.listEnvironments({ q: '', page: undefined }, alice),
       agents.edge.getEnvironment({ environmentId }, alice),
@@ -284,21 +295,21 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       agents.edge.deleteEnvironment({ environmentId }, alice),
       agents.edge.listEnvironmentVersions({ environmentId, page: undefined }, alice),
     ]) {
-      await expect(ask).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      await expect(send).rejects.toMatchObject({ code: 'FORBIDDEN' });
     }
   });
 
-  describe('whoever names one', () => {
-    it('has to name one that is there, disabled or not', async () => {
+  describe('an agent that names an environment', () => {
+    it('must name an existing environment, which can be disabled', async () => {
       const { environmentId } = await createdEnvironment(agents, { enabled: false });
       const gone = await createdEnvironment(agents);
       await remove(gone.environmentId);
       const refused = { code: 'INVALID_REQUEST', details: [{ pointer: '/environment_id' }] };
-      const agentId = await created(agents, { runtime: { ...RUNTIME, environmentId } });
+      const agentId = await createAgent(agents, { runtime: { ...RUNTIME, environmentId } });
       const unknown = [ABSENT_ENVIRONMENT, gone.environmentId, 'env_1', '\0'];
       for (const id of unknown) {
         const runtime = { ...RUNTIME, environmentId: id };
-        await expect(created(agents, { runtime })).rejects.toMatchObject(refused);
+        await expect(createAgent(agents, { runtime })).rejects.toMatchObject(refused);
         const changing = agents.edge.updateAgent(change(agentId, { environmentId: id }), alice);
         await expect(changing).rejects.toMatchObject(refused);
       }
@@ -306,12 +317,12 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       expect(agent).toMatchObject({ version: 1, runtime: { environmentId } });
     });
 
-    it('keeps it from being deleted, until the newest version names it no more', async () => {
+    it('keeps the environment from being deleted until its newest version names another one', async () => {
       const { environmentId } = await createdEnvironment(agents);
       const inUse = { code: 'RESOURCE_IN_USE' };
       const runtime = { ...RUNTIME, environmentId };
-      const first = await created(agents, { runtime });
-      const second = await created(agents, { runtime }, bob);
+      const first = await createAgent(agents, { runtime });
+      const second = await createAgent(agents, { runtime }, bob);
       await expect(remove(environmentId)).rejects.toMatchObject(inUse);
       await agents.edge.updateAgent(change(first, { environmentId: '' }), alice);
       await expect(remove(environmentId)).rejects.toMatchObject(inUse);
@@ -321,23 +332,23 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       await expect(resolve(environmentId)).rejects.toMatchObject(notFound);
     });
 
-    it('never names one that is being deleted at the same time', async () => {
+    it('never names an environment that is deleted concurrently', async () => {
       for (let round = 0; round < 10; round++) {
         const { environmentId } = await createdEnvironment(agents);
         const runtime = { ...RUNTIME, environmentId };
         const [removed, ...making] = await Promise.allSettled([
           remove(environmentId),
-          created(agents, { runtime }),
-          created(agents, { runtime }, bob),
+          createAgent(agents, { runtime }),
+          createAgent(agents, { runtime }, bob),
         ]);
-        const made = making.some(({ status }) => status === 'fulfilled');
-        expect(removed.status).toBe(made ? 'rejected' : 'fulfilled');
+        const wasCreated = making.some(({ status }) => status === 'fulfilled');
+        expect(removed.status).toBe(wasCreated ? 'rejected' : 'fulfilled');
       }
     });
 
-    it('starts nothing while it is disabled, and the agent is asked first', async () => {
+    it('starts no session while the environment is disabled, and reports a disabled agent first', async () => {
       const { environmentId } = await createdEnvironment(agents);
-      const agentId = await created(agents, { runtime: { ...RUNTIME, environmentId } });
+      const agentId = await createAgent(agents, { runtime: { ...RUNTIME, environmentId } });
       const start = () => agents.as('deployments').resolveAgent({ agentId }, alice);
       await start();
       await update(environmentId, { enabled: false });
@@ -350,8 +361,8 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
       await start();
     });
 
-    it('starts nothing in the default one while that is disabled', async () => {
-      const agentId = await created(agents);
+    it('starts no session in the default environment while that is disabled', async () => {
+      const agentId = await createAgent(agents);
       const start = () => agents.as('sessions').resolveAgent({ agentId }, alice);
       await update(DEFAULT, { enabled: false });
       await expect(start()).rejects.toMatchObject({ code: 'ENVIRONMENT_DISABLED' });
@@ -361,15 +372,15 @@ describe.each(TRANSPORTS)('environments, %s', (transport) => {
     });
   });
 
-  it('tells of a change, and answers to one of enabled when nobody can still trust the old state', async () => {
+  it('publishes a hint for each change, and waits for caches when enabled changes', async () => {
     const { environmentId } = await createdEnvironment(agents);
-    told.length = 0;
+    calls.length = 0;
     await update(environmentId, { tenancy: 'agent' });
-    expect(told).toEqual([environmentId]);
-    told.length = 0;
+    expect(calls).toEqual([environmentId]);
+    calls.length = 0;
     await update(environmentId, { enabled: false });
     // The first answer may have been lost.
     await update(environmentId, { enabled: false });
-    expect(told).toEqual([environmentId, 'settled', environmentId, 'settled']);
+    expect(calls).toEqual([environmentId, 'propagated', environmentId, 'propagated']);
   });
 });

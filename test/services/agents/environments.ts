@@ -3,7 +3,7 @@ import type {
   Environment,
   EnvironmentSpec,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
-import { type AgentsUnderTest, root } from './open.ts';
+import { type AgentsSystem, administrator } from './system.ts';
 
 export const DEFAULT = 'env_00000000000000000000000000';
 export const ABSENT_ENVIRONMENT = 'env_7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
@@ -16,7 +16,7 @@ export const SPEC: EnvironmentSpec = {
   variables: { LANG: 'C.UTF-8' },
 };
 
-/** The spec with other parts, each of which may be changed in parts. */
+/** The default spec with some parts overridden. */
 export function specWith(parts: { [Part in keyof EnvironmentSpec]?: object | string }): EnvironmentSpec {
   const { sandbox, network, idle, ...rest } = parts as Record<string, object | string>;
   return {
@@ -30,7 +30,7 @@ export function specWith(parts: { [Part in keyof EnvironmentSpec]?: object | str
 
 let made = 0;
 
-/** A request that is fine as it is, with a name of its own. */
+/** A valid request with a unique name. */
 export function environmentRequest(
   overrides: Partial<CreateEnvironmentRequest> = {},
 ): CreateEnvironmentRequest {
@@ -38,7 +38,7 @@ export function environmentRequest(
   return { name: `environment-${made}`, spec: SPEC, enabled: true, idempotencyKey: '', ...overrides };
 }
 
-/** A change of one environment that brings only what it is given. */
+/** An update request with only the given fields. */
 export function environmentChange(environmentId: string, members: object = {}) {
   return {
     environmentId,
@@ -51,10 +51,10 @@ export function environmentChange(environmentId: string, members: object = {}) {
 }
 
 export async function createdEnvironment(
-  { edge }: AgentsUnderTest,
+  { edge }: AgentsSystem,
   overrides: Partial<CreateEnvironmentRequest> = {},
 ): Promise<Environment> {
-  const { environment } = await edge.createEnvironment(environmentRequest(overrides), root);
+  const { environment } = await edge.createEnvironment(environmentRequest(overrides), administrator);
   if (!environment) throw new Error('the answer holds no environment');
   return environment;
 }

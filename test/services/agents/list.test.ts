@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../../lib/db/cursor.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { ABSENT, type AgentsUnderTest, alice, bob, created, openAgentsUnderTest, RUNTIME } from './open.ts';
+import { ABSENT, type AgentsSystem, alice, bob, createAgent, openAgentsSystem, RUNTIME } from './system.ts';
 
 describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
-  let agents: AgentsUnderTest;
+  let agents: AgentsSystem;
   /** Newest first. */
   const names = ['100% sure', 'under_score', 'back\\slash', 'Écho', 'plain', 'first'];
   const ids: string[] = [];
 
   beforeAll(async () => {
-    agents = await openAgentsUnderTest(transport);
+    agents = await openAgentsSystem(transport);
     for (const name of names.toReversed()) {
-      ids.unshift(await created(agents, { name, description: name === 'plain' ? 'A Parrot' : '' }));
+      ids.unshift(await createAgent(agents, { name, description: name === 'plain' ? 'A Parrot' : '' }));
     }
-    await created(agents, { name: 'plain, of somebody else' }, bob);
+    await createAgent(agents, { name: 'plain, of another user' }, bob);
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
@@ -30,11 +30,11 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     expect(listed[0]).toEqual((await agents.edge.getAgent({ agentId: ids[0]! }, alice)).agent);
   });
 
-  it('lists fifty when no page is asked for', async () => {
+  it('lists 50 agents without a page request', async () => {
     expect((await agents.edge.listAgents({ q: '', page: undefined }, alice)).agents).toHaveLength(6);
   });
 
-  it.each([1, 2, 4, 5, 6])('gives every agent exactly once in pages of %i', async (limit) => {
+  it.each([1, 2, 4, 5, 6])('returns every agent exactly once in pages of %i', async (limit) => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -46,9 +46,9 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     expect(seen).toEqual(ids);
   });
 
-  it('keeps its place while agents come and go', async () => {
+  it('continues after the same agent while agents are created and deleted', async () => {
     const first = await list('', { limit: 2, cursor: '' }, alice);
-    const newcomer = await created(agents, { name: 'newcomer' });
+    const newcomer = await createAgent(agents, { name: 'newcomer' });
     await agents.edge.deleteAgent({ agentId: newcomer }, alice);
     const second = await list('', { limit: 2, cursor: first.page?.nextCursor ?? '' });
     expect(second.agents.map((agent) => agent.agentId)).toEqual(ids.slice(2, 4));
@@ -62,14 +62,14 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     expect(await idsOf(idOf('first')!.slice(0, -1))).toEqual([]);
   });
 
-  it('takes the searched text as it is', async () => {
+  it('searches for wildcard characters literally', async () => {
     expect(await idsOf('0%')).toEqual([idOf('100% sure')]);
     expect(await idsOf('r_s')).toEqual([idOf('under_score')]);
     expect(await idsOf('k\\s')).toEqual([idOf('back\\slash')]);
     expect(await idsOf("' or '1'='1")).toEqual([]);
   });
 
-  it('refuses a cursor of another search, another caller or no list at all', async () => {
+  it('refuses a cursor of another search, another caller or an invalid one', async () => {
     const { page } = await list('', { limit: 1, cursor: '' });
     const cursor = page?.nextCursor ?? '';
     const refused = { code: 'INVALID_CURSOR' };
@@ -80,22 +80,23 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     await expect(list('', { limit: 1, cursor: forged })).rejects.toMatchObject(refused);
   });
 
-  it.each([0, 101, -1])('refuses a page of %i', async (limit) => {
+  it.each([0, 101, -1])('refuses the page limit %i', async (limit) => {
     await expect(list('', { limit, cursor: '' })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       details: [{ pointer: '/limit' }],
     });
   });
 
-  it('refuses a search that no name could answer', async () => {
+  it('refuses a search text that is too long or cannot be stored', async () => {
     await expect(list('q'.repeat(201))).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(list('\0')).rejects.toMatchObject({ code: 'INVALID_TEXT' });
   });
 
-  it('ends a page early rather than send more than a message holds', async () => {
+  it('ends a page early to stay below the message size limit', async () => {
     const runtime = { ...RUNTIME, system: 's'.repeat(256 * 1024) };
     const large = [];
-    for (let index = 0; index < 20; index++) large.unshift(await created(agents, { name: 'large', runtime }));
+    for (let index = 0; index < 20; index++)
+      large.unshift(await createAgent(agents, { name: 'large', runtime }));
     const first = await list('large');
     expect(first.agents.length).toBeGreaterThan(10);
     expect(first.agents.length).toBeLessThan(20);
@@ -105,8 +106,8 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     expect(second.page).toEqual({ nextCursor: '' });
   });
 
-  it('looks names up by id, passing over what the caller does not have', async () => {
-    const theirs = await created(agents, { name: 'theirs' }, bob);
+  it('looks up names by id and leaves out agents that the caller cannot see', async () => {
+    const theirs = await createAgent(agents, { name: 'theirs' }, bob);
     const agentIds = [idOf('plain')!, theirs, ABSENT, 'nonsense\0', idOf('plain')!];
     const { agents: found } = await agents
       .as('deployments')
@@ -114,7 +115,7 @@ describe.each(TRANSPORTS)('ListAgents and LookUpAgents, %s', (transport) => {
     expect(found).toEqual([{ agentId: idOf('plain'), name: 'plain' }]);
   });
 
-  it('looks agents up by a part of their name', async () => {
+  it('looks up agents by a part of their name', async () => {
     const lookUp = async (nameContains: string) =>
       (await agents.as('deployments').lookUpAgents({ agentIds: [], nameContains }, alice)).agents;
     expect(await lookUp('PLAI')).toEqual([{ agentId: idOf('plain'), name: 'plain' }]);

@@ -1,28 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLocalBus } from '../../../lib/bus/local.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { runOn } from '../../support/sql.ts';
 import {
   ABSENT,
-  type AgentsUnderTest,
+  type AgentsSystem,
   agentRequest,
   alice,
   bob,
   change,
-  created,
-  openAgentsUnderTest,
+  createAgent,
+  openAgentsSystem,
   RUNTIME,
-} from './open.ts';
+} from './system.ts';
 
 describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
   const hints: string[] = [];
-  const settled: number[] = [];
-  let agents: AgentsUnderTest;
+  const propagationWaits: number[] = [];
+  let agents: AgentsSystem;
 
   beforeAll(async () => {
     const bus = createLocalBus();
     bus.subscribe('agents.changed', (agentId) => hints.push(agentId));
-    const settle = async (ms: number) => void settled.push(ms);
-    agents = await openAgentsUnderTest(transport, { bus: { ...bus, settle } });
+    const awaitPropagation = async (ms: number) => void propagationWaits.push(ms);
+    agents = await openAgentsSystem(transport, { bus: { ...bus, awaitPropagation } });
   });
   afterAll(() => agents[Symbol.asyncDispose]());
 
@@ -39,7 +40,7 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     ['max steps', { maxSteps: 5 }],
     ['budget', { budget: { maxTokens: 10, maxTurnSeconds: undefined } }],
   ])('makes a new version when the %s changes', async (_, members) => {
-    const before = await read(await created(agents));
+    const before = await read(await createAgent(agents));
     const after = await update(before.agentId, members);
     expect(after).toEqual({
       ...before,
@@ -60,8 +61,8 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     ['metadata', { metadata: { entries: { key: 'value' } } }],
     ['enabled', { enabled: false }],
     ['visibility', { visibility: 'public' }],
-  ])('keeps the version when the %s changes, but tells when it did', async (member, members) => {
-    const before = await read(await created(agents, { metadata: { old: 'entry' } }));
+  ])('keeps the version and sets updated_at when the %s changes', async (member, members) => {
+    const before = await read(await createAgent(agents, { metadata: { old: 'entry' } }));
     const after = await update(before.agentId, members);
     const expected = member === 'metadata' ? { metadata: { key: 'value' } } : members;
     expect(after).toEqual({ ...before, ...expected, updatedAt: expect.any(Date) });
@@ -70,9 +71,9 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(await versionsOf(before.agentId)).toHaveLength(1);
   });
 
-  it('changes nothing, not even the time, when nothing differs', async () => {
+  it('leaves the agent and its updated_at unchanged when no field differs', async () => {
     const runtime = { ...RUNTIME, modelOptionsJson: '{"a":{"x":1,"y":[2]},"b":2}', budget: { maxTokens: 3 } };
-    const before = await read(await created(agents, { runtime, metadata: { b: '2', a: '1' } }));
+    const before = await read(await createAgent(agents, { runtime, metadata: { b: '2', a: '1' } }));
     hints.length = 0;
     const same = await update(before.agentId, {
       name: ` ${before.name} `,
@@ -95,13 +96,43 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(hints).toEqual([]);
   });
 
-  it('tells the order of a list in the options apart', async () => {
-    const agentId = await created(agents, { runtime: { ...RUNTIME, modelOptionsJson: '{"a":[1,2]}' } });
+  it.each<[members: object, pointer: string]>([
+    [{ modelOptionsJson: '{"effrt":"low"}' }, '/model_options/effrt'],
+    [{ model: 'openai/gpt-5' }, '/model_options/effort'],
+    [{ model: 'openai/gpt-5', modelOptionsJson: '{"thinking":{}}' }, '/model_options/thinking'],
+  ])('refuses a version with model options that its model does not know: %j', async (members, pointer) => {
+    const runtime = {
+      ...RUNTIME,
+      model: 'anthropic/claude-sonnet-4-5',
+      modelOptionsJson: '{"effort":"low"}',
+    };
+    const before = await read(await createAgent(agents, { runtime }));
+    await expect(update(before.agentId, members)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ pointer }],
+    });
+    expect(await read(before.agentId)).toEqual(before);
+  });
+
+  it('lets an agent that was stored with unknown model options be disabled and corrected', async () => {
+    const runtime = { ...RUNTIME, model: 'openai/gpt-5' };
+    const agentId = await createAgent(agents, { runtime });
+    await runOn(
+      agents.databaseUrl,
+      `update agents.agent_versions set model_options = '{"x":1}' where agent_id = '${agentId}'`,
+    );
+    expect(await update(agentId, { enabled: false })).toMatchObject({ enabled: false, version: 1 });
+    await expect(update(agentId, { system: 'New' })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(await update(agentId, { modelOptionsJson: '{}' })).toMatchObject({ version: 2 });
+  });
+
+  it('makes a new version when the order of a list in the model options changes', async () => {
+    const agentId = await createAgent(agents, { runtime: { ...RUNTIME, modelOptionsJson: '{"a":[1,2]}' } });
     expect(await update(agentId, { modelOptionsJson: '{"a":[2,1]}' })).toMatchObject({ version: 2 });
   });
 
   it('replaces the budget and the metadata as a whole', async () => {
-    const agentId = await created(agents, {
+    const agentId = await createAgent(agents, {
       runtime: { ...RUNTIME, budget: { maxTokens: 3, maxTurnSeconds: 4 } },
       metadata: { a: '1' },
     });
@@ -111,8 +142,8 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(metadata).toEqual({});
   });
 
-  it('refuses a change by somebody who has seen another version, and then changes nothing', async () => {
-    const agentId = await created(agents);
+  it('refuses an outdated if_version with VERSION_CONFLICT and changes nothing', async () => {
+    const agentId = await createAgent(agents);
     await update(agentId, { system: 'Two', ifVersion: 1 });
     await expect(update(agentId, { name: 'Late', ifVersion: 1 })).rejects.toMatchObject({
       code: 'VERSION_CONFLICT',
@@ -121,7 +152,7 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(await update(agentId, { name: 'In time', ifVersion: 2 })).toMatchObject({ name: 'In time' });
   });
 
-  it('refuses what it would refuse of a new agent, before it looks at anything else', async () => {
+  it('checks the fields before it looks up the agent', async () => {
     const wrong = {
       name: '',
       budget: { maxTokens: 0 },
@@ -133,16 +164,16 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     });
   });
 
-  it('refuses an agent that is not there, before it looks at the version', async () => {
+  it('returns AGENT_NOT_FOUND for an absent agent and for one of another user, before it compares if_version', async () => {
     const members = { name: 'New', ifVersion: 7 };
-    const agentId = await created(agents);
+    const agentId = await createAgent(agents);
     await expect(update(ABSENT, members)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
     await expect(update('nonsense', members)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
     await expect(update(agentId, members, bob)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
   });
 
-  it('loses none of the updates that meet', async () => {
-    const agentId = await created(agents);
+  it('applies all concurrent updates', async () => {
+    const agentId = await createAgent(agents);
     const prompts = Array.from({ length: 12 }, (_, index) => `prompt ${index}`);
     const [renamed, ...answers] = await Promise.all([
       update(agentId, { name: 'Renamed meanwhile' }),
@@ -158,8 +189,8 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(await read(agentId)).toMatchObject({ name: 'Renamed meanwhile', version: 13 });
   });
 
-  it('lets one of those through who have all seen the same version', async () => {
-    const agentId = await created(agents);
+  it('applies one of several concurrent updates with the same if_version', async () => {
+    const agentId = await createAgent(agents);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 6 }, (_, index) => update(agentId, { system: `${index}`, ifVersion: 1 })),
     );
@@ -168,17 +199,20 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     expect(await versionsOf(agentId)).toHaveLength(2);
   });
 
-  it('tells of a change, and answers to one of enabled when nobody can still trust the old state', async () => {
-    const agentId = await created(agents);
-    hints.length = settled.length = 0;
+  it('publishes a hint for each change, and waits for caches when enabled changes', async () => {
+    const agentId = await createAgent(agents);
+    hints.length = propagationWaits.length = 0;
     await update(agentId, { system: 'New' });
-    expect({ hints, settled }).toEqual({ hints: [agentId], settled: [] });
+    expect({ hints, propagationWaits }).toEqual({ hints: [agentId], propagationWaits: [] });
     await update(agentId, { enabled: false });
     await update(agentId, { enabled: true });
-    expect({ hints, settled }).toEqual({ hints: [agentId, agentId, agentId], settled: [1_000, 1_000] });
+    expect({ hints, propagationWaits }).toEqual({
+      hints: [agentId, agentId, agentId],
+      propagationWaits: [1_000, 1_000],
+    });
   });
 
-  it('replays a creation as it was answered then', async () => {
+  it('replays the original answer of CreateAgent after an update', async () => {
     const request = agentRequest({ idempotencyKey: 'kept' });
     const { agent } = await agents.edge.createAgent(request, alice);
     await update(agent!.agentId, { name: 'Renamed' });

@@ -3,22 +3,22 @@ import { encodeCursor } from '../../../lib/db/cursor.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import {
   ABSENT,
-  type AgentsUnderTest,
+  type AgentsSystem,
   alice,
   bob,
   change,
-  created,
-  openAgentsUnderTest,
+  createAgent,
+  openAgentsSystem,
   RUNTIME,
-} from './open.ts';
+} from './system.ts';
 
 describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transport) => {
-  let agents: AgentsUnderTest;
+  let agents: AgentsSystem;
   let agentId: string;
 
   beforeAll(async () => {
-    agents = await openAgentsUnderTest(transport);
-    agentId = await created(agents, { runtime: { ...RUNTIME, system: 'version 1' } });
+    agents = await openAgentsSystem(transport);
+    agentId = await createAgent(agents, { runtime: { ...RUNTIME, system: 'version 1' } });
     for (let version = 2; version <= 11; version++) {
       await agents.edge.updateAgent(change(agentId, { system: `version ${version}` }), alice);
     }
@@ -41,7 +41,7 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
     expect(seen).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   });
 
-  it('shows of a version what it was', async () => {
+  it('returns every version as it was made', async () => {
     const { versions } = await list(undefined);
     expect(versions.at(-3)).toEqual({
       agentId,
@@ -57,8 +57,8 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
     expect(await version(3)).toEqual({ version: versions.at(-3) });
   });
 
-  it('ends a page early rather than send more than a message holds', async () => {
-    const id = await created(agents, { runtime: { ...RUNTIME, system: 's'.repeat(256 * 1024) } });
+  it('ends a page early to stay below the message size limit', async () => {
+    const id = await createAgent(agents, { runtime: { ...RUNTIME, system: 's'.repeat(256 * 1024) } });
     for (let number = 2; number <= 20; number++) {
       await agents.edge.updateAgent(change(id, { maxSteps: number }), alice);
     }
@@ -70,10 +70,10 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
     );
   });
 
-  it('refuses a cursor of another agent, another caller or no list at all', async () => {
+  it('refuses a cursor of another agent, another caller or an invalid one', async () => {
     const { page } = await list({ limit: 1, cursor: '' });
     const cursor = page?.nextCursor ?? '';
-    const other = await created(agents);
+    const other = await createAgent(agents);
     const refused = { code: 'INVALID_CURSOR' };
     await expect(list({ limit: 1, cursor }, other)).rejects.toMatchObject(refused);
     await expect(list({ limit: 1, cursor: 'x' })).rejects.toMatchObject(refused);
@@ -83,13 +83,13 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
     }
   });
 
-  it("lists neither an absent agent's versions nor somebody else's", async () => {
+  it('returns AGENT_NOT_FOUND for an absent agent and for one of another user', async () => {
     const refused = { code: 'AGENT_NOT_FOUND' };
     await expect(list(undefined, ABSENT)).rejects.toMatchObject(refused);
     await expect(list(undefined, agentId, bob)).rejects.toMatchObject(refused);
   });
 
-  it('refuses a version that the agent does not have', async () => {
+  it('returns AGENT_VERSION_NOT_FOUND for an unknown version', async () => {
     const refused = { code: 'AGENT_VERSION_NOT_FOUND' };
     await expect(version(12)).rejects.toMatchObject(refused);
     await expect(version(-1)).rejects.toMatchObject(refused);
@@ -98,12 +98,12 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
     await expect(version(1, 'nonsense')).rejects.toMatchObject(refused);
   });
 
-  it('gives the newest version for the number 0', async () => {
+  it('returns the newest version for the number 0', async () => {
     expect(await version(0)).toEqual(await version(11));
     await expect(version(0, agentId, bob)).rejects.toMatchObject({ code: 'AGENT_VERSION_NOT_FOUND' });
   });
 
-  it('gives a version to the runner for nobody in particular, but not for somebody else', async () => {
+  it('returns a version to a runner without a user, and not on behalf of another user', async () => {
     expect(await version(1, agentId, alice)).toEqual(await version(1));
     await expect(version(1, agentId, bob)).rejects.toMatchObject({ code: 'AGENT_VERSION_NOT_FOUND' });
   });

@@ -6,86 +6,86 @@ import { createFakeClock } from '../../support/clock.ts';
 import { createDatabase } from '../../support/database.ts';
 import { until } from '../../support/wait.ts';
 import { createdAssistant } from './assistants.ts';
-import { alice, created, openAgentsUnderTest } from './open.ts';
+import { alice, createAgent, openAgentsSystem } from './system.ts';
 
 describe('the workspace of a deleted assistant', () => {
   const log = createLog({ level: 'silent', pretty: false });
   afterEach(() => {
-    gone.length = 0;
+    deleted.length = 0;
     failing.clear();
   });
 
-  const gone: string[] = [];
-  /** Workspaces that the files service cannot delete at the moment. */
+  const deleted: string[] = [];
+  /** Workspaces that the fake files service fails to delete. */
   const failing = new Set<string>();
-  let asked = 0;
+  let attempts = 0;
   async function deleteWorkspace(place: Place | undefined): Promise<void> {
-    asked += 1;
+    attempts += 1;
     const id = place?.of?.$case === 'assistantId' ? place.of.value : '';
     if (failing.has(id)) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database cannot be reached');
-    gone.push(id);
+    deleted.push(id);
   }
 
-  it('goes at once, and that of no agent does', async () => {
-    await using agents = await openAgentsUnderTest('in process', { deleteWorkspace });
+  it('is deleted at once; the deletion of an agent deletes no workspace', async () => {
+    await using agents = await openAgentsSystem('in process', { deleteWorkspace });
     const { assistantId } = await createdAssistant(agents);
-    const agentId = await created(agents);
+    const agentId = await createAgent(agents);
     await agents.edge.deleteAgent({ agentId }, alice);
     await agents.edge.deleteAssistant({ assistantId }, alice);
-    await until('its workspace is gone', () => gone.length > 0);
-    expect(gone).toEqual([assistantId]);
+    await until('its workspace is deleted', () => deleted.length > 0);
+    expect(deleted).toEqual([assistantId]);
   });
 
-  it('is tried again until it is gone, and keeps no other one waiting', async () => {
+  it('is deleted with retries that do not delay other deletions', async () => {
     const clock = createFakeClock();
-    await using agents = await openAgentsUnderTest('in process', { deleteWorkspace, clock, log });
+    await using agents = await openAgentsSystem('in process', { deleteWorkspace, clock, log });
     const { assistantId: first } = await createdAssistant(agents);
     const { assistantId: second } = await createdAssistant(agents);
     failing.add(first);
     await agents.edge.deleteAssistant({ assistantId: first }, alice);
     await agents.edge.deleteAssistant({ assistantId: second }, alice);
-    await until('the second is gone', () => gone.includes(second));
-    const before = asked;
-    await until('the first is tried again', () => {
+    await until('the second workspace is deleted', () => deleted.includes(second));
+    const before = attempts;
+    await until('the deletion of the first workspace is retried', () => {
       clock.advance(30_000);
-      return asked > before + 1;
+      return attempts > before + 1;
     });
-    expect(gone).toEqual([second]);
+    expect(deleted).toEqual([second]);
     failing.clear();
-    await until('the first is gone', () => {
+    await until('the first workspace is deleted', () => {
       clock.advance(30_000);
-      return gone.includes(first);
+      return deleted.includes(first);
     });
-    expect(gone).toEqual([second, first]);
+    expect(deleted).toEqual([second, first]);
   });
 
-  it('is remembered over a restart', async () => {
+  it('is deleted after a restart', async () => {
     await using database = await createDatabase();
     const clock = createFakeClock();
     const options = { deleteWorkspace, databaseUrl: database.url, log, clock };
-    const earlier = await openAgentsUnderTest('in process', options);
+    const earlier = await openAgentsSystem('in process', options);
     const { assistantId } = await createdAssistant(earlier);
     failing.add(assistantId);
-    const before = asked;
+    const before = attempts;
     await earlier.edge.deleteAssistant({ assistantId }, alice);
-    await until('it was tried', () => asked > before);
+    await until('the deletion was tried', () => attempts > before);
     await earlier[Symbol.asyncDispose]();
     failing.clear();
-    await using _later = await openAgentsUnderTest('in process', options);
-    await until('it is gone', () => {
+    await using _later = await openAgentsSystem('in process', options);
+    await until('the workspace is deleted', () => {
       clock.advance(5_000);
-      return gone.includes(assistantId);
+      return deleted.includes(assistantId);
     });
   });
 
-  it('is not waited for when the service stops', async () => {
+  it('does not delay the stop of the service', async () => {
     const waiting = Promise.withResolvers<void>();
     const hanging = Promise.withResolvers<void>();
     const deleteAndHang = () => {
       waiting.resolve();
       return hanging.promise;
     };
-    const agents = await openAgentsUnderTest('in process', { log, deleteWorkspace: deleteAndHang });
+    const agents = await openAgentsSystem('in process', { log, deleteWorkspace: deleteAndHang });
     const { assistantId } = await createdAssistant(agents);
     await agents.edge.deleteAssistant({ assistantId }, alice);
     await waiting.promise;

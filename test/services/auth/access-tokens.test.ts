@@ -5,7 +5,7 @@ import type { AccessTokenOptions } from '../../support/identity-provider.ts';
 import { until } from '../../support/wait.ts';
 import { logIn, openTeamUnderTest, type TeamUnderTest } from './team.ts';
 
-describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
+describe.each(TRANSPORTS)('Identify RPC with access tokens of the identity provider, %s', (transport) => {
   let team: TeamUnderTest;
   let clock: FakeClock;
 
@@ -18,22 +18,26 @@ describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
   const who = (bearer: string) => team.edge.identify({ bearer, login: '' });
 
   it.each<[string, AccessTokenOptions, string[]]>([
-    ['what its scopes say', { scope: 'agents:read' }, ['read']],
-    ['reading, where it may write', { scope: 'agents:write other:read' }, ['read', 'write']],
+    ['a token with the scope read', { scope: 'agents:read' }, ['read']],
     [
-      'everything',
-      { scope: 'agents:read agents:write agents:admin agents:mcp' },
-      ['read', 'write', 'admin', 'mcp'],
+      'a token with the scope write, which includes read',
+      { scope: 'agents:write other:read' },
+      ['read', 'write'],
     ],
-    ['nothing without a scope of ours', { scope: 'other:read' }, []],
-    ['the same when it is opaque', { scope: 'agents:read', format: 'opaque' }, ['read']],
-  ])('allow %s', async (_, options, scopes) => {
+    [
+      'a token with all scopes',
+      { scope: 'agents:read agents:write agents:admin' },
+      ['read', 'write', 'admin'],
+    ],
+    ['a token without a scope of the service', { scope: 'other:read' }, []],
+    ['an opaque token with the scope read', { scope: 'agents:read', format: 'opaque' }, ['read']],
+  ])('returns the scopes of %s', async (_, options, scopes) => {
     const found = await who(await team.provider.accessToken('alice', options));
     expect(found).toMatchObject({ scopes, credential: 'access_token' });
     expect(found.user?.roles.includes('administrator')).toBe(scopes.includes('admin'));
   });
 
-  it('make known who has never logged in, and who it is that does', async () => {
+  it('creates a user without a login, and completes the user at the first login', async () => {
     team.provider.accounts.dora = { name: 'Dora', email: 'dora@example.com', groups: ['night'] };
     const { user } = await who(await team.provider.accessToken('dora'));
     expect(user).toMatchObject({ displayName: 'dora', email: '', groups: ['night'], roles: ['member'] });
@@ -48,7 +52,7 @@ describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
   });
 
   it.each<AccessTokenOptions['format']>(['jwt', 'opaque'])(
-    'for somebody else let nobody in, %s',
+    'rejects a token for another audience, %s',
     async (format) => {
       const token = await team.provider.accessToken('alice', {
         audience: 'https://elsewhere.example.com',
@@ -58,10 +62,10 @@ describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
     },
   );
 
-  it('end', async () => {
+  it('rejects expired tokens', async () => {
     const token = await team.provider.accessToken('alice', { lifetimeSeconds: 300 });
     await who(token);
-    // The provider goes by the time of day, which ours has fallen behind.
+    // The provider uses the real time, and the fake clock is behind it.
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     clock.advance(exp * 1_000 - clock.now().getTime());
     await who(token);
@@ -69,12 +73,12 @@ describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
     await expect(who(token)).rejects.toMatchObject({ code: 'TOKEN_EXPIRED' });
   });
 
-  it('go on with the new keys of the provider, and those of before that are known go on, too', async () => {
+  it('accepts tokens with new keys of the provider and verified tokens with old keys', async () => {
     const before = await team.provider.accessToken('bob', { lifetimeSeconds: 3_600 });
     await who(before);
     await team.provider.rotateKeys();
     const after = await team.provider.accessToken('bob', { lifetimeSeconds: 3_600 });
-    await until('the new key is known', () =>
+    await until('the new key is loaded', () =>
       who(after).then(
         () => true,
         () => false,
@@ -83,20 +87,20 @@ describe.each(TRANSPORTS)('access tokens of the provider, %s', (transport) => {
     await who(before);
   });
 
-  it('are the provider’s to judge: while it is away those are refused that it has to be asked about', async () => {
+  it('returns DEPENDENCY_UNAVAILABLE for tokens that need the provider while it is down', async () => {
     const known = await team.provider.accessToken('bob', { lifetimeSeconds: 3_600 });
     const opaque = await team.provider.accessToken('bob', { format: 'opaque', lifetimeSeconds: 3_600 });
     await who(known);
     await who(opaque);
-    team.provider.away = true;
+    team.provider.isUnavailable = true;
     clock.advance(2_000);
     await who(known);
     await expect(who(opaque)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
-    team.provider.away = false;
+    team.provider.isUnavailable = false;
     await who(opaque);
   });
 
-  it('let nobody in where no audience is set', async () => {
+  it('rejects all access tokens when no audience is set', async () => {
     await using plain = await openTeamUnderTest(transport, { env: { SERVICE_OIDC_AUDIENCE: '' } });
     const bearer = await plain.provider.accessToken('alice');
     await expect(plain.edge.identify({ bearer, login: '' })).rejects.toMatchObject({

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLocalCounters } from '../../../lib/bus/local-counters.ts';
+import { createLocalRateLimiter } from '../../../lib/bus/local-rate-limiter.ts';
 import { newTokenValue } from '../../../services/auth/token-value.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { type AuthUnderTest, NOTHING, openAuthUnderTest } from './open.ts';
+import { type AuthUnderTest, NOTHING, openAuthUnderTest } from './system.ts';
 import { logIn, openAnother, openTeamUnderTest, type TeamUnderTest } from './team.ts';
 
 const REQUESTS = 'SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE';
@@ -11,7 +11,7 @@ const LOGINS = 'SERVICE_RATE_LIMIT_LOGINS_PER_MINUTE';
 const HERE = '203.0.113.7';
 const ELSEWHERE = '203.0.113.8';
 
-describe.each(TRANSPORTS)('limits, %s', (transport) => {
+describe.each(TRANSPORTS)('rate limits of the auth service, %s', (transport) => {
   const clock = createFakeClock(new Date());
   let team: TeamUnderTest;
   let other: AuthUnderTest;
@@ -20,9 +20,9 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
     for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
   });
 
-  /** Two replicas that count together. */
+  /** Two replicas with one rate limiter. */
   async function start(env: Record<string, string>): Promise<void> {
-    const shared = { clock, env, counters: createLocalCounters(clock) };
+    const shared = { clock, env, rateLimiter: createLocalRateLimiter(clock) };
     team = await openTeamUnderTest(transport, shared);
     open.push(team);
     other = await openAnother(transport, team, shared);
@@ -42,16 +42,16 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
   const invented = (edge = team.edge, address = HERE) =>
     edge.identify({ bearer: newTokenValue(), login: '', address });
 
-  describe('of the requests of a user', () => {
-    it('hold for all replicas together and for all that a user carries, and say exactly when to come back', async () => {
+  describe('requests per user', () => {
+    it('count across replicas and credentials, and return the exact Retry-After', async () => {
       await start({ [REQUESTS]: '6' });
       const [{ login }, { login: second }] = [await logIn(team, 'bob'), await logIn(team, 'bob')];
-      const asked = [
+      const codes = [
         ...(await times(2, () => team.edge.identify({ ...NOTHING, login }))),
         ...(await times(2, () => other.edge.identify({ ...NOTHING, login: second }))),
         ...(await times(2, () => team.edge.identify({ ...NOTHING, login: second }))),
       ];
-      expect(asked).toEqual(Array(6).fill('OK'));
+      expect(codes).toEqual(Array(6).fill('OK'));
       for (const edge of [team.edge, other.edge])
         await expect(edge.identify({ ...NOTHING, login })).rejects.toMatchObject({
           code: 'RATE_LIMITED',
@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       ]);
     });
 
-    it('are nobody else’s, and nobody is asked who they are for nothing', async () => {
+    it('do not affect other users', async () => {
       await start({ [REQUESTS]: '2' });
       const [{ login: bobs }, { login: roots }] = [await logIn(team, 'bob'), await logIn(team, 'root')];
       expect(await times(3, () => team.edge.identify({ ...NOTHING, login: bobs }))).toContain('RATE_LIMITED');
@@ -74,7 +74,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       expect(await times(5, () => invented())).toEqual(Array(5).fill('UNAUTHENTICATED'));
     });
 
-    it('do not count what goes on', async () => {
+    it('do not count checks of long-lived responses', async () => {
       await start({ [REQUESTS]: '2' });
       const { login } = await logIn(team, 'bob');
       const again = { ...NOTHING, login, again: true };
@@ -87,15 +87,15 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       expect(await code(team.edge.identify(again))).toBe('OK');
     });
 
-    it('hold in local mode, too', async () => {
+    it('apply in local mode', async () => {
       const local = await openAuthUnderTest(transport, { clock, env: { [REQUESTS]: '1' } });
       open.push(local);
       expect(await times(2, () => local.edge.identify(NOTHING))).toEqual(['OK', 'RATE_LIMITED']);
     });
   });
 
-  describe('of logins from one address', () => {
-    it('hold for tokens that nobody has made, at all replicas together', async () => {
+  describe('logins and rejected credentials per address', () => {
+    it('count unknown tokens across replicas', async () => {
       await start({ [LOGINS]: '4' });
       expect(await times(2, () => invented(team.edge))).toEqual(Array(2).fill('UNAUTHENTICATED'));
       expect(await times(2, () => invented(other.edge))).toEqual(Array(2).fill('UNAUTHENTICATED'));
@@ -108,23 +108,23 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       expect(await times(2, () => invented())).toEqual(['UNAUTHENTICATED', 'RATE_LIMITED']);
     });
 
-    it('count every kind of credential that lets nobody in, and none that is missing', async () => {
+    it('count every kind of rejected credential, and no missing credential', async () => {
       await start({ [LOGINS]: '3' });
       expect(await times(9, () => team.edge.identify({ ...NOTHING, address: HERE }))).not.toContain(
         'RATE_LIMITED',
       );
-      const shown = [
+      const credentials = [
         { bearer: 'ahs_mistyped' },
         { bearer: await team.provider.accessToken('bob', { format: 'opaque' }) },
         { login: 'L'.repeat(43) },
       ];
-      for (const one of shown)
+      for (const one of credentials)
         expect(await code(team.edge.identify({ ...NOTHING, address: HERE, ...one }))).toBe('UNAUTHENTICATED');
       expect(await code(invented())).toBe('RATE_LIMITED');
       expect(await code(team.edge.identify({ ...NOTHING, address: HERE }))).toBe('UNAUTHENTICATED');
     });
 
-    it('hold for a network of IPv6 that one subscriber has', async () => {
+    it('count per IPv6 /64 network', async () => {
       await start({ [LOGINS]: '2' });
       expect(await code(invented(team.edge, '2001:db8:1:2::1'))).toBe('UNAUTHENTICATED');
       expect(await code(invented(team.edge, '2001:db8:1:2:ffff::1'))).toBe('UNAUTHENTICATED');
@@ -132,7 +132,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       expect(await code(invented(team.edge, '2001:db8:1:3::1'))).toBe('UNAUTHENTICATED');
     });
 
-    it('hold back nobody whose credential was good a moment ago', async () => {
+    it('do not affect credentials that were valid a moment ago', async () => {
       await start({ [LOGINS]: '3' });
       const { login } = await logIn(team, 'bob');
       const mine = { ...NOTHING, login, address: HERE };
@@ -144,7 +144,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
       expect(await times(2, () => team.edge.identify(mine))).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
     });
 
-    it('hold for logins that begin, and for those that fail', async () => {
+    it('count started and failed logins', async () => {
       await start({ [LOGINS]: '2' });
       const begin = (address: string) => team.edge.beginLogin({ returnTo: '/', address });
       const finish = (address: string) =>
@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('limits, %s', (transport) => {
     });
   });
 
-  it('are off unless they are set', async () => {
+  it('are off by default', async () => {
     await start({});
     const { login } = await logIn(team, 'bob');
     expect(await times(50, () => team.edge.identify({ ...NOTHING, login }))).toEqual(Array(50).fill('OK'));

@@ -3,13 +3,13 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { NOTHING } from './open.ts';
+import { NOTHING } from './system.ts';
 import { logIn, ORIGIN, openTeamUnderTest, type TeamUnderTest } from './team.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-describe.each(TRANSPORTS)('logins, %s', (transport) => {
+describe.each(TRANSPORTS)('logins with an identity provider, %s', (transport) => {
   let team: TeamUnderTest;
   let clock: FakeClock;
 
@@ -21,7 +21,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
 
   const who = (login: string) => team.edge.identify({ ...NOTHING, login });
 
-  it('sends the browser to the provider with a state, a nonce and a challenge that are new each time', async () => {
+  it('redirects to the provider with a new state, nonce and PKCE challenge each time', async () => {
     const seen = new Set<string>();
     for (let round = 0; round < 3; round++) {
       const { authorizationUrl, attempt, lifetimeSeconds } = await team.edge.beginLogin({ returnTo: '/' });
@@ -40,7 +40,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect(seen.size).toBe(12);
   });
 
-  it('knows who has come back', async () => {
+  it('completes a login and identifies its user', async () => {
     const { login, lifetimeSeconds, user, returnTo } = await logIn(team, 'alice', '', '/sessions?q=1#top');
     expect(login).toMatch(/^[\w-]{43}$/);
     expect({ lifetimeSeconds, returnTo }).toEqual({
@@ -64,7 +64,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     });
   });
 
-  it('knows again who comes again', async () => {
+  it('returns the same user at the next login', async () => {
     const first = await logIn(team, 'bob');
     const second = await logIn(team, 'bob');
     expect(second.user?.userId).toBe(first.user?.userId);
@@ -72,20 +72,20 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect(second.login).not.toBe(first.login);
   });
 
-  it('makes an administrator of a verified address only', async () => {
+  it('gives the role administrator only for a verified address', async () => {
     expect((await logIn(team, 'root')).user?.roles).toContain('administrator');
     team.provider.accounts.impostor = { email: 'root@example.com', emailVerified: false };
     const { user } = await logIn(team, 'impostor');
     expect(user).toMatchObject({ roles: ['member'], email: '', displayName: 'impostor' });
   });
 
-  it('tells an address from one that only looks like it', async () => {
+  it('does not match addresses with similar letters', async () => {
     team.provider.accounts.kim = { email: 'KIM@example.com' };
     expect((await logIn(team, 'kim')).user).toMatchObject({
       email: 'kim@example.com',
       roles: ['member', 'administrator'],
     });
-    // With the sign of Kelvin, whose small letter is that of K.
+    // The Kelvin sign (U+212A) has the same lowercase letter as K.
     team.provider.accounts.kelvin = { email: '\u212Aim@example.com' };
     expect((await logIn(team, 'kelvin')).user?.roles).toEqual(['member']);
   });
@@ -93,8 +93,8 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
   it.each([
     ['not verified any more', { email: 'root@example.com', emailVerified: false }],
     ['changed, and not verified', { email: 'new@example.com', emailVerified: false }],
-    ['not there any more', {}],
-  ])('makes no administrator of somebody whose address is %s', async (what, account) => {
+    ['missing', {}],
+  ])('removes the role administrator when the address is %s', async (what, account) => {
     team.provider.accounts[what] = { email: 'root@example.com' };
     const { login } = await logIn(team, what);
     expect((await who(login)).user?.roles).toContain('administrator');
@@ -103,7 +103,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect((await who(login)).user).toMatchObject({ email: '', roles: ['member'] });
   });
 
-  it('takes over at a login what the provider says now', async () => {
+  it('updates the user at every login', async () => {
     team.provider.accounts.carol = { name: 'Carol', email: 'carol@example.com', groups: ['operators'] };
     const { login } = await logIn(team, 'carol');
     expect((await who(login)).user?.roles).toContain('administrator');
@@ -112,14 +112,14 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect((await who(login)).user).toMatchObject({ displayName: 'Caroline', groups: [], roles: ['member'] });
   });
 
-  it('ends the login that the browser had', async () => {
+  it('ends the earlier login of the browser', async () => {
     const before = await logIn(team, 'bob');
     const after = await logIn(team, 'bob', before.login);
     await expect(who(before.login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     expect((await who(after.login)).user?.displayName).toBe('Bob');
   });
 
-  it('ends at once, also at the provider, and ends only once', async () => {
+  it('ends a login immediately, here and at the provider, and only once', async () => {
     const { login } = await logIn(team, 'bob');
     await who(login);
     const url = new URL((await team.edge.endLogin({ login })).endSessionUrl);
@@ -135,7 +135,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     expect(await team.edge.endLogin({ login: 'no login at all' })).toEqual({ endSessionUrl: '' });
   });
 
-  it('ends when nobody uses it', async () => {
+  it('ends a login that is not used', async () => {
     const { login } = await logIn(team, 'bob');
     for (let hours = 0; hours < 24; hours += 6) {
       clock.advance(6 * HOUR_MS);
@@ -145,7 +145,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     await expect(who(login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('ends after a week, however much it is used', async () => {
+  it('ends a login after a week of use', async () => {
     const { login } = await logIn(team, 'bob');
     for (let hours = 0; hours < 162; hours += 6) {
       clock.advance(6 * HOUR_MS);
@@ -155,23 +155,23 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
     await expect(who(login)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  it('is not held up by a provider that is away, and goes on when it is there again', async () => {
+  it('fails fast while the provider is down, and works again afterwards', async () => {
     const { login } = await logIn(team, 'bob');
-    team.provider.away = true;
+    team.provider.isUnavailable = true;
     clock.advance(2_000);
     expect((await who(login)).user?.displayName).toBe('Bob');
-    team.provider.away = false;
+    team.provider.isUnavailable = false;
     expect((await logIn(team, 'alice')).user?.displayName).toBe('Alice');
   });
 
-  it('goes on with the new keys of the provider', async () => {
+  it('accepts ID tokens with new keys of the provider', async () => {
     for (let round = 0; round < 3; round++) {
       await team.provider.rotateKeys();
       expect((await logIn(team, 'bob')).user?.displayName).toBe('Bob');
     }
   });
 
-  /** Shows it, and waits until that is written down. */
+  /** Uses the login, and waits until the use is stored. */
   async function used(login: string) {
     const { credential } = await who(login);
     const last = async () => {
@@ -179,7 +179,7 @@ describe.each(TRANSPORTS)('logins, %s', (transport) => {
       return (await rowsOn<{ seen_at: Date }>(team.databaseUrl, sql))[0]?.seen_at.getTime() ?? 0;
     };
     const now = clock.now().getTime();
-    await until('its use is written down', async () => {
+    await until('the use is stored', async () => {
       clock.advance(1_000);
       return (await last()) >= now;
     });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { callableMethods } from '../../support/callable-methods.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { openTo } from '../../support/peers.ts';
-import { type AuthUnderTest, openAuthUnderTest } from './open.ts';
+import { type AuthUnderTest, openAuthUnderTest } from './system.ts';
 
-/** Who needs what. */
+/** The methods that each service may call. */
 const ALLOWED: Record<string, string[]> = {
   edge: Object.keys(AuthServiceDefinition.methods).filter((method) => method !== 'listDisabledUsers'),
   agents: ['getUser', 'recordActs'],
@@ -16,14 +16,14 @@ const ALLOWED: Record<string, string[]> = {
   stranger: [],
 };
 
-describe.each(TRANSPORTS)('who may ask auth what, %s', (transport) => {
+describe.each(TRANSPORTS)('peers of the auth service, %s', (transport) => {
   let auth: AuthUnderTest;
   beforeAll(async () => {
     auth = await openAuthUnderTest(transport);
   });
   afterAll(() => auth[Symbol.asyncDispose]());
 
-  it.each(Object.keys(ALLOWED))('lets %s call what it needs and nothing else', async (peer) => {
-    expect(await openTo(AuthServiceDefinition, auth.as(peer))).toEqual(ALLOWED[peer]?.toSorted());
+  it.each(Object.keys(ALLOWED))('allows %s to call exactly its methods', async (peer) => {
+    expect(await callableMethods(AuthServiceDefinition, auth.as(peer))).toEqual(ALLOWED[peer]?.toSorted());
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plansOf } from '../../support/plans.ts';
+import { queryPlansOf } from '../../support/query-plans.ts';
 import { runOn } from '../../support/sql.ts';
-import { type AuthUnderTest, openAuthUnderTest } from './open.ts';
+import { type AuthUnderTest, openAuthUnderTest } from './system.ts';
 
-/* What a request costs does not grow with the users, tokens and logins that there are. */
+/* The cost of a request does not grow with the number of users, tokens and logins. */
 
 const MANY = 20_000;
-/** Indexes of what is to be deleted: they are read from their beginning. */
+/** Indexes for deletions, which are read from their beginning. */
 const SHORT = ['logins_by_end', 'logins_by_use', 'login_attempts_by_end', 'idempotency_keys_by_age'];
 const FILL = `
   set search_path = auth;
@@ -25,7 +25,7 @@ const FILL = `
     select sha256(i::text::bytea), 's', 'v1', '/', now() + i * interval '1 s' from generate_series(1, ${MANY}) i;
   analyze;`;
 
-describe("the plans of auth's statements", () => {
+describe('query plans of the auth service', () => {
   let auth: AuthUnderTest;
   beforeAll(async () => {
     auth = await openAuthUnderTest('in process');
@@ -33,8 +33,8 @@ describe("the plans of auth's statements", () => {
   });
   afterAll(() => auth[Symbol.asyncDispose]());
 
-  it('read by index', async () => {
-    const plans = plansOf(auth.databaseUrl, 'auth');
+  it('use indexes', async () => {
+    const plans = queryPlansOf(auth.databaseUrl, 'auth');
     expect(plans.statements().length).toBeGreaterThan(18);
     expect(await plans.wholeScans(['users', 'tokens', 'logins', 'login_attempts'], SHORT)).toEqual([]);
   });

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { TRANSPORTS } from '../../support/context.ts';
 import { CLIENT_ID } from '../../support/identity-provider.ts';
 import { countOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { NOTHING } from './open.ts';
+import { NOTHING } from './system.ts';
 import { logIn, openTeamUnderTest } from './team.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-describe.each(TRANSPORTS)('identity providers, %s', (transport) => {
-  it('that say little in their ID tokens are asked for the rest', async () => {
-    await using team = await openTeamUnderTest(transport, {}, { thinIdTokens: true });
+describe('auth service with different identity providers', () => {
+  it('requests user info when the ID token has few claims', async () => {
+    await using team = await openTeamUnderTest('in process', {}, { thinIdTokens: true });
     expect((await logIn(team, 'alice')).user).toMatchObject({
       displayName: 'Alice',
       email: 'alice@example.com',
@@ -21,39 +20,39 @@ describe.each(TRANSPORTS)('identity providers, %s', (transport) => {
     expect(team.provider.requests).toContain('/me');
   });
 
-  it('know the service without a secret', async () => {
+  it('logs in as a public client without a secret', async () => {
     const env = { SERVICE_OIDC_CLIENT_SECRET: '' };
-    await using team = await openTeamUnderTest(transport, { env }, { clientSecret: '' });
+    await using team = await openTeamUnderTest('in process', { env }, { clientSecret: '' });
     expect((await logIn(team, 'alice')).user?.displayName).toBe('Alice');
   });
 
-  it('that do not know the service let nobody in', async () => {
+  it('rejects a login when the provider does not know the client', async () => {
     const env = { SERVICE_OIDC_CLIENT_SECRET: 'another' };
-    await using team = await openTeamUnderTest(transport, { env });
+    await using team = await openTeamUnderTest('in process', { env });
     await expect(logIn(team, 'alice')).rejects.toMatchObject({ code: 'LOGIN_FAILED' });
   });
 
-  it('need not be there when the service starts', async () => {
+  it('starts while the provider is down', async () => {
     const clock = createFakeClock(new Date());
-    await using team = await openTeamUnderTest(transport, { clock });
-    team.provider.away = true;
+    await using team = await openTeamUnderTest('in process', { clock });
+    team.provider.isUnavailable = true;
     await expect(team.edge.beginLogin({ returnTo: '/' })).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
     });
-    team.provider.away = false;
+    team.provider.isUnavailable = false;
     const { login } = await logIn(team, 'alice');
-    team.provider.away = true;
+    team.provider.isUnavailable = true;
     clock.advance(2 * HOUR_MS);
-    // It is asked again what it is like, in vain; what it has said goes on counting.
+    // The discovery document is requested again and the request fails, so the previous document stays in use.
     const { authorizationUrl } = await team.edge.beginLogin({ returnTo: '/' });
     expect(new URL(authorizationUrl).searchParams.get('client_id')).toBe(CLIENT_ID);
     expect((await team.edge.identify({ ...NOTHING, login })).user?.displayName).toBe('Alice');
     expect((await team.edge.endLogin({ login })).endSessionUrl).toContain(team.provider.issuer);
   });
 
-  it('leave nothing behind of logins that have ended, and of those that were never finished', async () => {
+  it('deletes ended and unfinished logins', async () => {
     const clock = createFakeClock(new Date());
-    await using team = await openTeamUnderTest(transport, { clock });
+    await using team = await openTeamUnderTest('in process', { clock });
     await logIn(team, 'alice');
     await team.edge.beginLogin({ returnTo: '/' });
     const rows = (table: string) => countOn(team.databaseUrl, `select count(*) from auth.${table}`);

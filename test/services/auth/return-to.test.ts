@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ownPath } from '../../../services/auth/domain/return-to.ts';
+import { checkReturnPath } from '../../../services/auth/domain/return-to.ts';
 
-describe('where a browser goes after its login', () => {
+describe('checkReturnPath', () => {
   it.each([
     '/',
     '/sessions/ses_1?tab=files#top',
     '/a%20b',
     "/a'b(c)*!~",
     '/?next=https://elsewhere.example.com',
-  ])('is %s, which is ours', (path) => {
-    expect(ownPath(path)).toBe(path);
+  ])('returns %s', (path) => {
+    expect(checkReturnPath(path)).toBe(path);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('where a browser goes after its login', () => {
     '/api/v1/auth/login?return_to=/',
     '/x/../api/v1/auth/logout',
     `/${'a'.repeat(2_048)}`,
-  ])('is / instead of %j', (text) => {
-    expect(ownPath(text)).toBe('/');
+  ])('returns / for %j', (text) => {
+    expect(checkReturnPath(text)).toBe('/');
   });
 });

@@ -7,19 +7,19 @@ import {
   IdentityProvider,
   type IdentityProviderOptions,
 } from '../../support/identity-provider.ts';
-import { type AuthOptions, type AuthUnderTest, NOTHING, openAuthUnderTest } from './open.ts';
+import { type AuthOptions, type AuthUnderTest, NOTHING, openAuthUnderTest } from './system.ts';
 
 export const ORIGIN = 'http://127.0.0.1:1';
 const CLIENT_SECRET = 'what-the-provider-shares-with-the-service';
 
-/** Alice is an administrator by her group, Root and Kim by their addresses. */
+/** Alice is an administrator by group, Root and Kim are administrators by e-mail address. */
 const ACCOUNTS: Record<string, Account> = {
   alice: { name: 'Alice', email: 'Alice@example.com', groups: ['everybody', 'operators'] },
   bob: { name: 'Bob', email: 'bob@example.com', groups: ['everybody'] },
   root: { name: 'Root', email: 'root@example.com' },
 };
 
-/** What auth has to know of a provider. */
+/** Settings of the auth service for a provider. */
 export function settingsFor(issuer: string): Record<string, string> {
   return {
     SERVICE_OIDC_ISSUER: issuer,
@@ -35,7 +35,7 @@ export interface TeamUnderTest extends AuthUnderTest {
   provider: IdentityProvider;
 }
 
-/** The service with a real provider. */
+/** Opens the auth service with a real identity provider. */
 export async function openTeamUnderTest(
   transport: TransportName,
   options: AuthOptions = {},
@@ -52,24 +52,24 @@ export async function openTeamUnderTest(
   return { ...auth, provider, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Logs somebody in and gives the answer with its secret. */
+/** Logs a user in. Returns the response of FinishLogin with the login value. */
 export async function logIn({ edge, provider }: TeamUnderTest, subject: string, login = '', returnTo = '/') {
   const { authorizationUrl, attempt } = await edge.beginLogin({ returnTo });
   const query = await provider.login(authorizationUrl, subject);
   return edge.finishLogin({ attempt, query, login });
 }
 
-/** Call options of whoever shows a credential. */
+/** Call options of the user of a credential. */
 export async function callerWith(
   { edge }: AuthUnderTest,
   shown: Partial<typeof NOTHING>,
 ): Promise<{ caller: Caller }> {
   const { user, credential } = await edge.identify({ ...NOTHING, ...shown });
-  if (!user) throw new Error('the answer names nobody');
+  if (!user) throw new Error('the response has no user');
   return { caller: { userId: user.userId, roles: user.roles, groups: user.groups, credential } };
 }
 
-/** One more replica of it, on the same database. */
+/** Opens another replica on the same database. */
 export function openAnother(transport: TransportName, team: TeamUnderTest, options: AuthOptions = {}) {
   const env = { ...settingsFor(team.provider.issuer), SERVICE_OIDC_INTROSPECTION: 'true', ...options.env };
   return openAuthUnderTest(transport, { publicUrl: ORIGIN, ...options, env, databaseUrl: team.databaseUrl });

@@ -5,7 +5,7 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { rowsOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
-import { LOCAL, openAuthUnderTest } from './open.ts';
+import { LOCAL, openAuthUnderTest } from './system.ts';
 import { callerWith, logIn, openTeamUnderTest, type TeamUnderTest } from './team.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -30,16 +30,16 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
 
   const who = (bearer: string) => team.edge.identify({ bearer, login: '' });
 
-  it('are shown once, and let their owner in with their scopes', async () => {
+  it('return their value once, and identify their owner with their scopes', async () => {
     const { token, value, replayed } = await team.edge.createToken(
-      tokenRequest({ scopes: ['mcp', 'write', 'write'], expiresInDays: 7 }),
+      tokenRequest({ scopes: ['write', 'write'], expiresInDays: 7 }),
       alice,
     );
     expect(value).toMatch(/^ahs_[0-9A-Za-z]{46}$/);
     expect(token).toEqual({
       tokenId: expect.stringMatching(/^tok_/),
       name: 'Nightly',
-      scopes: ['write', 'mcp'],
+      scopes: ['write'],
       hint: value.slice(-4),
       createdAt: clock.now(),
       expiresAt: new Date(clock.now().getTime() + 7 * DAY_MS),
@@ -50,7 +50,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect({ name: user?.displayName, roles: user?.roles, scopes }).toEqual({
       name: 'Alice',
       roles: ['member'],
-      scopes: ['read', 'write', 'mcp'],
+      scopes: ['read', 'write'],
     });
     expect(credential).toBe(token?.tokenId);
     const { tokens } = await team.edge.listTokens({ page: undefined }, alice);
@@ -62,7 +62,32 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect(JSON.stringify(rows)).not.toContain(value.slice(4, 44));
   });
 
-  it('are told apart from anything else by the check at their end', async () => {
+  it('keep their other scopes when they were stored with the removed scope mcp', async () => {
+    const setScopes = (tokenId: string, scopes: string[]) =>
+      rowsOn(
+        team.databaseUrl,
+        `update auth.tokens set scopes = '{${scopes.join()}}' where token_id = '${tokenId}' returning token_id`,
+      );
+    const mixed = await team.edge.createToken(tokenRequest({ name: 'Mixed' }), alice);
+    const only = await team.edge.createToken(tokenRequest({ name: 'Only' }), alice);
+    await setScopes(mixed.token?.tokenId ?? '', ['write', 'mcp']);
+    await setScopes(only.token?.tokenId ?? '', ['mcp']);
+    expect((await who(mixed.value)).scopes).toEqual(['read', 'write']);
+    expect((await who(only.value)).scopes).toEqual([]);
+    const { tokens } = await team.edge.listTokens({ page: undefined }, alice);
+    expect(tokens.find(({ name }) => name === 'Mixed')?.scopes).toEqual(['write']);
+    expect(tokens.find(({ name }) => name === 'Only')?.scopes).toEqual([]);
+  });
+
+  it('reject the removed scope mcp', async () => {
+    const creation = team.edge.createToken(tokenRequest({ scopes: ['read', 'mcp'] }), alice);
+    await expect(creation).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: [{ pointer: '/scopes/1' }],
+    });
+  });
+
+  it('are rejected without a lookup when the checksum is wrong', async () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const { value } = await team.edge.createToken(tokenRequest(), bob);
     let check = 0;
@@ -76,12 +101,12 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     ]) {
       await expect(who(wrong)).rejects.toMatchObject({
         code: 'UNAUTHENTICATED',
-        message: 'this is no token of this service',
+        message: 'The bearer token is malformed.',
       });
     }
   });
 
-  it('make an administrator only with the scope for it, and only of one', async () => {
+  it('have administrator rights only with the scope admin, which only administrators can use', async () => {
     const admin = tokenRequest({ scopes: ['admin'] });
     await expect(team.edge.createToken(admin, bob)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     const { value } = await team.edge.createToken(admin, alice);
@@ -89,7 +114,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect({ roles: user?.roles, scopes }).toEqual({ roles: ['member', 'administrator'], scopes: ['admin'] });
   });
 
-  it('manage no tokens, and neither do access tokens', async () => {
+  it('cannot manage tokens, and neither can access tokens', async () => {
     const { value } = await team.edge.createToken(tokenRequest({ scopes: ['write', 'admin'] }), alice);
     const access = await team.provider.accessToken('alice');
     for (const bearer of [value, access]) {
@@ -104,7 +129,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     }
   });
 
-  it('let nobody in once they are deleted', async () => {
+  it('are rejected after their deletion', async () => {
     const { token, value } = await team.edge.createToken(tokenRequest(), bob);
     await who(value);
     const tokenId = token?.tokenId ?? '';
@@ -120,7 +145,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     }
   });
 
-  it('let nobody in once they have expired, and are still there to be deleted', async () => {
+  it('return TOKEN_EXPIRED after their expiry, and can still be deleted', async () => {
     const { token, value } = await team.edge.createToken(tokenRequest({ expiresInDays: 1 }), bob);
     clock.advance(DAY_MS - 1);
     await who(value);
@@ -130,7 +155,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     expect(tokens.map(({ tokenId }) => tokenId)).toContain(token?.tokenId);
   });
 
-  it('tell when they were last used, to the minute', async () => {
+  it('have the time of their last use, accurate to a minute', async () => {
     const { token, value } = await team.edge.createToken(tokenRequest(), bob);
     const used = async () => {
       const { tokens } = await team.edge.listTokens({ page: undefined }, bob);
@@ -139,7 +164,7 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     const at = clock.now().getTime();
     await who(value);
     clock.advance(1_000);
-    expect(await until('it is written down', used)).toBe(at);
+    expect(await until('the last use is stored', used)).toBe(at);
     clock.advance(30_000);
     await who(value);
     clock.advance(1_000);
@@ -147,10 +172,10 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     const later = clock.now().getTime();
     await who(value);
     clock.advance(1_000);
-    await until('it is written down again', async () => (await used()) === later);
+    await until('the new time is stored', async () => (await used()) === later);
   });
 
-  it('come once for one Idempotency-Key, whose replay holds no secret', async () => {
+  it('are created once per Idempotency-Key, and the replay has no value', async () => {
     const request = tokenRequest({ idempotencyKey: 'once' });
     const first = await team.edge.createToken(request, bob);
     const second = await team.edge.createToken(request, bob);
@@ -188,12 +213,12 @@ describe.each(TRANSPORTS)('personal access tokens, %s', (transport) => {
     ['/scopes/1', { scopes: ['read', 'root'] }, 'INVALID_REQUEST'],
     ['/expires_in_days', { expiresInDays: 0 }, 'INVALID_REQUEST'],
     ['/expires_in_days', { expiresInDays: 3_651 }, 'INVALID_REQUEST'],
-  ])('are refused for %s: %j', async (pointer, request, code) => {
+  ])('are rejected with the pointer %s for %j', async (pointer, request, code) => {
     const refused = team.edge.createToken(tokenRequest(request), bob);
     await expect(refused).rejects.toMatchObject({ code, details: [{ pointer }] });
   });
 
-  it('can be made in local mode, but let nobody in who has to log in', async () => {
+  it('can be created in local mode, and are rejected in team mode', async () => {
     await using local = await openAuthUnderTest(transport, { databaseUrl: team.databaseUrl });
     const { value } = await local.edge.createToken(tokenRequest({ scopes: ['admin'] }), LOCAL);
     await expect(who(value)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });

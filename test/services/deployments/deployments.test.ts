@@ -8,44 +8,47 @@ import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import {
   AGENT,
+  type DeploymentsSystem,
   FOREIGN_AGENT,
-  type House,
-  named,
   OTHER_AGENT,
   OWNER,
-  openHouse,
+  openDeploymentsSystem,
+  referenceTo,
   STRANGER,
   UNKNOWN_AGENT,
   UNKNOWN_DEPLOYMENT,
-} from './house.ts';
+} from './system.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-describe.each(TRANSPORTS)('deployments, %s', (transport) => {
-  let house: House;
+describe.each(TRANSPORTS)('deployments service, %s', (transport) => {
+  let system: DeploymentsSystem;
   const asOwner = { caller: OWNER };
   const asStranger = { caller: STRANGER };
 
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openDeploymentsSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
-  beforeEach(() => house.reset());
+  afterAll(() => system[Symbol.asyncDispose]());
+  beforeEach(() => system.reset());
 
-  function create(changes: Partial<Parameters<House['edge']['createDeployment']>[0]> = {}, caller = OWNER) {
+  function create(
+    changes: Partial<Parameters<DeploymentsSystem['edge']['createDeployment']>[0]> = {},
+    caller = OWNER,
+  ) {
     const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: '' };
-    return house.edge.createDeployment({ ...request, ...changes }, { caller });
+    return system.edge.createDeployment({ ...request, ...changes }, { caller });
   }
 
   async function list(changes: Partial<ListDeploymentsRequest> = {}, caller = OWNER) {
     const request = { page: { limit: 100, cursor: '' }, agentId: '', q: '', type: '', status: '' };
-    return house.edge.listDeployments({ ...request, ...changes }, { caller });
+    return system.edge.listDeployments({ ...request, ...changes }, { caller });
   }
 
   const idsOf = (deployments: Deployment[]) => deployments.map((deployment) => deployment.deploymentId);
 
   describe('CreateDeployment', () => {
-    it('answers with the webhook, its URL and its secret', async () => {
+    it('returns the webhook, its URL and its secret', async () => {
       const { deployment, sharedSecret, replayed } = await create({ promptPrefix: 'Look at this:' });
       expect(deployment).toEqual({
         deploymentId: expect.stringMatching(/^dep_[0-9A-HJKMNP-TV-Z]{26}$/),
@@ -64,20 +67,20 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       expect(replayed).toBe(false);
     });
 
-    it('makes a different secret each time', async () => {
+    it('creates a different secret for every webhook', async () => {
       const secrets = await Promise.all([create(), create(), create()]);
       expect(new Set(secrets.map(({ sharedSecret }) => sharedSecret)).size).toBe(3);
     });
 
-    it('takes an empty prefix for none', async () => {
+    it('treats an empty prefix as no prefix', async () => {
       const { deployment } = await create({ promptPrefix: '' });
       expect(deployment?.promptPrefix).toBeUndefined();
     });
 
-    it('keeps a prefix of up to 64 KiB as it is', async () => {
+    it('stores a prefix of up to 64 KiB unchanged', async () => {
       const promptPrefix = `\ufeff \n${'ü'.repeat(32 * 1024 - 5)}\r\n`;
       const { deployment } = await create({ promptPrefix });
-      const read = await house.edge.getDeployment(named(deployment!), asOwner);
+      const read = await system.edge.getDeployment(referenceTo(deployment!), asOwner);
       expect(read.deployment?.promptPrefix).toBe(promptPrefix);
       await expect(create({ promptPrefix: 'ü'.repeat(32 * 1024 + 1) })).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
@@ -85,14 +88,14 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       });
     });
 
-    it('refuses a prefix that cannot be stored', async () => {
+    it('rejects a prefix with a NUL or a lone surrogate', async () => {
       await expect(create({ promptPrefix: 'a\0b' })).rejects.toMatchObject({
         code: 'INVALID_TEXT',
         details: [{ pointer: '/prompt_prefix' }],
       });
     });
 
-    it.each(['', 'schedule', 'Webhook', 'webhook '])('refuses the type %j', async (type) => {
+    it.each(['', 'schedule', 'Webhook', 'webhook '])('rejects the type %j', async (type) => {
       await expect(create({ type })).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         details: [{ pointer: '/type' }],
@@ -100,24 +103,24 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
     });
 
     it.each([UNKNOWN_AGENT, FOREIGN_AGENT, '', 'agt_\0'])(
-      'refuses the agent %j, which is not the caller’s',
+      'returns AGENT_NOT_FOUND for the agent %j',
       async (agentId) => {
         await expect(create({ agentId })).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
       },
     );
 
-    it('refuses a call without a caller', async () => {
+    it('rejects a call without a caller', async () => {
       const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: '' };
-      await expect(house.edge.createDeployment(request)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+      await expect(system.edge.createDeployment(request)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     });
 
-    it('replays the answer for the same Idempotency-Key, without the secret', async () => {
+    it('replays the response for the same Idempotency-Key without the secret', async () => {
       const first = await create({ idempotencyKey: 'replayed', promptPrefix: 'p' });
       const second = await create({ idempotencyKey: 'replayed', promptPrefix: 'p' });
       expect(second).toEqual({ deployment: first.deployment, sharedSecret: undefined, replayed: true });
     });
 
-    it('creates one webhook for simultaneous requests with the same key', async () => {
+    it('creates one webhook for concurrent requests with the same key', async () => {
       const before = (await list()).deployments.length;
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => create({ idempotencyKey: 'at once' })),
@@ -127,45 +130,45 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       expect((await list()).deployments).toHaveLength(before + 1);
     });
 
-    it('refuses the same key for another request', async () => {
+    it('rejects the same key for another request', async () => {
       await create({ idempotencyKey: 'taken' });
       const other = create({ idempotencyKey: 'taken', promptPrefix: 'another' });
       await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_CONFLICT' });
     });
 
-    it('knows keys per caller', async () => {
+    it('keeps the keys of different callers apart', async () => {
       const mine = await create({ idempotencyKey: 'everybody’s' });
       const theirs = await create({ idempotencyKey: 'everybody’s', agentId: FOREIGN_AGENT }, STRANGER);
       expect(theirs.replayed).toBe(false);
       expect(theirs.deployment?.deploymentId).not.toBe(mine.deployment?.deploymentId);
     });
 
-    it('forgets a key after a day, also of somebody who does not come again', async () => {
+    it('deletes a key after one day', async () => {
       const clock = createFakeClock();
-      await using other = await openHouse(transport, { clock });
+      await using other = await openDeploymentsSystem(transport, { clock });
       const request = { agentId: AGENT, type: 'webhook', promptPrefix: undefined, idempotencyKey: 'old' };
       const first = await other.edge.createDeployment(request, asOwner);
-      const kept = async () => (await other.sql('select key from idempotency_keys')).length;
-      expect(await kept()).toBe(1);
+      const keyCount = async () => (await other.sql('select key from idempotency_keys')).length;
+      expect(await keyCount()).toBe(1);
       clock.advance(23 * HOUR_MS);
-      await until('the key is gone', async () => {
+      await until('the key is deleted', async () => {
         clock.advance(HOUR_MS);
-        return (await kept()) === 0;
+        return (await keyCount()) === 0;
       });
       const second = await other.edge.createDeployment(request, asOwner);
       expect(second.replayed).toBe(false);
       expect(second.deployment?.deploymentId).not.toBe(first.deployment?.deploymentId);
     });
 
-    it('leaves the secret nowhere in the database and in no log line', async () => {
+    it('writes the secret neither to the database nor to the log', async () => {
       const { sharedSecret = '', deployment } = await create({ idempotencyKey: 'secret' });
-      const tables = await house.sql<{ name: string }>(
+      const tables = await system.sql<{ name: string }>(
         `select table_name as name from information_schema.tables where table_schema = 'deployments'`,
       );
       expect(tables.length).toBeGreaterThan(3);
       const dumps = await Promise.all(
         tables.map(({ name }) =>
-          house.sql<{ row: string; bytes: string }>(
+          system.sql<{ row: string; bytes: string }>(
             name === 'idempotency_keys'
               ? `select t::text as row, encode(answer, 'escape') as bytes from ${name} t`
               : `select t::text as row, '' as bytes from ${name} t`,
@@ -179,35 +182,35 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       expect(all).toContain(deployment?.deploymentId);
       for (const form of formsOf(sharedSecret)) {
         expect(all).not.toContain(form);
-        expect(house.lines.join('\n')).not.toContain(form);
+        expect(system.lines.join('\n')).not.toContain(form);
       }
     });
   });
 
   describe('GetDeployment', () => {
-    it('shows the webhook without its secret', async () => {
+    it('returns the webhook without its secret', async () => {
       const { deployment, sharedSecret } = await create({ promptPrefix: 'p' });
-      const read = await house.edge.getDeployment(named(deployment!), asOwner);
+      const read = await system.edge.getDeployment(referenceTo(deployment!), asOwner);
       expect(read).toEqual({ deployment });
       expect(JSON.stringify(read)).not.toContain(sharedSecret);
     });
 
-    it('finds it without naming the agent', async () => {
+    it('returns the webhook without an agent id in the request', async () => {
       const { deployment } = await create();
       const { deploymentId } = deployment!;
-      const read = await house.edge.getDeployment({ agentId: '', deploymentId }, asOwner);
+      const read = await system.edge.getDeployment({ agentId: '', deploymentId }, asOwner);
       expect(read.deployment?.deploymentId).toBe(deploymentId);
     });
 
-    it('shows a webhook whose agent is deleted, without a name', async () => {
+    it('returns a webhook of a deleted agent with an empty agent name', async () => {
       const { deployment } = await create();
-      house.neighbours.agents.delete(AGENT);
-      const read = await house.edge.getDeployment(named(deployment!), asOwner);
+      system.fakes.agents.delete(AGENT);
+      const read = await system.edge.getDeployment(referenceTo(deployment!), asOwner);
       expect(read.deployment).toMatchObject({ agentId: AGENT, agentName: '' });
     });
   });
 
-  describe('what is not the caller’s', () => {
+  describe('access of other users and services', () => {
     const methods = [
       'getDeployment',
       'updateDeployment',
@@ -216,48 +219,51 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       'deleteDeployment',
     ] as const;
 
-    it.each(methods)('%s refuses it like what is not there', async (method) => {
-      const { deployment } = await create();
-      const { agentId, deploymentId } = deployment!;
-      const attempts = [
-        house.edge[method]({ agentId, deploymentId }, asStranger),
-        house.edge[method]({ agentId: '', deploymentId }, asStranger),
-        house.edge[method]({ agentId: OTHER_AGENT, deploymentId }, asOwner),
-        house.edge[method]({ agentId, deploymentId: UNKNOWN_DEPLOYMENT }, asOwner),
-        house.edge[method]({ agentId, deploymentId: deploymentId.toLowerCase() }, asOwner),
-        house.edge[method]({ agentId, deploymentId: `${deploymentId}\0` }, asOwner),
-        house.edge[method]({ agentId: `${agentId}\0`, deploymentId }, asOwner),
-        house.edge[method]({ agentId, deploymentId: '' }, asOwner),
-      ];
-      const outcomes = await Promise.allSettled(attempts);
-      for (const outcome of outcomes) {
-        expect(outcome).toMatchObject({
-          reason: { code: 'DEPLOYMENT_NOT_FOUND', message: 'there is no such deployment' },
-        });
-      }
-      const read = await house.edge.getDeployment({ agentId, deploymentId }, asOwner);
-      expect(read.deployment?.status).toBe('enabled');
-    });
+    it.each(methods)(
+      '%s returns the same refusal for the deployment of another user as for an unknown one',
+      async (method) => {
+        const { deployment } = await create();
+        const { agentId, deploymentId } = deployment!;
+        const attempts = [
+          system.edge[method]({ agentId, deploymentId }, asStranger),
+          system.edge[method]({ agentId: '', deploymentId }, asStranger),
+          system.edge[method]({ agentId: OTHER_AGENT, deploymentId }, asOwner),
+          system.edge[method]({ agentId, deploymentId: UNKNOWN_DEPLOYMENT }, asOwner),
+          system.edge[method]({ agentId, deploymentId: deploymentId.toLowerCase() }, asOwner),
+          system.edge[method]({ agentId, deploymentId: `${deploymentId}\0` }, asOwner),
+          system.edge[method]({ agentId: `${agentId}\0`, deploymentId }, asOwner),
+          system.edge[method]({ agentId, deploymentId: '' }, asOwner),
+        ];
+        const outcomes = await Promise.allSettled(attempts);
+        for (const outcome of outcomes) {
+          expect(outcome).toMatchObject({
+            reason: { code: 'DEPLOYMENT_NOT_FOUND', message: 'Unknown deployment.' },
+          });
+        }
+        const read = await system.edge.getDeployment({ agentId, deploymentId }, asOwner);
+        expect(read.deployment?.status).toBe('enabled');
+      },
+    );
 
-    it('every method refuses a service that the table does not name', async () => {
-      const runner = house.connection.as('runner');
-      const asked = runner.getDeployment({ agentId: '', deploymentId: UNKNOWN_DEPLOYMENT }, asOwner);
-      await expect(asked).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    it('every method rejects an unlisted service', async () => {
+      const runner = system.connection.as('runner');
+      const request = runner.getDeployment({ agentId: '', deploymentId: UNKNOWN_DEPLOYMENT }, asOwner);
+      await expect(request).rejects.toMatchObject({ code: 'FORBIDDEN' });
     });
   });
 
   describe('UpdateDeployment', () => {
-    it('refuses to change a webhook', async () => {
+    it('returns DEPLOYMENT_IMMUTABLE', async () => {
       const { deployment } = await create();
-      const update = house.edge.updateDeployment(named(deployment!), asOwner);
+      const update = system.edge.updateDeployment(referenceTo(deployment!), asOwner);
       await expect(update).rejects.toMatchObject({ code: 'DEPLOYMENT_IMMUTABLE' });
     });
   });
 
   describe('DisableDeployment and EnableDeployment', () => {
-    it('change the status and the time of the change, and nothing else', async () => {
+    it('change only the status and the time of the change', async () => {
       const { deployment } = await create({ promptPrefix: 'p' });
-      const disabled = await house.edge.disableDeployment(named(deployment!), asOwner);
+      const disabled = await system.edge.disableDeployment(referenceTo(deployment!), asOwner);
       expect(disabled.deployment).toEqual({
         ...deployment,
         status: 'disabled',
@@ -266,34 +272,34 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       expect(disabled.deployment!.updatedAt!.getTime()).toBeGreaterThanOrEqual(
         deployment!.updatedAt!.getTime(),
       );
-      const enabled = await house.edge.enableDeployment(named(deployment!), asOwner);
+      const enabled = await system.edge.enableDeployment(referenceTo(deployment!), asOwner);
       expect(enabled.deployment).toEqual({ ...deployment, updatedAt: enabled.deployment?.updatedAt });
     });
 
-    it('change nothing when nothing is to change', async () => {
+    it('change nothing when the status is the same', async () => {
       const { deployment } = await create();
-      const enabled = await house.edge.enableDeployment(named(deployment!), asOwner);
+      const enabled = await system.edge.enableDeployment(referenceTo(deployment!), asOwner);
       expect(enabled).toEqual({ deployment });
-      const disabled = await house.edge.disableDeployment(named(deployment!), asOwner);
-      expect(await house.edge.disableDeployment(named(deployment!), asOwner)).toEqual(disabled);
+      const disabled = await system.edge.disableDeployment(referenceTo(deployment!), asOwner);
+      expect(await system.edge.disableDeployment(referenceTo(deployment!), asOwner)).toEqual(disabled);
     });
 
     it('work when the agent is deleted', async () => {
       const { deployment } = await create();
-      house.neighbours.agents.delete(AGENT);
-      const disabled = await house.edge.disableDeployment(named(deployment!), asOwner);
+      system.fakes.agents.delete(AGENT);
+      const disabled = await system.edge.disableDeployment(referenceTo(deployment!), asOwner);
       expect(disabled.deployment).toMatchObject({ status: 'disabled', agentName: '' });
     });
   });
 
   describe('DeleteDeployment', () => {
-    it('leaves nothing of it', async () => {
+    it('deletes the deployment and its log', async () => {
       const { deployment } = await create();
-      house.neighbours.agents.delete(AGENT);
-      await house.edge.deleteDeployment(named(deployment!), asOwner);
-      const read = house.edge.getDeployment(named(deployment!), asOwner);
+      system.fakes.agents.delete(AGENT);
+      await system.edge.deleteDeployment(referenceTo(deployment!), asOwner);
+      const read = system.edge.getDeployment(referenceTo(deployment!), asOwner);
       await expect(read).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
-      const again = house.edge.deleteDeployment(named(deployment!), asOwner);
+      const again = system.edge.deleteDeployment(referenceTo(deployment!), asOwner);
       await expect(again).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
       expect(idsOf((await list()).deployments)).not.toContain(deployment?.deploymentId);
     });
@@ -303,19 +309,19 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
     let mine: string[];
 
     beforeAll(async () => {
-      house.reset();
-      await house.sql('delete from deployments');
+      system.reset();
+      await system.sql('delete from deployments');
       const made: Deployment[] = [];
       for (const agentId of [AGENT, OTHER_AGENT, AGENT, OTHER_AGENT, AGENT]) {
         made.push((await create({ agentId })).deployment!);
       }
       await create({ agentId: FOREIGN_AGENT }, STRANGER);
-      await house.edge.disableDeployment(named(made[2]!), asOwner);
+      await system.edge.disableDeployment(referenceTo(made[2]!), asOwner);
       mine = idsOf(made.toReversed());
     });
 
-    it('shows the caller’s, newest first, with the names of their agents in one look-up', async () => {
-      house.neighbours.calls.clear();
+    it('returns the deployments of the caller, newest first, with agent names from one lookup', async () => {
+      system.fakes.calls.clear();
       const { deployments, page } = await list();
       expect(idsOf(deployments)).toEqual(mine);
       expect(deployments.map(({ agentName }) => agentName)).toEqual([
@@ -326,10 +332,10 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
         'Order desk',
       ]);
       expect(page).toEqual({ nextCursor: '' });
-      expect(Object.fromEntries(house.neighbours.calls)).toEqual({ listManagedAgents: 1, lookUpAgents: 1 });
+      expect(Object.fromEntries(system.fakes.calls)).toEqual({ listManagedAgents: 1, lookUpAgents: 1 });
     });
 
-    it('pages without gap or repetition', async () => {
+    it('pages without gaps or duplicates', async () => {
       const seen: string[] = [];
       let cursor = '';
       do {
@@ -340,7 +346,7 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       expect(seen).toEqual(mine);
     });
 
-    it('binds a cursor to the filters and the caller', async () => {
+    it('returns INVALID_CURSOR for other filters or another caller', async () => {
       const { page } = await list({ page: { limit: 2, cursor: '' } });
       const { nextCursor: cursor } = page!;
       const strange = [
@@ -356,11 +362,11 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       }
     });
 
-    it.each([0, -1, 101])('refuses the limit %i', async (limit) => {
+    it.each([0, -1, 101])('rejects the limit %i', async (limit) => {
       await expect(list({ page: { limit, cursor: '' } })).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     });
 
-    it('begins with a page of 50 when none is asked for', async () => {
+    it('returns a page of 50 by default', async () => {
       expect((await list({ page: undefined })).deployments).toHaveLength(5);
     });
 
@@ -379,7 +385,7 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       ]);
     });
 
-    it('searches agent name, type and id, in any case and literally', async () => {
+    it('searches agent name, type and id literally and ignores case', async () => {
       const [newest, second, middle, fourth, oldest] = mine as [string, string, string, string, string];
       expect(idsOf((await list({ q: 'ORDER d' })).deployments)).toEqual([newest, middle, oldest]);
       expect(idsOf((await list({ q: '100%_W' })).deployments)).toEqual([second, fourth]);
@@ -391,16 +397,16 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
       }
     });
 
-    it('goes on showing the webhooks of a deleted agent', async () => {
-      house.neighbours.agents.delete(OTHER_AGENT);
+    it('returns the webhooks of a deleted agent', async () => {
+      system.fakes.agents.delete(OTHER_AGENT);
       const { deployments } = await list({ agentId: OTHER_AGENT });
       expect(deployments.map(({ agentName }) => agentName)).toEqual(['', '']);
     });
 
-    it('has an empty list for an agent without webhooks, and none for what is not the caller’s agent', async () => {
-      house.neighbours.agents.set(UNKNOWN_AGENT, { ...house.neighbours.agents.get(AGENT)! });
+    it('returns an empty list for an agent without webhooks, and AGENT_NOT_FOUND for the agent of another user', async () => {
+      system.fakes.agents.set(UNKNOWN_AGENT, { ...system.fakes.agents.get(AGENT)! });
       expect((await list({ agentId: UNKNOWN_AGENT })).deployments).toEqual([]);
-      house.neighbours.agents.delete(UNKNOWN_AGENT);
+      system.fakes.agents.delete(UNKNOWN_AGENT);
       for (const agentId of [UNKNOWN_AGENT, FOREIGN_AGENT, 'agt_\0', 'nonsense']) {
         await expect(list({ agentId })).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
       }
@@ -408,7 +414,7 @@ describe.each(TRANSPORTS)('deployments, %s', (transport) => {
   });
 });
 
-/** A secret can hide in more forms than its own. */
+/** Encodings in which a secret could appear. */
 function formsOf(secret: string): string[] {
   const key = secret.slice('whsec_'.length);
   const bytes = Buffer.from(secret);

@@ -6,46 +6,46 @@ import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import {
   AGENT,
-  type House,
-  named,
+  type DeploymentsSystem,
   OTHER_AGENT,
   OWNER,
-  openHouse,
+  openDeploymentsSystem,
+  referenceTo,
   STRANGER,
   sign,
   UNKNOWN_DEPLOYMENT,
-} from './house.ts';
+} from './system.ts';
 
-/** The log is written once a second; nobody wants to wait for that here. */
+/** The log is written once a second. A fake clock avoids the wait. */
 const clock: Clock = {
   now: systemClock.now,
   after: (ms, callback) => systemClock.after(ms > 1_000 ? ms : 20, callback),
 };
 const asOwner = { caller: OWNER };
 
-describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
-  let house: House;
-  type Webhook = Awaited<ReturnType<House['create']>>;
+describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
+  let system: DeploymentsSystem;
+  type Webhook = Awaited<ReturnType<DeploymentsSystem['create']>>;
 
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
+    system = await openDeploymentsSystem(transport, { clock });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
   beforeEach(() => {
-    house.reset();
-    house.neighbours.failures.length = 0;
+    system.reset();
+    system.fakes.failures.length = 0;
   });
 
   function list({ deployment }: Webhook, page = { limit: 100, cursor: '' }, caller = OWNER) {
-    return house.edge.listInvocations({ ...named(deployment), page }, { caller });
+    return system.edge.listInvocations({ ...referenceTo(deployment), page }, { caller });
   }
 
-  /** Calls with something wrong; whatever becomes of it is looked up in the log. */
+  /** Sends a request and ignores its result. The tests read the log. */
   async function send(webhook: Webhook, changes: Partial<TriggerRequest> = {}, body = '{}') {
-    await house.edge.trigger(house.signed(webhook, body, changes)).catch(() => {});
+    await system.edge.trigger(system.signed(webhook, body, changes)).catch(() => {});
   }
 
-  /** The log, once it stands for that many calls. */
+  /** Returns the log when its rows stand for that many requests. */
   async function logged(webhook: Webhook, calls: number): Promise<Invocation[]> {
     return until(`${calls} calls are logged`, async () => {
       const { invocations } = await list(webhook);
@@ -54,13 +54,13 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     });
   }
 
-  it('is empty in the beginning', async () => {
-    expect(await list(await house.create())).toEqual({ invocations: [], page: { nextCursor: '' } });
+  it('returns an empty list for a new webhook', async () => {
+    expect(await list(await system.create())).toEqual({ invocations: [], page: { nextCursor: '' } });
   });
 
-  it('shows an accepted call with its session', async () => {
-    const webhook = await house.create();
-    const { sessionId } = await house.edge.trigger(house.signed(webhook, 'hello'));
+  it('returns an accepted request with its session', async () => {
+    const webhook = await system.create();
+    const { sessionId } = await system.edge.trigger(system.signed(webhook, 'hello'));
     const { invocations } = await list(webhook);
     expect(invocations).toEqual([
       {
@@ -76,8 +76,8 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     ]);
   });
 
-  it('shows a refused call with size, address and the true reason', async () => {
-    const webhook = await house.create();
+  it('returns a refused request with size, address and reason', async () => {
+    const webhook = await system.create();
     await send(webhook, { signatures: [] }, 'hello');
     expect(await logged(webhook, 1)).toEqual([
       {
@@ -93,12 +93,12 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     ]);
   });
 
-  it('knows each reason, in the order of the calls', async () => {
-    const webhook = await house.create();
-    const [timestamp = ''] = house.signed(webhook).timestamps;
+  it('returns every reason, in the order of the requests', async () => {
+    const webhook = await system.create();
+    const [timestamp = ''] = system.signed(webhook).timestamps;
     const stale = String(Number(timestamp) + 400);
     const signature = sign(webhook.secret, timestamp, Buffer.from('{}'));
-    const { bus } = house.context;
+    const { bus } = system.context;
     await send(webhook, { timestamps: [] });
     await send(webhook, { timestamps: [timestamp, timestamp] });
     await send(webhook, { timestamps: ['soon'] });
@@ -111,24 +111,24 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     await send(webhook, { signatures: ['?'] });
     await send(webhook, { body: Buffer.from('{ }') });
     await send(webhook, { body: Buffer.alloc(0), oversize: true });
-    house.neighbours.agents.get(AGENT)!.enabled = false;
+    system.fakes.agents.get(AGENT)!.enabled = false;
     bus.publish('agents.changed', AGENT);
     await send(webhook);
-    Object.assign(house.neighbours.agents.get(AGENT)!, { enabled: true, homeless: true });
+    Object.assign(system.fakes.agents.get(AGENT)!, { enabled: true, environmentDisabled: true });
     bus.publish('agents.changed', AGENT);
     await send(webhook);
-    house.neighbours.agents.delete(AGENT);
+    system.fakes.agents.delete(AGENT);
     bus.publish('agents.changed', AGENT);
     await send(webhook);
-    house.neighbours.users.set(OWNER.userId, { enabled: false });
+    system.fakes.users.set(OWNER.userId, { enabled: false });
     bus.publish('users.changed', OWNER.userId);
     await send(webhook);
-    house.reset();
+    system.reset();
     for (const code of ['INTERNAL', 'DEADLINE_EXCEEDED', 'STORAGE_FULL'] as const) {
-      house.neighbours.failures.push({ refusal: refuse(code, 'failed'), created: false });
+      system.fakes.failures.push({ refusal: refuse(code, 'failed'), created: false });
       await send(webhook);
     }
-    await house.edge.disableDeployment(named(webhook.deployment), asOwner);
+    await system.edge.disableDeployment(referenceTo(webhook.deployment), asOwner);
     await send(webhook, { signatures: [] });
     const reasons = (await logged(webhook, 17)).map(({ reason }) => reason);
     expect(reasons.toReversed()).toEqual([
@@ -152,14 +152,14 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     ]);
   });
 
-  it('counts a flood in few rows, and loses none of it', async () => {
-    const webhook = await house.create();
+  it('counts a flood of requests completely in few rows', async () => {
+    const webhook = await system.create();
     const calls = Array.from({ length: 1_000 }, (_, n) =>
       send(webhook, n % 2 ? { signatures: [] } : { timestamps: [] }),
     );
     await Promise.all(calls);
     const rows = await logged(webhook, 1_000);
-    // Twenty at once, some that the seconds since have allowed, and two reasons in two minutes at most.
+    // The burst of 20, one row per second since, and at most two reasons in two minutes.
     expect(rows.length).toBeLessThan(50);
     const many = rows.filter(({ count }) => count > 1);
     expect(new Set(many.map(({ reason }) => reason))).toEqual(
@@ -167,55 +167,55 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     );
   });
 
-  it('adds a later flood of the same minute to the row that is there', async () => {
-    const webhook = await house.create();
+  it('adds a later flood of the same minute to the existing row', async () => {
+    const webhook = await system.create();
     for (const total of [200, 400]) {
       await Promise.all(Array.from({ length: 200 }, () => send(webhook, { signatures: [] })));
       await logged(webhook, total);
     }
-    const slots = await house.sql<{ rows: number }>(
+    const slots = await system.sql<{ rows: number }>(
       `select count(*)::int as rows from refusals where deployment_id = $1 and count > 1`,
       [webhook.deployment.deploymentId],
     );
     expect(slots[0]?.rows).toBeLessThanOrEqual(2);
   });
 
-  it('keeps the newest thousand rows of refused calls', async () => {
-    const webhook = await house.create();
-    const other = await house.create();
+  it('keeps the newest 1,000 rows of refused requests', async () => {
+    const webhook = await system.create();
+    const other = await system.create();
     for (const { deployment } of [webhook, other]) {
-      await house.sql(
+      await system.sql(
         `insert into refusals select $1, 'inv_0' || lpad(n::text, 25, '0'), 'inv_0' || lpad(n::text, 25, '0'),
            'bad_signature', 1, 0, '', now() from generate_series(1, 1200) n`,
         [deployment.deploymentId],
       );
     }
     await send(webhook, { signatures: [] });
-    const kept = async ({ deployment }: Webhook) => {
-      const [row] = await house.sql<{ rows: number; first: string }>(
+    const storedRows = async ({ deployment }: Webhook) => {
+      const [row] = await system.sql<{ rows: number; first: string }>(
         'select count(*)::int as rows, min(invocation_id) as first from refusals where deployment_id = $1',
         [deployment.deploymentId],
       );
       return row;
     };
-    await until('the oldest are gone', async () => (await kept(webhook))?.rows !== 1_200);
-    expect(await kept(webhook)).toEqual({ rows: 1_000, first: `inv_0${'202'.padStart(25, '0')}` });
-    expect((await kept(other))?.rows).toBe(1_200);
+    await until('the oldest rows are deleted', async () => (await storedRows(webhook))?.rows !== 1_200);
+    expect(await storedRows(webhook)).toEqual({ rows: 1_000, first: `inv_0${'202'.padStart(25, '0')}` });
+    expect((await storedRows(other))?.rows).toBe(1_200);
   });
 
-  it('does not log calls of what does not exist', async () => {
-    const webhook = await house.create();
+  it('does not log requests to unknown deployments', async () => {
+    const webhook = await system.create();
     const { deploymentId } = webhook.deployment;
     await send(webhook, { deploymentId: UNKNOWN_DEPLOYMENT });
     await send(webhook, { deploymentId: 'nonsense' });
     await send(webhook, { signatures: [] });
     await logged(webhook, 1);
     await send(webhook, { signatures: [] });
-    await house.edge.deleteDeployment(named(webhook.deployment), asOwner);
-    const witness = await house.create();
+    await system.edge.deleteDeployment(referenceTo(webhook.deployment), asOwner);
+    const witness = await system.create();
     await send(witness, { signatures: [] });
     await logged(witness, 1);
-    const rows = await house.sql('select from refusals where deployment_id in ($1, $2, $3)', [
+    const rows = await system.sql('select from refusals where deployment_id in ($1, $2, $3)', [
       deploymentId,
       UNKNOWN_DEPLOYMENT,
       'nonsense',
@@ -223,9 +223,9 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     expect(rows).toEqual([]);
   });
 
-  it('pages through accepted and refused calls together, newest first', async () => {
-    const webhook = await house.create();
-    const other = await house.create();
+  it('pages through accepted and refused requests together, newest first', async () => {
+    const webhook = await system.create();
+    const other = await system.create();
     const expected: string[] = [];
     for (const result of 'raarrraaarara') {
       await send(other);
@@ -250,9 +250,9 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     }
   });
 
-  it('binds a cursor to the webhook and the limit to 100', async () => {
-    const webhook = await house.create();
-    const other = await house.create();
+  it('rejects the cursor of another webhook and a limit above 100', async () => {
+    const webhook = await system.create();
+    const other = await system.create();
     await send(webhook);
     await send(webhook);
     const { page } = await list(webhook, { limit: 1, cursor: '' });
@@ -263,23 +263,23 @@ describe.each(TRANSPORTS)('ListInvocations, %s', (transport) => {
     });
   });
 
-  it('is there for the owner only, under the agent that the webhook belongs to', async () => {
-    const webhook = await house.create();
+  it('returns DEPLOYMENT_NOT_FOUND to other users and under other agents', async () => {
+    const webhook = await system.create();
     const page = { limit: 1, cursor: '' };
     const { deploymentId } = webhook.deployment;
     await expect(list(webhook, page, STRANGER)).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
-    const elsewhere = house.edge.listInvocations({ agentId: OTHER_AGENT, deploymentId, page }, asOwner);
+    const elsewhere = system.edge.listInvocations({ agentId: OTHER_AGENT, deploymentId, page }, asOwner);
     await expect(elsewhere).rejects.toMatchObject({ code: 'DEPLOYMENT_NOT_FOUND' });
   });
 });
 
-describe('stopping', () => {
-  it('writes what was refused until then', async () => {
-    await using house = await openHouse('in process');
-    const webhook = await house.create();
-    const call = house.edge.trigger(house.signed(webhook, '{}', { signatures: [] }));
+describe('stop of the deployments service', () => {
+  it('writes the remaining refused requests', async () => {
+    await using system = await openDeploymentsSystem('in process');
+    const webhook = await system.create();
+    const call = system.edge.trigger(system.signed(webhook, '{}', { signatures: [] }));
     await expect(call).rejects.toMatchObject({ code: 'DEPLOYMENT_UNAUTHORIZED' });
-    await house.stop();
-    expect(await house.sql('select reason from refusals')).toEqual([{ reason: 'missing_signature' }]);
+    await system.stop();
+    expect(await system.sql('select reason from refusals')).toEqual([{ reason: 'missing_signature' }]);
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { callableMethods } from '../../support/callable-methods.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { openTo } from '../../support/peers.ts';
-import { type House, openHouse } from './house.ts';
+import { type DeploymentsSystem, openDeploymentsSystem } from './system.ts';
 
-/** Who needs what. */
+/** The methods that each service may call. */
 const ALLOWED: Record<string, string[]> = {
   edge: Object.keys(DeploymentsServiceDefinition.methods),
   runner: [],
@@ -16,20 +16,20 @@ const ALLOWED: Record<string, string[]> = {
   stranger: [],
 };
 
-describe.each(TRANSPORTS)('who may ask deployments what, %s', (transport) => {
-  let house: House;
+describe.each(TRANSPORTS)('peers of the deployments service, %s', (transport) => {
+  let system: DeploymentsSystem;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openDeploymentsSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  it.each(Object.keys(ALLOWED))('lets %s call what it needs and nothing else', async (peer) => {
-    expect(await openTo(DeploymentsServiceDefinition, house.connection.as(peer))).toEqual(
+  it.each(Object.keys(ALLOWED))('allows %s to call exactly its methods', async (peer) => {
+    expect(await callableMethods(DeploymentsServiceDefinition, system.connection.as(peer))).toEqual(
       ALLOWED[peer]?.toSorted(),
     );
   });
 
-  it('leaves nothing that nobody may call', () => {
+  it('allows every method to at least one service', () => {
     const called = new Set(Object.values(ALLOWED).flat());
     expect([...called].toSorted()).toEqual(Object.keys(DeploymentsServiceDefinition.methods).toSorted());
   });

@@ -25,8 +25,8 @@ function open(write: (rows: RefusalRow[]) => Promise<void> = async () => {}) {
     },
   });
   const note = (deploymentId = 'dep_a', reason = 'bad_signature') =>
-    log.note({ deploymentId, reason, bodyBytes: 1, sourceAddress: '::1' });
-  /** Moves time on and lets what it woke come to its end. */
+    log.add({ deploymentId, reason, bodyBytes: 1, sourceAddress: '::1' });
+  /** Advances the clock and waits for the work that it started. */
   async function advance(ms: number): Promise<void> {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
@@ -36,8 +36,8 @@ function open(write: (rows: RefusalRow[]) => Promise<void> = async () => {}) {
 
 const countOf = (rows: RefusalRow[]) => rows.reduce((total, { count }) => total + count, 0);
 
-describe('the log of refusals', () => {
-  it('is written once a second, and only when there is something', async () => {
+describe('createRefusalLog', () => {
+  it('writes once a second, and only when there are rows', async () => {
     const { note, advance, writes } = open();
     await advance(10_000);
     expect(writes).toEqual([]);
@@ -54,7 +54,7 @@ describe('the log of refusals', () => {
     expect(writes).toHaveLength(2);
   });
 
-  it('takes twenty calls one by one, then one per second, and counts the others by reason and minute', async () => {
+  it('writes a row for each of 20 requests, then for one per second, and counts the others by reason and minute', async () => {
     const { note, advance, writes } = open();
     for (let n = 0; n < 100; n++) note('dep_a', n % 2 ? 'bad_signature' : 'missing_signature');
     for (let n = 0; n < 5; n++) note('dep_b');
@@ -74,7 +74,7 @@ describe('the log of refusals', () => {
     expect(writes[2]?.at(-1)).toMatchObject({ slot: '2026-01-01T00:01 bad_signature', count: 10 });
   });
 
-  it('keeps what a database that is away did not take, each call once', async () => {
+  it('keeps rows that an unavailable database did not store, each request once', async () => {
     let away = true;
     const { note, advance, writes } = open(async () => {
       if (away) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database cannot be reached');
@@ -92,7 +92,7 @@ describe('the log of refusals', () => {
     expect(writes).toHaveLength(3);
   });
 
-  it('gives up rows that the database will never take', async () => {
+  it('drops rows that the database rejects', async () => {
     const { note, advance, writes, lines } = open(async () => {
       throw refuse('INVALID_TEXT', 'a text holds a character that cannot be stored');
     });
@@ -103,7 +103,7 @@ describe('the log of refusals', () => {
     expect(lines.join()).toContain('could not be logged');
   });
 
-  it('is bounded however many deployments there are and however long the database is away', async () => {
+  it('bounds its memory for many deployments and a long outage of the database', async () => {
     let away = true;
     const { note, advance, writes, lines } = open(async () => {
       if (away) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database cannot be reached');
@@ -117,14 +117,14 @@ describe('the log of refusals', () => {
     const last = writes.at(-1)!;
     expect(last.length).toBeLessThanOrEqual(5_000);
     expect(new Set(last.map(({ deploymentId }) => deploymentId)).size).toBeLessThanOrEqual(1_000);
-    expect(lines.join()).toContain('there are too many');
+    expect(lines.join()).toContain('because there were too many');
     await advance(30_000);
     note('dep_1999');
     await advance(1_000);
     expect(writes.at(-1)).toMatchObject([{ deploymentId: 'dep_1999', count: 1 }]);
   });
 
-  it('is written to the end when it stops, also while it is being written', async () => {
+  it('writes the remaining rows when it stops, also during a write', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { log, note, advance, writes } = open(() => promise);
     note();

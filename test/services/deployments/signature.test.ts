@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SignedCall, signatureFault } from '../../../services/deployments/signature.ts';
+import { findSignatureFault, type SignedRequest } from '../../../services/deployments/signature.ts';
 
 const SECRET = 'whsec_Zm9yIHRoZSB0YWJsZSBvZiB2YXJpYXRpb25z';
 const NOW_SECONDS = 1_767_225_600;
@@ -9,33 +9,33 @@ const NOW = new Date(NOW_SECONDS * 1000 + 999);
 const WINDOW = 300;
 const BODY = Buffer.from('{"order": 42, "note": "für 🚀"}');
 
-/** Straight from the specification, by other means than the code under test. */
+/** Signs as the specification says, with other functions than the code under test. */
 function sign(timestamp: string, body: Uint8Array, secret = SECRET): string {
   const digest = createHash('sha256').update(body).digest('hex');
   return createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${timestamp}.${digest}`).digest('base64');
 }
 
-function faultOf(call: Partial<SignedCall>, secret = SECRET) {
+function faultOf(call: Partial<SignedRequest>, secret = SECRET) {
   const timestamps = call.timestamps ?? [String(NOW_SECONDS)];
   const body = call.body ?? BODY;
   const signatures = call.signatures ?? [sign(timestamps[0] ?? '', body)];
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
-  return signatureFault({ timestamps, signatures, body }, { key, now: NOW, windowSeconds: WINDOW });
+  return findSignatureFault({ timestamps, signatures, body }, { key, now: NOW, windowSeconds: WINDOW });
 }
 
-/** Signs whatever the timestamp is, so that only the timestamp can be at fault. */
+/** Signs any timestamp, so that only the timestamp can be at fault. */
 const stamped = (timestamp: string) => faultOf({ timestamps: [timestamp] });
 const signed = (signature: string) => faultOf({ signatures: [signature] });
 const GOOD = sign(String(NOW_SECONDS), BODY);
 
-describe('signatureFault', () => {
-  it('agrees with a signature computed by hand', () => {
+describe('findSignatureFault', () => {
+  it('accepts a signature that openssl computed', () => {
     const body = Buffer.from('{"event":"ping"}');
     const key = createSecretKey(Buffer.from('whsec_test', 'utf8'));
     // printf '%s.%s' 1700000000 "$(printf '{"event":"ping"}' | sha256sum | cut -d' ' -f1)" | openssl dgst -sha256 -hmac whsec_test -binary | base64
     const signatures = ['JjcEcVRv2lZacqVL81hlnw7H8NajqjrQRH1fxGv1M4M='];
     const measure = { key, now: new Date(1_700_000_000_000), windowSeconds: 1 };
-    expect(signatureFault({ timestamps: ['1700000000'], signatures, body }, measure)).toBeUndefined();
+    expect(findSignatureFault({ timestamps: ['1700000000'], signatures, body }, measure)).toBeUndefined();
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('signatureFault', () => {
     expect(stamped(String(timestamp))).toBeUndefined();
   });
 
-  it('accepts leading zeros up to 15 digits, as they were signed', () => {
+  it('accepts leading zeros up to 15 digits', () => {
     expect(stamped(String(NOW_SECONDS).padStart(15, '0'))).toBeUndefined();
     expect(faultOf({ timestamps: [`0${NOW_SECONDS}`], signatures: [GOOD] })).toBe('bad_signature');
   });
@@ -57,7 +57,7 @@ describe('signatureFault', () => {
     ['zero', 0],
     ['in milliseconds', NOW_SECONDS * 1000],
     ['the largest there can be', 999_999_999_999_999],
-  ])('finds a timestamp stale that is %s', (_, timestamp) => {
+  ])('returns stale_timestamp for a timestamp that is %s', (_, timestamp) => {
     expect(stamped(String(timestamp))).toBe('stale_timestamp');
   });
 
@@ -82,11 +82,11 @@ describe('signatureFault', () => {
     'NaN',
     'Infinity',
     '2026-01-01T00:00:00Z',
-  ])('finds the timestamp %j malformed', (timestamp) => {
+  ])('returns malformed_timestamp for %j', (timestamp) => {
     expect(stamped(timestamp)).toBe('malformed_timestamp');
   });
 
-  it('wants exactly one timestamp and one signature', () => {
+  it('requires exactly one timestamp and one signature', () => {
     const timestamp = String(NOW_SECONDS);
     expect(faultOf({ timestamps: [], signatures: [GOOD] })).toBe('missing_timestamp');
     expect(faultOf({ timestamps: [timestamp, timestamp] })).toBe('duplicate_timestamp');
@@ -110,11 +110,11 @@ describe('signatureFault', () => {
     ['with a character outside the alphabet', `!${GOOD.slice(1)}`],
     ['with bits beyond the 32 bytes', nonCanonical(GOOD)],
     ['twice encoded', Buffer.from(GOOD).toString('base64')],
-  ])('finds a signature malformed that is %s', (_, signature) => {
+  ])('returns malformed_signature for a signature that is %s', (_, signature) => {
     expect(signed(signature)).toBe('malformed_signature');
   });
 
-  it('finds base64url malformed wherever it differs from Base64', () => {
+  it('returns malformed_signature for base64url', () => {
     let body: Buffer;
     let at = 0;
     do body = Buffer.from(`body ${at++}`);
@@ -133,7 +133,7 @@ describe('signatureFault', () => {
     ['the digest alone', hmac(sha256(BODY))],
     ['SHA-1 cut and filled', Buffer.alloc(32, createHmac('sha1', SECRET).digest()).toString('base64')],
     ['the decoded secret as key', decodedKey()],
-  ])('finds a signature bad that is made with %s', (_, signature) => {
+  ])('returns bad_signature for a signature that is made with %s', (_, signature) => {
     expect(signed(signature)).toBe('bad_signature');
   });
 
@@ -143,7 +143,7 @@ describe('signatureFault', () => {
     secret: fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
   });
 
-  it('accepts any body, timestamp in the window and secret, signed as specified', () => {
+  it('accepts every body, timestamp within the window and secret', () => {
     fc.assert(
       fc.property(call, ({ body, age, secret }) => {
         const timestamp = String(NOW_SECONDS + age);
@@ -154,7 +154,7 @@ describe('signatureFault', () => {
     );
   });
 
-  it('refuses it after any single change', () => {
+  it('rejects a signed request after any single change', () => {
     const change = fc.record({
       what: fc.constantFrom('body', 'longer body', 'timestamp', 'signature', 'secret'),
       at: fc.nat(),
@@ -199,13 +199,13 @@ function decodedKey(): string {
     .digest('base64');
 }
 
-/** The same 32 bytes, with one of the bits set that Base64 leaves over in its last character. */
+/** The same 32 bytes, with one of the unused bits of the last Base64 character set. */
 function nonCanonical(signature: string): string {
   const last = BASE64.indexOf(signature.at(42)!);
   return `${signature.slice(0, 42)}${BASE64[last + 1]}=`;
 }
 
-/** The text with one character replaced by another one of the alphabet. */
+/** The text with one character replaced by another character of the alphabet. */
 function replaced(text: string, at: number, alphabet: string, by: number): string {
   const place = at % text.length;
   const others = [...alphabet].filter((character) => character !== text[place]);

@@ -1,22 +1,22 @@
 import { extract } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Place } from '../../../proto/gen/ahs/files/v1/files.ts';
-import { patterned } from '../../support/blobs.ts';
+import { patternBytes } from '../../support/blob-conformance.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import {
   change,
-  type House,
+  type FilesSystem,
   link,
   MIB,
   mkdir,
   OWNER,
   ofSession,
-  openHouse,
+  openFilesSystem,
   put,
   sha256,
   upload,
   write,
-} from './house.ts';
+} from './system.ts';
 
 const caller = OWNER;
 
@@ -42,28 +42,28 @@ async function unpack(archive: Buffer): Promise<Record<string, Unpacked>> {
 }
 
 describe.each(TRANSPORTS)('ReadArchive, %s', (transport) => {
-  let house: House;
+  let system: FilesSystem;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openFilesSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  const newPlace = () => ofSession(house.neighbours.session());
+  const newPlace = () => ofSession(system.fakes.session());
 
   async function pack(place: Place, path: string, maxBytes = 64 * MIB): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    for await (const { bytes } of house.edge.readArchive({ place, path, maxBytes }, { caller })) {
+    for await (const { bytes } of system.edge.readArchive({ place, path, maxBytes }, { caller })) {
       expect(bytes.length).toBeLessThanOrEqual(MIB);
       pieces.push(bytes);
     }
     return Buffer.concat(pieces);
   }
 
-  it('packs a workspace, with everything in it', async () => {
+  it('packs a whole workspace', async () => {
     const place = newPlace();
-    const big = patterned(2 * MIB + 3);
-    const [one, large] = await upload(house.edge, place, ['one', big]);
-    await change(house.edge, place, [
+    const big = patternBytes(2 * MIB + 3);
+    const [one, large] = await upload(system.edge, place, ['one', big]);
+    await change(system.edge, place, [
       put('run.sh', one!.contentId, { executable: true }),
       put('d/big', large!.contentId),
       mkdir('d/empty'),
@@ -80,11 +80,11 @@ describe.each(TRANSPORTS)('ReadArchive, %s', (transport) => {
 
   it('packs a directory below its own name', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'a/b/c': 'one', 'a/b/d/e': 'two', 'a/x': 'not this' });
+    await write(system.edge, place, { 'a/b/c': 'one', 'a/b/d/e': 'two', 'a/x': 'not this' });
     expect(Object.keys(await unpack(await pack(place, 'a/b')))).toEqual(['b/', 'b/c', 'b/d/', 'b/d/e']);
   });
 
-  it('packs names of every kind', async () => {
+  it('packs long and non-ASCII names', async () => {
     const place = newPlace();
     const names = [
       'ümlaut',
@@ -96,34 +96,34 @@ describe.each(TRANSPORTS)('ReadArchive, %s', (transport) => {
       Array.from({ length: 4 }, () => 'y'.repeat(250)).join('/'),
       ...[97, 98, 99, 100, 101].map((length) => 'z'.repeat(length)),
     ];
-    await write(house.edge, place, Object.fromEntries(names.map((name) => [name, name])));
-    await change(house.edge, place, [link('long-link', 't'.repeat(3_000)), link('ünicode-link', 'zïel')]);
+    await write(system.edge, place, Object.fromEntries(names.map((name) => [name, name])));
+    await change(system.edge, place, [link('long-link', 't'.repeat(3_000)), link('ünicode-link', 'zïel')]);
     const unpacked = await unpack(await pack(place, ''));
     for (const name of names) expect(unpacked[name]?.size, name).toBe(Buffer.byteLength(name));
     expect(unpacked['long-link']?.text).toBe('t'.repeat(3_000));
     expect(unpacked['ünicode-link']?.text).toBe('zïel');
   });
 
-  it('is exactly as long as it is thought to be, and refused before its first byte when that is too long', async () => {
+  it('has exactly the computed size and is refused before its first byte when it is too large', async () => {
     const place = newPlace();
     const long = Array.from({ length: 4 }, () => 'ÿ'.repeat(120)).join('/');
-    await write(house.edge, place, {
+    await write(system.edge, place, {
       a: 'x'.repeat(511),
       b: 'x'.repeat(512),
       c: 'x'.repeat(513),
       empty: '',
       [long]: 'y',
     });
-    await change(house.edge, place, [link('l', 't'.repeat(101)), link('m', 'short')]);
+    await change(system.edge, place, [link('l', 't'.repeat(101)), link('m', 'short')]);
     const { length } = await pack(place, '');
     expect((await pack(place, '', length)).length).toBe(length);
     await expect(pack(place, '', length - 1)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 
-  it('packs an empty workspace, and nothing that is no directory', async () => {
+  it('packs an empty workspace and refuses a path that is not a directory', async () => {
     const place = newPlace();
     expect(await unpack(await pack(place, ''))).toEqual({});
-    await write(house.edge, place, { f: 'one' });
+    await write(system.edge, place, { f: 'one' });
     for (const path of ['f', 'nowhere']) {
       await expect(pack(place, path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
     }
@@ -135,16 +135,16 @@ describe.each(TRANSPORTS)('ReadArchive, %s', (transport) => {
     const texts = Object.fromEntries(
       Array.from({ length: 2_500 }, (_, index) => [`d${index % 10}/f${index}`, `${index}`]),
     );
-    await write(house.edge, place, texts);
+    await write(system.edge, place, texts);
     const unpacked = await unpack(await pack(place, ''));
     for (const [path, text] of Object.entries(texts)) expect(unpacked[path]?.text).toBe(text);
   });
 
-  it('lets who leaves early leave', async () => {
+  it('stops reading when the client cancels', async () => {
     const place = newPlace();
-    await write(house.edge, place, { a: patterned(5 * MIB), b: patterned(5 * MIB, 2) });
+    await write(system.edge, place, { a: patternBytes(5 * MIB), b: patternBytes(5 * MIB, 2) });
     for (let time = 0; time < 5; time++) {
-      for await (const _ of house.edge.readArchive({ place, path: '', maxBytes: 64 * MIB }, { caller }))
+      for await (const _ of system.edge.readArchive({ place, path: '', maxBytes: 64 * MIB }, { caller }))
         break;
     }
   });

@@ -3,13 +3,13 @@ import { TRANSPORTS } from '../../support/context.ts';
 import {
   change,
   changesOf,
-  type House,
+  type FilesSystem,
   link,
   list,
   mkdir,
   move,
   ofSession,
-  openHouse,
+  openFilesSystem,
   pathsOf,
   put,
   readText,
@@ -20,22 +20,22 @@ import {
   workspace,
   workspaceOf,
   write,
-} from './house.ts';
+} from './system.ts';
 
 describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
-  let house: House;
+  let system: FilesSystem;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openFilesSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  const newPlace = () => ofSession(house.neighbours.session());
+  const newPlace = () => ofSession(system.fakes.session());
 
-  it('makes a version of all changes together', async () => {
-    const sessionId = house.neighbours.session();
+  it('applies all changes as one version', async () => {
+    const sessionId = system.fakes.session();
     const place = ofSession(sessionId);
-    expect(await workspace(house.edge, place)).toMatchObject({ version: 0, files: 0, bytes: 0, lastSeq: 0 });
-    const answer = await write(house.edge, place, { 'a.txt': 'one', 'src/b.txt': 'two two' });
+    expect(await workspace(system.edge, place)).toMatchObject({ version: 0, files: 0, bytes: 0, lastSeq: 0 });
+    const answer = await write(system.edge, place, { 'a.txt': 'one', 'src/b.txt': 'two two' });
     expect(answer).toMatchObject({
       workspace: {
         workspaceId: workspaceOf(sessionId),
@@ -52,15 +52,15 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
       conflicts: [],
       replayed: false,
     });
-    expect(await treeOf(house.edge, place)).toEqual({ 'a.txt': 'one', src: '/', 'src/b.txt': 'two two' });
-    expect(await workspace(house.edge, place)).toEqual(answer.workspace);
+    expect(await treeOf(system.edge, place)).toEqual({ 'a.txt': 'one', src: '/', 'src/b.txt': 'two two' });
+    expect(await workspace(system.edge, place)).toEqual(answer.workspace);
   });
 
-  it('carries them out in their order', async () => {
+  it('applies the changes in their order', async () => {
     const place = newPlace();
-    const [one] = await upload(house.edge, place, ['one']);
+    const [one] = await upload(system.edge, place, ['one']);
     const id = one!.contentId;
-    await change(house.edge, place, [
+    await change(system.edge, place, [
       put('a/b/c', id),
       move('a/b', 'x'),
       mkdir('a/b'),
@@ -68,31 +68,31 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
       put('x/d', id, { executable: true }),
       remove('x/c'),
     ]);
-    expect(await treeOf(house.edge, place)).toEqual({
+    expect(await treeOf(system.edge, place)).toEqual({
       a: '/',
       'a/b': '/',
       'a/b/link': '→ ../../x/c',
       x: '/',
       'x/d': 'one',
     });
-    expect(await workspace(house.edge, place)).toMatchObject({ version: 1, files: 2, bytes: 3 });
+    expect(await workspace(system.edge, place)).toMatchObject({ version: 1, files: 2, bytes: 3 });
   });
 
-  it('changes nothing at all when one of them is refused', async () => {
+  it('changes nothing when one of the changes is refused', async () => {
     const place = newPlace();
-    await write(house.edge, place, { a: 'one' });
-    const [two] = await upload(house.edge, place, ['two']);
-    const refused = change(house.edge, place, [put('b', two!.contentId), remove('nowhere')]);
+    await write(system.edge, place, { a: 'one' });
+    const [two] = await upload(system.edge, place, ['two']);
+    const refused = change(system.edge, place, [put('b', two!.contentId), remove('nowhere')]);
     await expect(refused).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
-    expect(await treeOf(house.edge, place)).toEqual({ a: 'one' });
-    expect(await workspace(house.edge, place)).toMatchObject({ version: 1, lastSeq: 1 });
+    expect(await treeOf(system.edge, place)).toEqual({ a: 'one' });
+    expect(await workspace(system.edge, place)).toMatchObject({ version: 1, lastSeq: 1 });
   });
 
-  it('makes no version when nothing is otherwise than before', async () => {
+  it('makes no version when nothing differs', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'd/a': 'one' });
-    const [one] = await upload(house.edge, place, ['one']);
-    const answer = await change(house.edge, place, [
+    await write(system.edge, place, { 'd/a': 'one' });
+    const [one] = await upload(system.edge, place, ['one']);
+    const answer = await change(system.edge, place, [
       put('d/a', one!.contentId),
       mkdir('d'),
       remove('nowhere', true),
@@ -102,54 +102,54 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     expect(pathsOf(answer.entries)).toEqual(['d/a', 'd', 'd/a']);
   });
 
-  it('keeps the executable bit and the time of a file', async () => {
+  it('stores the executable bit and the modification time of a file', async () => {
     const place = newPlace();
-    const [one] = await upload(house.edge, place, ['one']);
+    const [one] = await upload(system.edge, place, ['one']);
     const id = one!.contentId;
     const modifiedAt = new Date('2020-02-02T02:02:02.002Z');
-    await change(house.edge, place, [put('run.sh', id, { executable: true, modifiedAt })]);
-    const entry = async () => (await list(house.edge, place))[0];
+    await change(system.edge, place, [put('run.sh', id, { executable: true, modifiedAt })]);
+    const entry = async () => (await list(system.edge, place))[0];
     expect(await entry()).toMatchObject({ executable: true, modifiedAt });
-    await change(house.edge, place, [put('run.sh', id, { modifiedAt })]);
+    await change(system.edge, place, [put('run.sh', id, { modifiedAt })]);
     expect(await entry()).toMatchObject({ executable: false, modifiedAt });
     const later = new Date('2021-01-01T00:00:00.000Z');
     expect(
-      (await change(house.edge, place, [put('run.sh', id, { modifiedAt: later })])).workspace?.version,
+      (await change(system.edge, place, [put('run.sh', id, { modifiedAt: later })])).workspace?.version,
     ).toBe(3);
     const never = new Date(8.64e15);
-    await change(house.edge, place, [put('run.sh', id, { modifiedAt: never })]);
+    await change(system.edge, place, [put('run.sh', id, { modifiedAt: never })]);
     expect((await entry())?.modifiedAt?.getUTCFullYear()).toBe(9999);
   });
 
-  it('puts a file over a file or a symlink, and not over a directory', async () => {
+  it('replaces a file or a symlink with a file, and refuses to replace a directory', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'd/f': 'one' });
-    await change(house.edge, place, [link('l', 'd/f')]);
-    await write(house.edge, place, { l: 'no link any more' });
-    expect(await treeOf(house.edge, place)).toEqual({ d: '/', 'd/f': 'one', l: 'no link any more' });
-    await expect(write(house.edge, place, { d: 'two' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
-    await expect(write(house.edge, place, { 'l/x': 'two' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
-    await expect(change(house.edge, place, [mkdir('l')])).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+    await write(system.edge, place, { 'd/f': 'one' });
+    await change(system.edge, place, [link('l', 'd/f')]);
+    await write(system.edge, place, { l: 'no link any more' });
+    expect(await treeOf(system.edge, place)).toEqual({ d: '/', 'd/f': 'one', l: 'no link any more' });
+    await expect(write(system.edge, place, { d: 'two' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+    await expect(write(system.edge, place, { 'l/x': 'two' })).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+    await expect(change(system.edge, place, [mkdir('l')])).rejects.toMatchObject({ code: 'NAME_TAKEN' });
   });
 
-  it('moves files and directories, over others only when asked to', async () => {
+  it('moves files and directories, and replaces a target only with overwrite', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'a/1': 'one', 'a/b/2': 'two', 'c/3': 'three', f: 'file' });
-    await expect(change(house.edge, place, [move('a', 'c')])).rejects.toMatchObject({ code: 'NAME_TAKEN' });
-    const answer = await change(house.edge, place, [move('a', 'c', true)]);
+    await write(system.edge, place, { 'a/1': 'one', 'a/b/2': 'two', 'c/3': 'three', f: 'file' });
+    await expect(change(system.edge, place, [move('a', 'c')])).rejects.toMatchObject({ code: 'NAME_TAKEN' });
+    const answer = await change(system.edge, place, [move('a', 'c', true)]);
     expect(answer.entries).toMatchObject([{ path: 'c', kind: 'directory' }]);
-    expect(await treeOf(house.edge, place)).toEqual({
+    expect(await treeOf(system.edge, place)).toEqual({
       c: '/',
       'c/1': 'one',
       'c/b': '/',
       'c/b/2': 'two',
       f: 'file',
     });
-    await change(house.edge, place, [move('f', 'new/deep/g')]);
-    expect(await readText(house.edge, place, 'new/deep/g')).toBe('file');
-    await change(house.edge, place, [move('c', 'new/deep/g', true)]);
-    expect(await readText(house.edge, place, 'new/deep/g/b/2')).toBe('two');
-    expect(await workspace(house.edge, place)).toMatchObject({ files: 2, bytes: 6 });
+    await change(system.edge, place, [move('f', 'new/deep/g')]);
+    expect(await readText(system.edge, place, 'new/deep/g')).toBe('file');
+    await change(system.edge, place, [move('c', 'new/deep/g', true)]);
+    expect(await readText(system.edge, place, 'new/deep/g/b/2')).toBe('two');
+    expect(await workspace(system.edge, place)).toMatchObject({ files: 2, bytes: 6 });
   });
 
   it.each([
@@ -158,39 +158,39 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     ['over a directory that it is in', 'a/b', 'a'],
   ])('does not move a directory %s', async (_, from, to) => {
     const place = newPlace();
-    await write(house.edge, place, { 'a/b/c': 'one' });
-    await expect(change(house.edge, place, [move(from, to, true)])).rejects.toMatchObject({
+    await write(system.edge, place, { 'a/b/c': 'one' });
+    await expect(change(system.edge, place, [move(from, to, true)])).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
     });
   });
 
-  it('does not move what would have too long a path', async () => {
+  it('refuses a move that makes a path too long', async () => {
     const place = newPlace();
     const long = Array.from({ length: 4 }, () => 'x'.repeat(240)).join('/');
-    await write(house.edge, place, { [`a/${long}`]: 'one' });
-    const moving = change(house.edge, place, [move('a', 'y'.repeat(100))]);
+    await write(system.edge, place, { [`a/${long}`]: 'one' });
+    const moving = change(system.edge, place, [move('a', 'y'.repeat(100))]);
     await expect(moving).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   });
 
-  it('removes a directory with all that is in it', async () => {
+  it('removes a directory with everything in it', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'a/1': 'one', 'a/b/2': 'two', 'a-b': 'beside', a0: 'beside' });
-    await change(house.edge, place, [remove('a')]);
-    expect(await treeOf(house.edge, place)).toEqual({ 'a-b': 'beside', a0: 'beside' });
-    expect(await workspace(house.edge, place)).toMatchObject({ files: 2, bytes: 12 });
+    await write(system.edge, place, { 'a/1': 'one', 'a/b/2': 'two', 'a-b': 'beside', a0: 'beside' });
+    await change(system.edge, place, [remove('a')]);
+    expect(await treeOf(system.edge, place)).toEqual({ 'a-b': 'beside', a0: 'beside' });
+    expect(await workspace(system.edge, place)).toMatchObject({ files: 2, bytes: 12 });
   });
 
-  it('says what has changed, with what goes before what comes', async () => {
+  it('lists deletions before creations in ListChanges', async () => {
     const place = newPlace();
-    await write(house.edge, place, { 'a/1': 'one', 'a/b/2': 'two', c: 'three' });
-    await write(house.edge, place, { c: 'four' });
-    await change(house.edge, place, [move('a', 'z'), remove('c')]);
-    const changes = await changesOf(house.edge, place);
+    await write(system.edge, place, { 'a/1': 'one', 'a/b/2': 'two', c: 'three' });
+    await write(system.edge, place, { c: 'four' });
+    await change(system.edge, place, [move('a', 'z'), remove('c')]);
+    const changes = await changesOf(system.edge, place);
     expect(changes.map(({ seq }) => seq)).toEqual(changes.map((_, index) => index + 1));
-    const told = changes.map(
+    const listed = changes.map(
       ({ kind, entry, workspaceVersion }) => `${workspaceVersion} ${kind} ${entry?.path}`,
     );
-    expect(told).toEqual([
+    expect(listed).toEqual([
       '1 created a',
       '1 created a/1',
       '1 created a/b',
@@ -206,7 +206,7 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     ]);
     expect(changes[5]).toMatchObject({ entry: { kind: 'file', size: 4, sha256: sha256('four') } });
     expect(changes[6]).toMatchObject({ entry: { path: 'a', kind: '', size: 0, sha256: '' } });
-    expect(pathsOf((await changesOf(house.edge, place, 8, 3)).map(({ entry }) => entry!))).toEqual([
+    expect(pathsOf((await changesOf(system.edge, place, 8, 3)).map(({ entry }) => entry!))).toEqual([
       'z',
       'z/1',
       'z/b',
@@ -214,32 +214,32 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     ]);
   });
 
-  it('answers a second call with the same key like the first', async () => {
+  it('returns the stored answer for a repeated idempotency key', async () => {
     const place = newPlace();
-    const [one, two] = await upload(house.edge, place, ['one', 'two']);
-    const first = await change(house.edge, place, [put('a', one!.contentId)], { key: 'once' });
-    await change(house.edge, place, [put('a', two!.contentId)]);
-    const again = await change(house.edge, place, [put('a', one!.contentId)], { key: 'once' });
+    const [one, two] = await upload(system.edge, place, ['one', 'two']);
+    const first = await change(system.edge, place, [put('a', one!.contentId)], { key: 'once' });
+    await change(system.edge, place, [put('a', two!.contentId)]);
+    const again = await change(system.edge, place, [put('a', one!.contentId)], { key: 'once' });
     expect(again).toEqual({ ...first, replayed: true });
-    expect(await readText(house.edge, place, 'a')).toBe('two');
-    const other = change(house.edge, place, [put('b', one!.contentId)], { key: 'once' });
+    expect(await readText(system.edge, place, 'a')).toBe('two');
+    const other = change(system.edge, place, [put('b', one!.contentId)], { key: 'once' });
     await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_CONFLICT' });
   });
 
-  it('lets many change one workspace at once, each in a version of its own', async () => {
+  it('applies concurrent changes of one workspace as separate versions', async () => {
     const place = newPlace();
     const contents = await upload(
-      house.edge,
+      system.edge,
       place,
       Array.from({ length: 20 }, (_, index) => `file ${index}`),
     );
     const answers = await Promise.all(
-      contents.map(({ contentId }, index) => change(house.edge, place, [put(`d/${index}`, contentId)])),
+      contents.map(({ contentId }, index) => change(system.edge, place, [put(`d/${index}`, contentId)])),
     );
     const versions = answers.map(({ workspace: one }) => one?.version ?? 0).sort((a, b) => a - b);
     expect(versions).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
-    expect(await list(house.edge, place, 'd')).toHaveLength(20);
-    expect((await changesOf(house.edge, place)).map(({ seq }) => seq)).toEqual(
+    expect(await list(system.edge, place, 'd')).toHaveLength(20);
+    expect((await changesOf(system.edge, place)).map(({ seq }) => seq)).toEqual(
       Array.from({ length: 21 }, (_, index) => index + 1),
     );
   });
@@ -251,7 +251,7 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     ['a/../../b', '".."'],
     ['a/./b', '"."'],
     ['a//b', 'empty part'],
-    ['a/', 'slash at its end'],
+    ['a/', 'trailing slash'],
     ['a\0b', 'control character'],
     ['a\nb', 'control character'],
     ['x'.repeat(256), '255 bytes'],
@@ -261,7 +261,7 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     ['a/.ahs-x/b', '.ahs-'],
   ])('refuses the path %j', async (path, reason) => {
     const place = newPlace();
-    const [one] = await upload(house.edge, place, ['one']);
+    const [one] = await upload(system.edge, place, ['one']);
     for (const each of [
       put(path, one!.contentId),
       mkdir(path),
@@ -270,7 +270,7 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
       move(path, 'b'),
       move('b', path),
     ]) {
-      const refused = change(house.edge, place, [each]);
+      const refused = change(system.edge, place, [each]);
       await expect(refused).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
         message: expect.stringContaining(reason),
@@ -278,7 +278,7 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
     }
   });
 
-  it('keeps names as they are given', async () => {
+  it('stores names without normalization', async () => {
     const place = newPlace();
     const names = [
       'é',
@@ -298,14 +298,14 @@ describe.each(TRANSPORTS)('ChangeWorkspace, %s', (transport) => {
       '...',
     ];
     const sorted = [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    await write(house.edge, place, Object.fromEntries(names.map((name) => [name, name])));
-    expect(pathsOf(await list(house.edge, place))).toEqual(sorted);
-    expect(pathsOf(await list(house.edge, place, '', false, 3))).toEqual(sorted);
-    for (const name of names) expect(await readText(house.edge, place, name)).toBe(name);
+    await write(system.edge, place, Object.fromEntries(names.map((name) => [name, name])));
+    expect(pathsOf(await list(system.edge, place))).toEqual(sorted);
+    expect(pathsOf(await list(system.edge, place, '', false, 3))).toEqual(sorted);
+    for (const name of names) expect(await readText(system.edge, place, name)).toBe(name);
   });
 
-  it.each(['', 'x\0', 'x'.repeat(5_000)])('refuses the target of a symlink %#', async (target) => {
-    const refused = change(house.edge, newPlace(), [link('l', target)]);
+  it.each(['', 'x\0', 'x'.repeat(5_000)])('refuses the invalid symlink target %#', async (target) => {
+    const refused = change(system.edge, newPlace(), [link('l', target)]);
     await expect(refused).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   });
 });

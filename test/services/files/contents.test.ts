@@ -4,19 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Blobs } from '../../../lib/blobs/blobs.ts';
 import { createLog } from '../../../lib/log.ts';
 import type { WriteContentsRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
-import { inPieces, patterned } from '../../support/blobs.ts';
+import { chunksOf, patternBytes } from '../../support/blob-conformance.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { rowsOn } from '../../support/sql.ts';
 import {
   change,
-  type House,
+  type FilesSystem,
   link,
   MIB,
   mkdir,
   OWNER,
   ofSession,
-  openHouse,
+  openFilesSystem,
   put,
   read,
   readText,
@@ -25,55 +25,59 @@ import {
   upload,
   uploadOf,
   write,
-} from './house.ts';
+} from './system.ts';
 
 const caller = OWNER;
 const FILE_MAX = 32 * MIB;
 const WORKSPACE_MAX = 3 * FILE_MAX;
 
-/** Objects there are, and contents that name them. */
-async function stored(house: House) {
-  const objects = (await Array.fromAsync(house.blobs.list())).map(({ key }) => key);
+/** The number of objects, and of contents that name them. */
+async function stored(system: FilesSystem) {
+  const objects = (await Array.fromAsync(system.blobs.list())).map(({ key }) => key);
   const rows = await rowsOn<{ object_key: string; content_id: string; sha256: string }>(
-    house.database.url,
+    system.database.url,
     'select object_key, content_id, sha256 from files.contents',
   );
   return { objects, rows };
 }
 
 describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
-  let house: House;
+  let system: FilesSystem;
   beforeAll(async () => {
-    house = await openHouse(transport, {}, { fileMaxBytes: FILE_MAX, workspaceMaxBytes: WORKSPACE_MAX });
+    system = await openFilesSystem(
+      transport,
+      {},
+      { fileMaxBytes: FILE_MAX, workspaceMaxBytes: WORKSPACE_MAX },
+    );
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  const newPlace = () => ofSession(house.neighbours.session());
+  const newPlace = () => ofSession(system.fakes.session());
   const send = (messages: AsyncIterable<WriteContentsRequest>) =>
-    house.edge.writeContents(messages, { caller });
+    system.edge.writeContents(messages, { caller });
 
-  it('gives back all that was written, small and large, in the order in which it came', async () => {
+  it('returns small and large contents in the order of the upload, and reads them back', async () => {
     const place = newPlace();
     const sizes = [0, 1, 3 * MIB + 7, 256 * 1024, 256 * 1024 + 1, MIB, 5, 2 * MIB, 0];
-    const files = sizes.map((size, index) => patterned(size, index + 1));
-    const contents = await upload(house.edge, place, files);
+    const files = sizes.map((size, index) => patternBytes(size, index + 1));
+    const contents = await upload(system.edge, place, files);
     expect(contents.map(({ size, sha256: digest }) => ({ size, digest }))).toEqual(
       files.map((file) => ({ size: file.length, digest: sha256(file) })),
     );
     await change(
-      house.edge,
+      system.edge,
       place,
       contents.map(({ contentId }, index) => put(`f${index}`, contentId)),
     );
     for (const [index, file] of files.entries()) {
-      expect((await read(house.edge, place, `f${index}`)).equals(file)).toBe(true);
+      expect((await read(system.edge, place, `f${index}`)).equals(file)).toBe(true);
     }
   });
 
-  it('gives back any part, however it lies to the blocks', async () => {
+  it('reads any byte range, whether or not it is aligned to blocks', async () => {
     const place = newPlace();
-    const bytes = patterned(3 * MIB + 100);
-    await write(house.edge, place, { f: bytes });
+    const bytes = patternBytes(3 * MIB + 100);
+    await write(system.edge, place, { f: bytes });
     const ranges = [
       [0, 1],
       [0, MIB],
@@ -87,52 +91,52 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
     ] as const;
     for (const [offset, length] of ranges) {
       const expected = bytes.subarray(offset, length === undefined ? undefined : offset + length);
-      expect((await read(house.edge, place, 'f', { offset, length })).equals(expected)).toBe(true);
+      expect((await read(system.edge, place, 'f', { offset, length })).equals(expected)).toBe(true);
     }
   });
 
-  it('refuses parts that there are not', async () => {
+  it('refuses ranges beyond the end of a file', async () => {
     const place = newPlace();
-    await write(house.edge, place, { f: 'hello', empty: '' });
-    await expect(read(house.edge, place, 'f', { offset: 5 })).rejects.toMatchObject({
+    await write(system.edge, place, { f: 'hello', empty: '' });
+    await expect(read(system.edge, place, 'f', { offset: 5 })).rejects.toMatchObject({
       code: 'RANGE_NOT_SATISFIABLE',
     });
-    await expect(read(house.edge, place, 'f', { offset: -1 })).rejects.toMatchObject({
+    await expect(read(system.edge, place, 'f', { offset: -1 })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
     });
-    await expect(read(house.edge, place, 'empty', { offset: 1 })).rejects.toMatchObject({
+    await expect(read(system.edge, place, 'empty', { offset: 1 })).rejects.toMatchObject({
       code: 'RANGE_NOT_SATISFIABLE',
     });
-    expect(await readText(house.edge, place, 'empty')).toBe('');
+    expect(await readText(system.edge, place, 'empty')).toBe('');
   });
 
-  it('reads nothing of a directory or a symlink, nor of what is not there', async () => {
+  it('refuses to read a directory, a symlink and an absent path', async () => {
     const place = newPlace();
-    await change(house.edge, place, [mkdir('d'), link('l', 'f')]);
+    await change(system.edge, place, [mkdir('d'), link('l', 'f')]);
     for (const path of ['d', 'l']) {
-      await expect(read(house.edge, place, path)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+      await expect(read(system.edge, place, path)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     }
     for (const path of ['nowhere', 'd/nowhere', 'l/nowhere']) {
-      await expect(read(house.edge, place, path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+      await expect(read(system.edge, place, path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
     }
   });
 
-  it('gives out former versions', async () => {
+  it('reads former versions of a file', async () => {
     const place = newPlace();
-    await write(house.edge, place, { f: 'one' });
-    await write(house.edge, place, { f: 'two' });
-    expect(await readText(house.edge, place, 'f', { version: 1 })).toBe('one');
-    expect(await readText(house.edge, place, 'f', { version: 2 })).toBe('two');
+    await write(system.edge, place, { f: 'one' });
+    await write(system.edge, place, { f: 'two' });
+    expect(await readText(system.edge, place, 'f', { version: 1 })).toBe('one');
+    expect(await readText(system.edge, place, 'f', { version: 2 })).toBe('two');
     for (const version of [0, 3]) {
-      await expect(read(house.edge, place, 'f', { version })).rejects.toMatchObject({
+      await expect(read(system.edge, place, 'f', { version })).rejects.toMatchObject({
         code: 'FILE_NOT_FOUND',
       });
     }
   });
 
-  it('refuses a file that is too large, when it is announced and when it comes', async () => {
+  it('refuses a file above the size limit by its declared and by its actual size', async () => {
     const place = newPlace();
-    const before = await stored(house);
+    const before = await stored(system);
     const announced = async function* (): AsyncGenerator<WriteContentsRequest> {
       yield { kind: { $case: 'place', value: { place, lease: undefined } } };
       yield { kind: { $case: 'begin', value: { size: FILE_MAX + 1 } } };
@@ -140,12 +144,12 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
     await expect(send(announced())).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
     const coming = uploadOf(place, [Buffer.alloc(FILE_MAX + 1)]);
     await expect(send(coming)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
-    expect(await stored(house)).toEqual(before);
-    const [largest] = await upload(house.edge, place, [Buffer.alloc(FILE_MAX)]);
+    expect(await stored(system)).toEqual(before);
+    const [largest] = await upload(system.edge, place, [Buffer.alloc(FILE_MAX)]);
     expect(largest?.size).toBe(FILE_MAX);
   });
 
-  it('takes no more than a workspace may hold, however many files it is', async () => {
+  it('refuses an upload larger than the workspace limit', async () => {
     const place = newPlace();
     const announced = async function* (): AsyncGenerator<WriteContentsRequest> {
       yield { kind: { $case: 'place', value: { place, lease: undefined } } };
@@ -155,9 +159,9 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
           yield { kind: { $case: 'bytes', value: Buffer.alloc(MIB, letter) } };
       }
     };
-    const before = await stored(house);
+    const before = await stored(system);
     await expect(send(announced())).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
-    expect((await stored(house)).objects).toHaveLength(before.objects.length + 3);
+    expect((await stored(system)).objects).toHaveLength(before.objects.length + 3);
   });
 
   it.each([
@@ -165,20 +169,20 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
     [5, 'hello!'],
     [2 * MIB, 'x'.repeat(2 * MIB + 1)],
     [2 * MIB, 'x'.repeat(2 * MIB - 1)],
-  ])('refuses a content that has other than the %i bytes that were announced', async (size, text) => {
+  ])('refuses a content that differs from its declared size of %i bytes', async (size, text) => {
     const place = newPlace();
-    const before = await stored(house);
+    const before = await stored(system);
     const messages = async function* (): AsyncGenerator<WriteContentsRequest> {
       yield { kind: { $case: 'place', value: { place, lease: undefined } } };
       yield { kind: { $case: 'begin', value: { size } } };
-      for await (const bytes of inPieces(Buffer.from(text), MIB))
+      for await (const bytes of chunksOf(Buffer.from(text), MIB))
         yield { kind: { $case: 'bytes', value: Buffer.from(bytes) } };
     };
     await expect(send(messages())).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-    expect(await stored(house)).toEqual(before);
+    expect(await stored(system)).toEqual(before);
   });
 
-  it('refuses messages that make no sense', async () => {
+  it('refuses messages in an invalid order', async () => {
     const place = newPlace();
     const head = { kind: { $case: 'place' as const, value: { place, lease: undefined } } };
     const begin = { kind: { $case: 'begin' as const, value: { size: undefined } } };
@@ -203,98 +207,98 @@ describe.each(TRANSPORTS)('WriteContents and ReadContent, %s', (transport) => {
     }
   });
 
-  it('keeps nothing of an upload whose client fails in its middle', async () => {
+  it('stores nothing of an upload that the client aborts', async () => {
     const place = newPlace();
-    const before = await stored(house);
-    const mistake = new Error('the client is gone');
+    const before = await stored(system);
+    const mistake = new Error('the client has disconnected');
     const messages = async function* (): AsyncGenerator<WriteContentsRequest> {
-      yield* uploadOf(place, [patterned(5 * MIB, 99)]);
+      yield* uploadOf(place, [patternBytes(5 * MIB, 99)]);
       throw mistake;
     };
     await expect(send(messages())).rejects.toBe(mistake);
-    await expect.poll(async () => (await stored(house)).objects.length).toBe(before.objects.length);
+    await expect.poll(async () => (await stored(system)).objects.length).toBe(before.objects.length);
   });
 
-  it('keeps the same bytes once for an owner, and for each owner by itself', async () => {
+  it('stores equal bytes once per owner', async () => {
     const [mine, mineToo] = [newPlace(), newPlace()];
-    const theirs = ofSession(house.neighbours.session(STRANGER));
-    const before = (await stored(house)).objects.length;
+    const theirs = ofSession(system.fakes.session(STRANGER));
+    const before = (await stored(system)).objects.length;
     for (const text of ['the same small text', 'x'.repeat(MIB)]) {
-      const [one, two, three] = await upload(house.edge, mine, [text, text, text]);
+      const [one, two, three] = await upload(system.edge, mine, [text, text, text]);
       expect([two, three]).toEqual([one, one]);
-      const [again] = await upload(house.edge, mineToo, [text]);
+      const [again] = await upload(system.edge, mineToo, [text]);
       expect(again).toEqual(one);
-      const [other] = await upload(house.edge, theirs, [text], { caller: STRANGER });
+      const [other] = await upload(system.edge, theirs, [text], { caller: STRANGER });
       expect(other?.contentId).not.toBe(one?.contentId);
       expect(other?.sha256).toBe(one?.sha256);
     }
-    expect((await stored(house)).objects.length).toBe(before + 4);
+    expect((await stored(system)).objects.length).toBe(before + 4);
   });
 
-  it('keeps the same bytes once when they come from many sides at once', async () => {
+  it('stores equal bytes once for concurrent uploads', async () => {
     const place = newPlace();
-    const before = (await stored(house)).objects.length;
+    const before = (await stored(system)).objects.length;
     const text = 'y'.repeat(300 * 1024);
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        upload(house.edge, place, [text, `small and the same ${index % 2}`]),
+        upload(system.edge, place, [text, `small and the same ${index % 2}`]),
       ),
     );
     expect(new Set(all.map(([one]) => one?.contentId)).size).toBe(1);
-    expect((await stored(house)).objects.length).toBe(before + 3);
+    expect((await stored(system)).objects.length).toBe(before + 3);
   });
 
-  it('takes no content of another owner, nor one that is not there', async () => {
+  it('refuses a content of another owner and an unknown content', async () => {
     const place = newPlace();
-    const theirs = ofSession(house.neighbours.session(STRANGER));
-    const [content] = await upload(house.edge, theirs, ['a secret'], { caller: STRANGER });
+    const theirs = ofSession(system.fakes.session(STRANGER));
+    const [content] = await upload(system.edge, theirs, ['a secret'], { caller: STRANGER });
     for (const contentId of [content!.contentId, 'cnt_00000000000000000000000000', '', 'x']) {
-      await expect(change(house.edge, place, [put('f', contentId)])).rejects.toMatchObject({
+      await expect(change(system.edge, place, [put('f', contentId)])).rejects.toMatchObject({
         code: 'FILE_NOT_FOUND',
       });
     }
   });
 
-  it('lets readers leave early', async () => {
+  it('stops reading when a client cancels', async () => {
     const place = newPlace();
-    await write(house.edge, place, { f: patterned(20 * MIB) });
+    await write(system.edge, place, { f: patternBytes(20 * MIB) });
     const request = { place, lease: undefined, path: 'f', version: undefined, offset: 0, length: undefined };
     for (let time = 0; time < 10; time++) {
-      for await (const { bytes } of house.edge.readContent(request, { caller })) {
+      for await (const { bytes } of system.edge.readContent(request, { caller })) {
         expect(bytes.length).toBeGreaterThan(0);
         break;
       }
     }
     const controller = new AbortController();
     const reading = async () => {
-      for await (const _ of house.edge.readContent(request, { caller, signal: controller.signal }))
+      for await (const _ of system.edge.readContent(request, { caller, signal: controller.signal }))
         controller.abort();
     };
     await expect(reading()).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 });
 
-describe('an upload that takes too long', () => {
-  it('is ended before what came first is not kept any more', async () => {
+describe('the time limit of an upload', () => {
+  it('ends an upload before its first contents can be garbage collected', async () => {
     const clock = createFakeClock();
-    await using house = await openHouse('in process', { clock }, { graceSeconds: 7_200 });
-    const place = ofSession(house.neighbours.session());
+    await using system = await openFilesSystem('in process', { clock }, { graceSeconds: 7_200 });
+    const place = ofSession(system.fakes.session());
     const waiting = Promise.withResolvers<void>();
     const messages = async function* (): AsyncGenerator<WriteContentsRequest> {
-      yield* uploadOf(place, [patterned(2 * MIB)]);
+      yield* uploadOf(place, [patternBytes(2 * MIB)]);
       waiting.resolve();
       await new Promise(() => {});
     };
-    const sending = house.edge.writeContents(messages(), { caller });
+    const sending = system.edge.writeContents(messages(), { caller });
     await waiting.promise;
     clock.advance(3_600_000);
     await expect(sending).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
-    await expect.poll(async () => (await stored(house)).objects).toEqual([]);
+    await expect.poll(async () => (await stored(system)).objects).toEqual([]);
   });
 });
 
-describe('bytes that are damaged', () => {
-  let house: House;
+describe('damaged stored bytes', () => {
+  let system: FilesSystem;
   const lines: string[] = [];
   beforeAll(async () => {
     const log = createLog({
@@ -302,14 +306,14 @@ describe('bytes that are damaged', () => {
       pretty: false,
       destination: { write: (line) => lines.push(line) },
     });
-    house = await openHouse('in process', { log });
+    system = await openFilesSystem('in process', { log });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
   async function objectOf(text: string | Buffer): Promise<string> {
-    const { rows } = await stored(house);
+    const { rows } = await stored(system);
     const key = rows.find((row) => row.sha256 === sha256(text))?.object_key ?? '';
-    return join(house.directory, 'objects', key.slice(0, 2), key);
+    return join(system.directory, 'objects', key.slice(0, 2), key);
   }
 
   async function flip(path: string, at: number): Promise<void> {
@@ -330,20 +334,22 @@ describe('bytes that are damaged', () => {
     ['the object is missing', (path) => rm(path)],
   ];
 
-  it.each(damages)('are never given out: %s', async (name, damage) => {
-    const place = ofSession(house.neighbours.session());
-    const bytes = patterned(3 * MIB, name.length);
-    await write(house.edge, place, { f: bytes });
+  it.each(damages)('are refused with CONTENT_DAMAGED and never returned: %s', async (name, damage) => {
+    const place = ofSession(system.fakes.session());
+    const bytes = patternBytes(3 * MIB, name.length);
+    await write(system.edge, place, { f: bytes });
     await damage(await objectOf(bytes));
     lines.length = 0;
     const damaged = { code: 'CONTENT_DAMAGED' };
-    await expect(read(house.edge, place, 'f')).rejects.toMatchObject(damaged);
-    await expect(read(house.edge, place, 'f', { offset: 2 * MIB })).rejects.toMatchObject(damaged);
-    await expect(read(house.edge, place, 'f', { offset: 2 * MIB, length: 1 })).rejects.toMatchObject(damaged);
+    await expect(read(system.edge, place, 'f')).rejects.toMatchObject(damaged);
+    await expect(read(system.edge, place, 'f', { offset: 2 * MIB })).rejects.toMatchObject(damaged);
+    await expect(read(system.edge, place, 'f', { offset: 2 * MIB, length: 1 })).rejects.toMatchObject(
+      damaged,
+    );
     const given: Buffer[] = [];
     const request = { place, lease: undefined, path: 'f', version: undefined, offset: 0, length: undefined };
     const reading = async () => {
-      for await (const { bytes: piece } of house.edge.readContent(request, { caller }))
+      for await (const { bytes: piece } of system.edge.readContent(request, { caller }))
         given.push(Buffer.from(piece));
     };
     await expect(reading()).rejects.toMatchObject(damaged);
@@ -351,60 +357,60 @@ describe('bytes that are damaged', () => {
     expect(got.length).toBeLessThan(bytes.length);
     expect(got.equals(bytes.subarray(0, got.length))).toBe(true);
     expect(lines.some((line) => line.includes('damaged'))).toBe(true);
-    expect(await house.context.metrics.text()).toContain('ahs_files_damaged_contents_total');
+    expect(await system.context.metrics.text()).toContain('ahs_files_damaged_contents_total');
   });
 
-  it('are mended by the same bytes', async () => {
-    const place = ofSession(house.neighbours.session());
-    for (const bytes of [patterned(3 * MIB, 77), Buffer.from('a small one')]) {
-      await write(house.edge, place, { f: bytes });
+  it('are replaced by an upload of the same bytes', async () => {
+    const place = ofSession(system.fakes.session());
+    for (const bytes of [patternBytes(3 * MIB, 77), Buffer.from('a small one')]) {
+      await write(system.edge, place, { f: bytes });
       await flip(await objectOf(bytes), 1);
-      await expect(read(house.edge, place, 'f')).rejects.toMatchObject({ code: 'CONTENT_DAMAGED' });
-      await upload(house.edge, place, [bytes]);
-      expect((await read(house.edge, place, 'f')).equals(bytes)).toBe(true);
+      await expect(read(system.edge, place, 'f')).rejects.toMatchObject({ code: 'CONTENT_DAMAGED' });
+      await upload(system.edge, place, [bytes]);
+      expect((await read(system.edge, place, 'f')).equals(bytes)).toBe(true);
     }
   });
 
-  it('do not spoil the parts that are right', async () => {
-    const place = ofSession(house.neighbours.session());
-    const bytes = patterned(3 * MIB, 55);
-    await write(house.edge, place, { f: bytes });
+  it('leave intact ranges readable', async () => {
+    const place = ofSession(system.fakes.session());
+    const bytes = patternBytes(3 * MIB, 55);
+    await write(system.edge, place, { f: bytes });
     await flip(await objectOf(bytes), 2 * MIB);
-    const first = await read(house.edge, place, 'f', { offset: 5, length: MIB });
+    const first = await read(system.edge, place, 'f', { offset: 5, length: MIB });
     expect(first.equals(bytes.subarray(5, MIB + 5))).toBe(true);
   });
 });
 
-describe('a place for bytes that is away', () => {
-  it('is said to be, nothing is half-written, and everything goes on when it is back', async () => {
-    let isAway = false;
+describe('an unavailable object store', () => {
+  it('fails uploads without partial writes, and uploads succeed when it is back', async () => {
+    let isUnavailable = false;
     const wrap = (blobs: Blobs): Blobs => ({
       ...blobs,
-      write: (...args) => (isAway ? gone() : blobs.write(...args)),
-      read: (...args) => (isAway ? goneStream() : blobs.read(...args)),
+      write: (...args) => (isUnavailable ? failUnavailable() : blobs.write(...args)),
+      read: (...args) => (isUnavailable ? failUnavailableStream() : blobs.read(...args)),
     });
-    await using house = await openHouse('in process', {}, {}, wrap);
-    const place = ofSession(house.neighbours.session());
-    await write(house.edge, place, { a: 'one' });
-    isAway = true;
+    await using system = await openFilesSystem('in process', {}, {}, wrap);
+    const place = ofSession(system.fakes.session());
+    await write(system.edge, place, { a: 'one' });
+    isUnavailable = true;
     const unavailable = { code: 'DEPENDENCY_UNAVAILABLE' };
-    await expect(upload(house.edge, place, ['two'])).rejects.toMatchObject(unavailable);
-    await expect(upload(house.edge, place, ['x'.repeat(MIB)])).rejects.toMatchObject(unavailable);
-    await expect(read(house.edge, place, 'a')).rejects.toMatchObject(unavailable);
-    // What needs no bytes goes on.
-    await change(house.edge, place, [mkdir('d')]);
-    isAway = false;
-    expect(await readText(house.edge, place, 'a')).toBe('one');
-    await write(house.edge, place, { b: 'two' });
-    expect((await stored(house)).rows).toHaveLength(2);
+    await expect(upload(system.edge, place, ['two'])).rejects.toMatchObject(unavailable);
+    await expect(upload(system.edge, place, ['x'.repeat(MIB)])).rejects.toMatchObject(unavailable);
+    await expect(read(system.edge, place, 'a')).rejects.toMatchObject(unavailable);
+    // RPCs that need no bytes still succeed.
+    await change(system.edge, place, [mkdir('d')]);
+    isUnavailable = false;
+    expect(await readText(system.edge, place, 'a')).toBe('one');
+    await write(system.edge, place, { b: 'two' });
+    expect((await stored(system)).rows).toHaveLength(2);
   });
 });
 
-async function gone(): Promise<never> {
+async function failUnavailable(): Promise<never> {
   const { refuse } = await import('../../../lib/errors.ts');
-  throw refuse('DEPENDENCY_UNAVAILABLE', 'the place where files are kept cannot be reached');
+  throw refuse('DEPENDENCY_UNAVAILABLE', 'The object store is unavailable.');
 }
 
-async function* goneStream(): AsyncGenerator<Uint8Array> {
-  yield await gone();
+async function* failUnavailableStream(): AsyncGenerator<Uint8Array> {
+  yield await failUnavailable();
 }

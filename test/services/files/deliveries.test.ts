@@ -3,40 +3,46 @@ import { refuse } from '../../../lib/errors.ts';
 import { createLog } from '../../../lib/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { countOn } from '../../support/sql.ts';
-import { passing, until } from '../../support/wait.ts';
+import { advanceUntil, until } from '../../support/wait.ts';
 import {
   change,
-  type House,
+  type FilesSystem,
   mkdir,
   move,
   OWNER,
   ofAssistant,
   ofSession,
-  openHouse,
+  openFilesSystem,
   openReplica,
   remove,
   sha256,
   write,
-} from './house.ts';
+} from './system.ts';
 
-describe('what sessions are told of their files', () => {
-  let house: House | undefined;
-  afterEach(() => house?.[Symbol.asyncDispose]());
+describe('the delivery of file events to sessions', () => {
+  let system: FilesSystem | undefined;
+  afterEach(() => system?.[Symbol.asyncDispose]());
 
   const silent = createLog({ level: 'silent', pretty: false });
-  const owed = (one: House) => countOn(one.database.url, 'select count(*) from files.deliveries');
+  const pendingDeliveries = (one: FilesSystem) =>
+    countOn(one.database.url, 'select count(*) from files.deliveries');
 
-  it('is told before the change is answered', async () => {
-    house = await openHouse();
-    const sessionId = house.neighbours.session();
+  it('delivers events before the change returns', async () => {
+    system = await openFilesSystem();
+    const sessionId = system.fakes.session();
     const place = ofSession(sessionId);
-    await write(house.edge, place, { 'd/a': 'one' });
-    await write(house.edge, place, { 'd/a': 'two' });
-    await change(house.edge, place, [mkdir('e'), move('d', 'e/f'), remove('e/f/a')]);
-    const told = house.neighbours.told(sessionId);
+    await write(system.edge, place, { 'd/a': 'one' });
+    await write(system.edge, place, { 'd/a': 'two' });
+    await change(system.edge, place, [mkdir('e'), move('d', 'e/f'), remove('e/f/a')]);
+    const delivered = system.fakes.deliveredEvents(sessionId);
     const common = { userId: OWNER.userId, createdAt: expect.any(Date) };
     expect(
-      told.map(({ seq, type, dataJson, ...rest }) => ({ seq, type, data: JSON.parse(dataJson), ...rest })),
+      delivered.map(({ seq, type, dataJson, ...rest }) => ({
+        seq,
+        type,
+        data: JSON.parse(dataJson),
+        ...rest,
+      })),
     ).toEqual([
       {
         ...common,
@@ -52,119 +58,151 @@ describe('what sessions are told of their files', () => {
       },
       { ...common, seq: 4, type: 'file.deleted', data: { path: 'd', workspace_version: 3 } },
     ]);
-    expect(await owed(house)).toBe(0);
+    expect(await pendingDeliveries(system)).toBe(0);
   });
 
-  it('is told later when sessions are away, all of it and in its order', async () => {
+  it('delivers one event for an upload, with the first 100 of its files', async () => {
+    const opened = await openFilesSystem();
+    system = opened;
+    const sessionId = opened.fakes.session();
+    const place = ofSession(sessionId);
+    await write(opened.edge, place, { 'kept/a': 'old' });
+    const texts = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`d/${1_000 + index}`, 'x']));
+    await write(opened.edge, place, { ...texts, 'kept/a': 'new' }, { upload: true });
+    await write(opened.edge, place, { last: 'y' });
+    const events = await until('all events are delivered', async () => {
+      const delivered = opened.fakes.deliveredEvents(sessionId);
+      return delivered.length >= 3 && delivered;
+    });
+    expect(events.map(({ type }) => type)).toEqual(['file.created', 'files.uploaded', 'file.created']);
+    const data = JSON.parse(events[1]?.dataJson ?? '');
+    expect(data).toMatchObject({ workspace_version: 2, file_count: 701, bytes: 703 });
+    expect(data.files).toHaveLength(100);
+    expect(data.files[0]).toEqual({ path: 'd/1000', size: 1, sha256: sha256('x') });
+    expect(await pendingDeliveries(opened)).toBe(0);
+  });
+
+  it('delivers an event for each path of an upload by a runner', async () => {
+    system = await openFilesSystem();
+    const sessionId = system.fakes.session();
+    const lease = system.fakes.lease(sessionId);
+    await write(system.runner, ofSession(sessionId), { a: '1', b: '2' }, { lease, upload: true });
+    const types = system.fakes.deliveredEvents(sessionId).map(({ type }) => type);
+    expect(types).toEqual(['file.created', 'file.created']);
+  });
+
+  it('delivers all events in order after an outage of sessions', async () => {
     const clock = createFakeClock();
-    house = await openHouse('in process', { clock, log: silent });
-    const sessionId = house.neighbours.session();
+    system = await openFilesSystem('in process', { clock, log: silent });
+    const sessionId = system.fakes.session();
     const place = ofSession(sessionId);
     let isAway = true;
-    house.neighbours.onAppend = () => {
+    system.fakes.onAppend = () => {
       if (isAway) throw refuse('DEPENDENCY_UNAVAILABLE', 'sessions cannot be reached');
     };
-    for (let index = 0; index < 5; index++) await write(house.edge, place, { [`f${index}`]: `${index}` });
-    expect(house.neighbours.told(sessionId)).toEqual([]);
-    expect(await owed(house)).toBe(1);
+    for (let index = 0; index < 5; index++) await write(system.edge, place, { [`f${index}`]: `${index}` });
+    expect(system.fakes.deliveredEvents(sessionId)).toEqual([]);
+    expect(await pendingDeliveries(system)).toBe(1);
     isAway = false;
-    const here = house;
-    await passing(
-      'the session has been told',
+    const here = system;
+    await advanceUntil(
+      'the events are delivered',
       () => clock.advance(5_000),
-      async () => (await owed(here)) === 0,
+      async () => (await pendingDeliveries(here)) === 0,
     );
-    expect(house.neighbours.told(sessionId).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    expect(system.fakes.deliveredEvents(sessionId).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('is told to as many as there are in one round', async () => {
+  it('delivers to all due sessions in one pass', async () => {
     const clock = createFakeClock();
-    house = await openHouse('in process', { clock, log: silent });
-    const here = house;
+    system = await openFilesSystem('in process', { clock, log: silent });
+    const here = system;
     let isAway = true;
-    house.neighbours.onAppend = () => {
+    system.fakes.onAppend = () => {
       if (isAway) throw refuse('DEPENDENCY_UNAVAILABLE', 'sessions cannot be reached');
     };
-    const sessions = Array.from({ length: 70 }, () => here.neighbours.session());
+    const sessions = Array.from({ length: 70 }, () => here.fakes.session());
     await Promise.all(sessions.map((id) => write(here.edge, ofSession(id), { a: 'one' })));
-    expect(await owed(here)).toBe(70);
+    expect(await pendingDeliveries(here)).toBe(70);
     isAway = false;
     clock.advance(60_000);
-    await until('all have been told', async () => (await owed(here)) === 0);
+    await until('all events are delivered', async () => (await pendingDeliveries(here)) === 0);
   });
 
-  it('does not hold up a change for long', async () => {
-    house = await openHouse();
-    const sessionId = house.neighbours.session();
+  it('returns the change after the maximum wait when delivery hangs', async () => {
+    system = await openFilesSystem();
+    const sessionId = system.fakes.session();
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const blocked = new Promise<void>((resolve) => {
       release = resolve;
     });
-    house.neighbours.onAppend = () => held;
-    await write(house.edge, ofSession(sessionId), { a: 'one' });
-    expect(house.neighbours.told(sessionId)).toEqual([]);
+    system.fakes.onAppend = () => blocked;
+    await write(system.edge, ofSession(sessionId), { a: 'one' });
+    expect(system.fakes.deliveredEvents(sessionId)).toEqual([]);
     release();
-    await until('the session has been told', () => house?.neighbours.told(sessionId).length === 1);
+    await until('the events are delivered', () => system?.fakes.deliveredEvents(sessionId).length === 1);
   });
 
-  it('is told after a crash by whoever comes next', async () => {
+  it('delivers events of a crashed process from another process', async () => {
     const clock = createFakeClock();
-    house = await openHouse('in process', { clock, log: silent });
-    const sessionId = house.neighbours.session();
-    house.neighbours.onAppend = () => {
+    system = await openFilesSystem('in process', { clock, log: silent });
+    const sessionId = system.fakes.session();
+    system.fakes.onAppend = () => {
       throw refuse('DEPENDENCY_UNAVAILABLE', 'sessions cannot be reached');
     };
-    await write(house.edge, ofSession(sessionId), { a: 'one' });
-    house.neighbours.onAppend = () => {};
-    await using _next = await openReplica('in process', house.context, house.neighbours, house.blobs);
-    const here = house;
-    await passing(
-      'the session has been told',
+    await write(system.edge, ofSession(sessionId), { a: 'one' });
+    system.fakes.onAppend = () => {};
+    await using _next = await openReplica('in process', system.context, system.fakes, system.blobs);
+    const here = system;
+    await advanceUntil(
+      'the events are delivered',
       () => clock.advance(5_000),
-      async () => (await owed(here)) === 0,
+      async () => (await pendingDeliveries(here)) === 0,
     );
-    expect(house.neighbours.told(sessionId)).toHaveLength(1);
+    expect(system.fakes.deliveredEvents(sessionId)).toHaveLength(1);
   });
 
-  it('is not told to sessions that are gone', async () => {
+  it('drops events for deleted sessions', async () => {
     const clock = createFakeClock();
-    house = await openHouse('in process', { clock });
-    const sessionId = house.neighbours.session();
-    const { neighbours } = house;
-    neighbours.onAppend = () => neighbours.drop(sessionId);
-    await write(house.edge, ofSession(sessionId), { a: 'one' });
-    expect(await owed(house)).toBe(0);
-    expect(neighbours.told(sessionId)).toEqual([]);
+    system = await openFilesSystem('in process', { clock });
+    const sessionId = system.fakes.session();
+    const { fakes } = system;
+    fakes.onAppend = () => fakes.delete(sessionId);
+    await write(system.edge, ofSession(sessionId), { a: 'one' });
+    expect(await pendingDeliveries(system)).toBe(0);
+    expect(fakes.deliveredEvents(sessionId)).toEqual([]);
   });
 
-  it('is told once, in order, however many replicas and changes there are at once', async () => {
-    house = await openHouse();
-    await using other = await openReplica('in process', house.context, house.neighbours, house.blobs);
-    const assistantId = house.neighbours.assistant();
-    const sessions = [1, 2, 3].map(() => house!.neighbours.session(OWNER, assistantId));
+  it('delivers each event once and in order with concurrent replicas and changes', async () => {
+    system = await openFilesSystem();
+    await using other = await openReplica('in process', system.context, system.fakes, system.blobs);
+    const assistantId = system.fakes.assistant();
+    const sessions = [1, 2, 3].map(() => system!.fakes.session(OWNER, assistantId));
     await Promise.all(
       Array.from({ length: 30 }, (_, index) => {
-        const files = index % 2 === 0 ? house!.edge : other.edge;
+        const files = index % 2 === 0 ? system!.edge : other.edge;
         return write(files, ofSession(sessions[index % 3]!), { [`f${index}`]: `${index}` });
       }),
     );
-    await write(house.edge, ofAssistant(assistantId), { last: 'by nobody’s session' });
-    const here = house;
-    await until('all have been told', async () => (await owed(here)) === 0);
-    const told = sessions.map((session) => here.neighbours.told(session).map(({ seq }) => seq));
-    for (const seqs of told) expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
-    expect(told.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    await write(system.edge, ofAssistant(assistantId), { last: 'without a session' });
+    const here = system;
+    await until('all events are delivered', async () => (await pendingDeliveries(here)) === 0);
+    const delivered = sessions.map((session) => here.fakes.deliveredEvents(session).map(({ seq }) => seq));
+    for (const seqs of delivered) expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    expect(delivered.flat().sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    );
   });
 
-  it('is told in many calls when there is much', async () => {
-    house = await openHouse();
-    const sessionId = house.neighbours.session();
+  it('splits many events into several calls', async () => {
+    system = await openFilesSystem();
+    const sessionId = system.fakes.session();
     let calls = 0;
-    house.neighbours.onAppend = () => void calls++;
+    system.fakes.onAppend = () => void calls++;
     const texts = Object.fromEntries(Array.from({ length: 1_200 }, (_, index) => [`f${index}`, 'x']));
-    await write(house.edge, ofSession(sessionId), texts);
-    const here = house;
-    await until('all has been told', () => here.neighbours.told(sessionId).length === 1_200);
+    await write(system.edge, ofSession(sessionId), texts);
+    const here = system;
+    await until('all events are delivered', () => here.fakes.deliveredEvents(sessionId).length === 1_200);
     expect(calls).toBeGreaterThan(2);
   });
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import { callableMethods } from '../../support/callable-methods.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { openTo } from '../../support/peers.ts';
-import { type House, openHouse } from './house.ts';
+import { type FilesSystem, openFilesSystem } from './system.ts';
 
-/** Who needs what. */
+/** The RPCs that each peer needs. */
 const ALLOWED: Record<string, string[]> = {
   edge: [
     ...['writeContents', 'changeWorkspace', 'getWorkspace', 'listEntries', 'getEntry', 'readContent'],
     ...['readArchive', 'listChanges'],
   ],
   runner: [
-    ...['writeContents', 'changeWorkspace', 'listEntries', 'getEntry', 'readContent'],
+    ...['writeContents', 'changeWorkspace', 'commitChanges', 'listEntries', 'getEntry', 'readContent'],
     ...['attachWorkspace', 'checkout'],
   ],
   sessions: ['forkWorkspace', 'deleteWorkspace'],
@@ -22,18 +22,18 @@ const ALLOWED: Record<string, string[]> = {
   stranger: [],
 };
 
-describe.each(TRANSPORTS)('who may ask files what, %s', (transport) => {
-  let house: House;
+describe.each(TRANSPORTS)('the peers of the files service, %s', (transport) => {
+  let system: FilesSystem;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openFilesSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  it.each(Object.keys(ALLOWED))('lets %s call what it needs and nothing else', async (peer) => {
-    expect(await openTo(FilesServiceDefinition, house.as(peer))).toEqual(ALLOWED[peer]?.toSorted());
+  it.each(Object.keys(ALLOWED))('allows %s to call only its RPCs', async (peer) => {
+    expect(await callableMethods(FilesServiceDefinition, system.as(peer))).toEqual(ALLOWED[peer]?.toSorted());
   });
 
-  it('leaves nothing that nobody may call', () => {
+  it('lists at least one peer for every RPC', () => {
     const called = new Set(Object.values(ALLOWED).flat());
     expect([...called].toSorted()).toEqual(Object.keys(FilesServiceDefinition.methods).toSorted());
   });

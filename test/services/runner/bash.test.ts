@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { refuse } from '../../../lib/errors.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { dataOf, lastTextOf, outcomeOf, typesOf } from './open.ts';
-import { asked } from './sessions.ts';
-import { openShell, resultsOf } from './shell.ts';
+import { queuedTurn } from './fake-sessions.ts';
+import { dataOf, lastTextOf, outcomeOf, typesOf } from './runner-fixture.ts';
+import { openShellRunner, resultsOf, type ShellRunner } from './shell-runner.ts';
 
 const SESSION = 'ses_00000000000000000000000001';
+/** 1,200 files in 20 directories, which do not fit into one message. */
+const MANY_FILES =
+  'for i in $(seq 0 19); do mkdir d$i; for j in $(seq 1 60); do echo $i > d$i/f$j; done; done';
+
+const hasEnded = (shell: ShellRunner, turnId: string) => shell.sessions.journalOf(turnId).outcomes.length > 0;
 
 describe.each(TRANSPORTS)('rehearsal/shell, %s', (transport) => {
-  it('has every line with a prompt carried out, one a step, and says what they printed', async () => {
-    await using shell = await openShell({ transport });
-    shell.tell({ turnId: 'trn_1', sessionId: SESSION }, 'echo one > f', 'cat f; echo two >> f', 'cat f');
-    const journal = await shell.ended('trn_1');
+  it('runs each line with a prompt in its own step and answers with the output', async () => {
+    await using shell = await openShellRunner({ transport });
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'echo one > f', 'cat f; echo two >> f', 'cat f');
+    const journal = await shell.waitForOutcome('trn_1');
     expect(outcomeOf(journal)).toMatchObject({ value: { stopReason: 'end_turn' } });
     expect(dataOf(journal, 'agent.tool_use').map(({ input }) => input)).toEqual([
       { command: 'echo one > f' },
@@ -28,34 +34,41 @@ describe.each(TRANSPORTS)('rehearsal/shell, %s', (transport) => {
     expect(shell.files.checkouts).toEqual({ whole: 1, parts: 2 });
   });
 
-  it('runs nothing without such a line', async () => {
-    await using shell = await openShell({ transport });
-    shell.ask({ model: 'rehearsal/shell' }, asked('trn_1', 'hello\n# $ no'));
-    expect(lastTextOf(await shell.ended('trn_1'))).toMatch(/nothing to run/);
-    expect(shell.onDisk()).toEqual([]);
+  it('runs nothing without a line with a prompt', async () => {
+    await using shell = await openShellRunner({ transport });
+    shell.queueTurns({ model: 'rehearsal/shell' }, queuedTurn('trn_1', 'hello\n# $ no'));
+    expect(lastTextOf(await shell.waitForOutcome('trn_1'))).toMatch(/nothing to run/);
+    expect(shell.sandboxDirectories()).toEqual([]);
   });
 });
 
 describe('bash', () => {
-  it('tells what came from both streams, and how it ended', async () => {
-    await using shell = await openShell();
-    const [result] = await shell.run(SESSION, 'echo out; echo err >&2; false');
-    expect(result).toMatchObject({ output: 'out\nerr\n[exit code 1]', is_error: false });
+  it('returns the output of both streams and the exit code', async () => {
+    await using shell = await openShellRunner();
+    const [result, succeeded] = await shell.run(SESSION, 'echo out; echo err >&2; exit 3', 'echo fine');
+    expect(result).toMatchObject({
+      output: 'out\nerr\n[exit code 3]',
+      is_error: false,
+      exit_code: 3,
+      stderr_ranges: [{ start: 4, end: 8 }],
+    });
+    expect(succeeded).toMatchObject({ output: 'fine\n', exit_code: 0 });
+    expect(succeeded).not.toHaveProperty('stderr_ranges');
   });
 
-  it('shows its output before its result', async () => {
-    await using shell = await openShell();
-    shell.tell({ turnId: 'trn_1', sessionId: SESSION }, 'echo ü; echo err >&2');
-    const journal = await shell.ended('trn_1');
-    const shown = dataOf(journal, 'agent.tool_progress').map(({ output_delta: delta }) => delta);
-    expect(shown.join('')).toBe('ü\nerr\n');
+  it('reports progress before the result', async () => {
+    await using shell = await openShellRunner();
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'echo ü; echo err >&2');
+    const journal = await shell.waitForOutcome('trn_1');
+    const deltas = dataOf(journal, 'agent.tool_progress').map(({ output_delta: delta }) => delta);
+    expect(deltas.join('')).toBe('ü\nerr\n');
     expect(typesOf(journal).lastIndexOf('agent.tool_progress')).toBeLessThan(
       typesOf(journal).indexOf('agent.tool_result'),
     );
   });
 
-  it('finds what was uploaded, and keeps kinds, modes and removals', async () => {
-    await using shell = await openShell();
+  it('sees uploaded files and saves file kinds, modes and removals', async () => {
+    await using shell = await openShellRunner();
     shell.files.upload(SESSION, { 'a/one': '1', 'a/two': '2', gone: 'x' });
     shell.files.link(SESSION, 'link', 'a/one');
     const [result] = await shell.run(
@@ -74,8 +87,8 @@ describe('bash', () => {
     expect(shell.files.entry(SESSION, 'run')).toMatchObject({ executable: true });
   });
 
-  it('keeps a directory that was removed and has come again', async () => {
-    await using shell = await openShell();
+  it('saves a directory that was removed and created again', async () => {
+    await using shell = await openShellRunner();
     const make = 'mkdir -p d/e; echo x > d/e/f; echo y > d/g';
     const results = await shell.run(SESSION, make, 'rm -r d/e', `rm -r d; ${make}`, 'rm -r d', make);
     expect(results.map((one) => one.workspace_version)).toEqual([1, 2, 3, 4, 5]);
@@ -84,8 +97,8 @@ describe('bash', () => {
     expect((await shell.run(SESSION, make))[0]).toMatchObject({ workspace_version: 7 });
   });
 
-  it('makes one version of many files', async () => {
-    await using shell = await openShell();
+  it('saves many files as one workspace version', async () => {
+    await using shell = await openShellRunner();
     const [result] = await shell.run(
       SESSION,
       'for i in $(seq 1 300); do mkdir -p d$((i % 10)); echo $i > d$((i % 10))/f$i; done',
@@ -95,8 +108,16 @@ describe('bash', () => {
     expect(shell.files.changes).toHaveLength(1);
   });
 
-  it('is cut in the middle when it prints much, and the whole is in the workspace', async () => {
-    await using shell = await openShell();
+  it('saves more files than one message holds as one workspace version', async () => {
+    await using shell = await openShellRunner();
+    const [result] = await shell.run(SESSION, MANY_FILES);
+    expect(result).toMatchObject({ output: '', is_error: false, workspace_version: 1 });
+    expect(Object.keys(shell.files.tree(SESSION))).toHaveLength(1_220);
+    expect(shell.files.commits).toEqual([[1_000, 220]]);
+  });
+
+  it('cuts long output in the middle and saves all of it in the workspace', async () => {
+    await using shell = await openShellRunner();
     const [result, other] = await shell.run(SESSION, 'seq 1 20000', 'wc -c < .outputs/call_1_1.txt');
     expect(result?.output.length).toBeLessThan(31_000);
     expect(result?.output).toMatch(
@@ -106,37 +127,41 @@ describe('bash', () => {
     expect(shell.files.tree(SESSION)['.outputs/call_1_1.txt']).toMatch(/^1\n2\n.*\n19999\n20000\n$/s);
   });
 
-  it('keeps the beginning and the end of an output without measure', async () => {
-    await using shell = await openShell();
+  it('saves only the beginning and the end of very long output', async () => {
+    await using shell = await openShellRunner();
     const [result] = await shell.run(SESSION, 'seq 1 400000');
     expect(result?.output).toMatch(/^1\n.*The middle of 2688895 bytes is left out.*\n400000\n$/s);
-    const kept = shell.files.tree(SESSION)['.outputs/call_1_1.txt'] ?? '';
-    expect(kept).toMatch(/\n\[1640319 bytes were left out here\]\n/);
-    expect(kept.length).toBeLessThan(1_100_000);
+    const savedOutput = shell.files.tree(SESSION)['.outputs/call_1_1.txt'] ?? '';
+    expect(savedOutput).toMatch(/\n\[1640319 bytes were left out here\]\n/);
+    expect(savedOutput.length).toBeLessThan(1_100_000);
   });
 
-  it('does not write through links that are planted where the output goes', async () => {
-    await using shell = await openShell();
+  it('does not follow a symlink at the path of the output file', async () => {
+    await using shell = await openShellRunner();
     await shell.run(SESSION, 'mkdir other; ln -s other .outputs', 'seq 1 20000');
     expect(Object.keys(shell.files.tree(SESSION))).toEqual(['.outputs', '.outputs/call_1_2.txt', 'other']);
   });
 
-  it('is ended when its time is up, and what it has changed is kept', async () => {
-    await using shell = await openShell();
+  it('is killed at its time limit and its changes are saved', async () => {
+    await using shell = await openShellRunner();
     const command = 'echo begun > f; while true; do sleep 0.05; done';
-    shell.ask(
+    shell.queueTurns(
       {
         model: 'rehearsal/script',
         modelOptionsJson: JSON.stringify({
           steps: [{ tool: 'bash', input: { command, timeout_seconds: 1 } }],
         }),
       },
-      { ...asked('trn_1', ''), sessionId: SESSION },
+      { ...queuedTurn('trn_1', ''), sessionId: SESSION },
     );
-    await shell.passTime('the turn has ended', () => shell.book.of('trn_1').outcomes.length > 0, 20);
-    expect(resultsOf(shell.book.of('trn_1'))).toMatchObject([
+    await shell.advanceUntil(
+      'the turn has ended',
+      () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
+      20,
+    );
+    expect(resultsOf(shell.sessions.journalOf('trn_1'))).toMatchObject([
       {
-        output: '[The command did not end within 1 seconds and was ended, with all that it had started.]',
+        output: '[The command and its processes were killed because they did not end within 1 seconds.]',
         is_error: true,
         workspace_version: 1,
       },
@@ -144,38 +169,42 @@ describe('bash', () => {
     expect(shell.files.tree(SESSION)).toEqual({ f: 'begun\n' });
   });
 
-  it('has the time that its environment gives, whatever the runner gives to tools', async () => {
-    await using shell = await openShell();
-    shell.agents.environment({ sandbox: { provider: 'auto', image: '', commandTimeoutSeconds: 1 } });
-    shell.tell({ turnId: 'trn_1', sessionId: SESSION }, 'while true; do sleep 0.05; done');
-    await shell.passTime('the turn has ended', () => shell.book.of('trn_1').outcomes.length > 0, 20);
-    expect(resultsOf(shell.book.of('trn_1'))[0]?.output).toMatch(/did not end within 1 seconds/);
+  it('uses the time limit of the environment instead of the tool timeout', async () => {
+    await using shell = await openShellRunner();
+    shell.agents.changeEnvironment({ sandbox: { provider: 'auto', image: '', commandTimeoutSeconds: 1 } });
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'while true; do sleep 0.05; done');
+    await shell.advanceUntil(
+      'the turn has ended',
+      () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
+      20,
+    );
+    expect(resultsOf(shell.sessions.journalOf('trn_1'))[0]?.output).toMatch(/did not end within 1 seconds/);
   });
 
-  it('waits for an approval where it needs one', async () => {
-    await using shell = await openShell();
+  it('waits for approval when the agent requires it', async () => {
+    await using shell = await openShellRunner();
     const runtime = { model: 'rehearsal/shell', tools: [{ name: 'bash', permission: 'ask' }] };
-    shell.ask(runtime, { ...asked('trn_1', '$ echo hi'), sessionId: SESSION });
-    expect(outcomeOf(await shell.ended('trn_1'))).toMatchObject({
+    shell.queueTurns(runtime, { ...queuedTurn('trn_1', '$ echo hi'), sessionId: SESSION });
+    expect(outcomeOf(await shell.waitForOutcome('trn_1'))).toMatchObject({
       $case: 'blocked',
       value: { asks: [{ kind: 'tool', toolName: 'bash' }] },
     });
-    expect(shell.onDisk()).toEqual([]);
-    shell.again('trn_1', { call_1_1: { decision: 'allow' } });
-    expect(lastTextOf(await shell.ended('trn_1', 2))).toBe('hi\n');
+    expect(shell.sandboxDirectories()).toEqual([]);
+    shell.requeue('trn_1', { call_1_1: { decision: 'allow' } });
+    expect(lastTextOf(await shell.waitForOutcome('trn_1', 2))).toBe('hi\n');
   });
 });
 
-describe('what cannot be kept', () => {
-  it('of names and kinds that a workspace does not have is said, and the rest is kept', async () => {
-    await using shell = await openShell();
+describe('changes that cannot be saved', () => {
+  it('are reported for unsupported names, and the other changes are saved', async () => {
+    await using shell = await openShellRunner();
     const [result] = await shell.run(SESSION, 'touch .ahs-mine good');
-    expect(result?.output).toMatch(/^\[\.ahs-mine is not kept: .*\]$/);
+    expect(result?.output).toMatch(/^\[\.ahs-mine was not saved: .*\]$/);
     expect(shell.files.tree(SESSION)).toEqual({ good: '' });
   });
 
-  it('is said once, until it changes', async () => {
-    await using shell = await openShell();
+  it('are reported once until they change', async () => {
+    await using shell = await openShellRunner();
     const results = await shell.run(
       SESSION,
       'touch .ahs-one',
@@ -184,21 +213,21 @@ describe('what cannot be kept', () => {
       'touch .ahs-one',
       'echo done',
     );
-    const said = results.map(({ output }) => String(output).match(/\.ahs-\w+(?= is not kept)/g) ?? []);
-    expect(said).toEqual([['.ahs-one'], ['.ahs-two'], [], ['.ahs-one'], []]);
+    const reported = results.map(({ output }) => String(output).match(/\.ahs-\w+(?= was not saved)/g) ?? []);
+    expect(reported).toEqual([['.ahs-one'], ['.ahs-two'], [], ['.ahs-one'], []]);
     expect((await shell.run(SESSION, 'echo done'))[0]?.output).toBe('done\n');
   });
 
-  it('is not said of everything where there is much', async () => {
-    await using shell = await openShell();
+  it('are reported for at most twenty paths', async () => {
+    await using shell = await openShellRunner();
     const [result] = await shell.run(SESSION, 'for i in $(seq 1 30); do touch .ahs-$i; done');
     const lines = String(result?.output).split('\n');
     expect(lines).toHaveLength(21);
-    expect(lines.at(-1)).toBe('[The same goes for 10 more.]');
+    expect(lines.at(-1)).toBe('[… and 10 more.]');
   });
 
-  it('for want of room is said, and the sandbox has what the workspace has', async () => {
-    await using shell = await openShell();
+  it('are reported when the workspace is full, and the sandbox is reset to the workspace', async () => {
+    await using shell = await openShellRunner();
     shell.files.upload(SESSION, { kept: 'kept' });
     shell.files.maxBytes = 1_000;
     const [result, next] = await shell.run(
@@ -209,13 +238,58 @@ describe('what cannot be kept', () => {
     expect(result?.is_error).toBe(true);
     expect(result?.workspace_version).toBeUndefined();
     expect(result?.output).toMatch(
-      /^done\n\[What the command has changed in the workspace is not kept: .*2000 bytes/s,
+      /^done\n\[The workspace changes of the command were not saved: .*2000 bytes/s,
     );
     expect(next).toMatchObject({ output: 'kept\nkept', is_error: false, workspace_version: 1 });
   });
 
-  it('because somebody else has changed it stands beside theirs', async () => {
-    await using shell = await openShell();
+  it('are all discarded when a change of several parts is refused', async () => {
+    await using shell = await openShellRunner();
+    shell.files.upload(SESSION, { kept: 'kept' });
+    shell.files.maxBytes = 2_000;
+    const [result, next] = await shell.run(SESSION, `rm kept; ${MANY_FILES}`, 'ls; cat kept');
+    expect(result?.is_error).toBe(true);
+    expect(result?.output).toMatch(/^\[The workspace changes of the command were not saved: /);
+    expect(next).toMatchObject({ output: 'kept\nkept', is_error: false, workspace_version: 1 });
+    expect(shell.files.version(SESSION)).toBe(1);
+  });
+
+  it('are saved once when the answer to a change of several parts is lost', async () => {
+    await using shell = await openShellRunner();
+    shell.files.after.commitChanges = () => {
+      shell.files.after = {};
+      throw refuse('DEPENDENCY_UNAVAILABLE', 'The connection was lost.');
+    };
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, MANY_FILES);
+    await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 20);
+    expect(resultsOf(shell.sessions.journalOf('trn_1'))).toMatchObject([
+      { is_error: false, workspace_version: 1 },
+    ]);
+    expect(shell.files.commits).toHaveLength(2);
+    expect(shell.files.version(SESSION)).toBe(1);
+  });
+
+  it('are reported as unknown when no attempt to save them gets an answer', async () => {
+    await using shell = await openShellRunner();
+    shell.files.after.changeWorkspace = () => {
+      throw refuse('DEPENDENCY_UNAVAILABLE', 'The connection was lost.');
+    };
+    shell.files.before.changeWorkspace = () => {
+      if (shell.files.version(SESSION) > 0)
+        throw refuse('DEPENDENCY_UNAVAILABLE', 'The connection was lost.');
+    };
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'echo saved > f');
+    await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 1_000);
+    const [result] = resultsOf(shell.sessions.journalOf('trn_1'));
+    expect(result?.output).toMatch(
+      /^\[It is unknown whether the workspace changes of the command were saved: /,
+    );
+    expect(result?.is_error).toBe(true);
+    expect(shell.files.tree(SESSION)).toEqual({ f: 'saved\n' });
+  });
+
+  it('are saved to a conflict file when another writer changed the same path', async () => {
+    await using shell = await openShellRunner();
     shell.files.upload(SESSION, { f: 'old', gone: 'x', other: '1' });
     shell.files.before.writeContents = () => {
       shell.files.before.writeContents = undefined;
@@ -227,16 +301,16 @@ describe('what cannot be kept', () => {
       'cat f gone other extra mine',
     );
     expect(result?.output).toBe(
-      '[Somebody else has changed gone meanwhile, so it was not removed.]\n' +
-        '[Somebody else has changed f meanwhile and keeps it; what the command wrote is in f.conflict-v1.]',
+      '[gone was changed by another writer at the same time, so it was not removed.]\n' +
+        '[f was changed by another writer at the same time. Your version was saved as f.conflict-v1.]',
     );
     expect(result).toMatchObject({ is_error: false, workspace_version: 3 });
     expect(next?.output).toBe('theirstheirs too2new3\n');
     expect(shell.files.tree(SESSION)).toMatchObject({ f: 'theirs', 'f.conflict-v1': 'mine\n', mine: '3\n' });
   });
 
-  it('is what it changed beside somebody else’s changes, which are there for the next command', async () => {
-    await using shell = await openShell();
+  it('do not include changes of another writer to other paths, which the next command sees', async () => {
+    await using shell = await openShellRunner();
     shell.files.upload(SESSION, { f: 'old' });
     shell.files.before.writeContents = () => {
       shell.files.before.writeContents = undefined;

@@ -2,150 +2,167 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
-import { calling, createCountingTool, held } from './counting.ts';
-import { dataOf, open, outcomeOf, type RunnerUnderTest, script, typesOf } from './open.ts';
-import { asked } from './sessions.ts';
+import { queuedTurn } from './fake-sessions.ts';
+import { calling, createRecordingTool, pendingAnswer } from './recording-tool.ts';
+import {
+  dataOf,
+  openTestRunner,
+  outcomeOf,
+  type RunnerUnderTest,
+  script,
+  typesOf,
+} from './runner-fixture.ts';
 
-const reportsOf = (world: RunnerUnderTest, turnId: string) =>
-  world.book.reports.filter(({ reports }) => reports.some((report) => report.turnId === turnId)).length;
+const reportsOf = (fixture: RunnerUnderTest, turnId: string) =>
+  fixture.sessions.reports.filter(({ reports }) => reports.some((report) => report.turnId === turnId)).length;
 
-/** Much later, nothing has been said of the turn since. */
-async function expectSilence(world: RunnerUnderTest, turnId: string): Promise<void> {
-  const before = reportsOf(world, turnId);
-  const { outcomes, appended } = world.book.of(turnId);
-  const claims = world.book.claims.length;
-  await world.passTime('much time', () => world.book.claims.length > claims + 5, 100);
-  expect(reportsOf(world, turnId)).toBe(before);
-  expect(world.book.of(turnId)).toMatchObject({ outcomes, appended });
+/** Advances the clock by several claims and expects no report of the turn. */
+async function expectNoReports(fixture: RunnerUnderTest, turnId: string): Promise<void> {
+  const before = reportsOf(fixture, turnId);
+  const { outcomes, appended } = fixture.sessions.journalOf(turnId);
+  const claims = fixture.sessions.claims.length;
+  await fixture.advanceUntil('several more claims', () => fixture.sessions.claims.length > claims + 5, 100);
+  expect(reportsOf(fixture, turnId)).toBe(before);
+  expect(fixture.sessions.journalOf(turnId)).toMatchObject({ outcomes, appended });
 }
 
-describe.each(TRANSPORTS)('a turn that was interrupted, %s', (transport) => {
-  it('ends its model request in the moment in which it is told, and says nothing more', async () => {
-    await using world = await open({ transport, slots: 1 });
-    world.ask(script({ text: 'a long story '.repeat(60), chunk_chars: 5, delay_ms: 20 }), asked('trn_1', ''));
-    await world.passTime('it speaks', () => dataOf(world.book.of('trn_1'), 'agent.message_delta').length > 0);
-    world.book.takeAway('trn_1');
-    world.context.bus.publish('turns.interrupted', 'trn_1');
-    await expectSilence(world, 'trn_1');
+describe.each(TRANSPORTS)('an interrupted turn, %s', (transport) => {
+  it('ends its model request immediately and reports nothing more', async () => {
+    await using fixture = await openTestRunner({ transport, slots: 1 });
+    fixture.queueTurns(
+      script({ text: 'a long story '.repeat(60), chunk_chars: 5, delay_ms: 20 }),
+      queuedTurn('trn_1', ''),
+    );
+    await fixture.advanceUntil(
+      'the turn streams',
+      () => dataOf(fixture.sessions.journalOf('trn_1'), 'agent.message_delta').length > 0,
+    );
+    fixture.sessions.revokeLease('trn_1');
+    fixture.context.bus.publish('turns.interrupted', 'trn_1');
+    await expectNoReports(fixture, 'trn_1');
     // Its slot is free.
-    world.ask({}, asked('trn_2', 'next'));
-    await world.ended('trn_2');
+    fixture.queueTurns({}, queuedTurn('trn_2', 'next'));
+    await fixture.waitForOutcome('trn_2');
   });
 
-  it.each([false, true])('aborts its tools, deaf ones too: %s', async (isDeaf) => {
-    const count = createCountingTool();
-    const waiting = held(isDeaf);
+  it.each([false, true])('aborts its tools (tool ignores its signal: %s)', async (ignoresSignal) => {
+    const count = createRecordingTool();
+    const waiting = pendingAnswer(ignoresSignal);
     count.answer = waiting.answer;
-    await using world = await open({ transport, slots: 1, tools: [count.tool] });
-    world.ask(calling('a', 'b'), asked('trn_1', ''));
-    await until('they run', () => count.runs.length === 2);
-    world.book.takeAway('trn_1');
-    world.context.bus.publish('turns.interrupted', 'trn_1');
-    await until('both are aborted', () => count.runs.every(({ call }) => call.signal.aborted));
+    await using fixture = await openTestRunner({ transport, slots: 1, tools: [count.tool] });
+    fixture.queueTurns(calling('a', 'b'), queuedTurn('trn_1', ''));
+    await until('both tools run', () => count.runs.length === 2);
+    fixture.sessions.revokeLease('trn_1');
+    fixture.context.bus.publish('turns.interrupted', 'trn_1');
+    await until('both tools are aborted', () => count.runs.every(({ call }) => call.signal.aborted));
     waiting.release();
-    await expectSilence(world, 'trn_1');
-    expect(typesOf(world.book.of('trn_1'))).not.toContain('agent.tool_result');
-    world.ask({}, asked('trn_2', 'next'));
-    await world.ended('trn_2');
+    await expectNoReports(fixture, 'trn_1');
+    expect(typesOf(fixture.sessions.journalOf('trn_1'))).not.toContain('agent.tool_result');
+    fixture.queueTurns({}, queuedTurn('trn_2', 'next'));
+    await fixture.waitForOutcome('trn_2');
   });
 
-  it('hears of it within a second when no hint comes', async () => {
-    const count = createCountingTool();
-    count.answer = held().answer;
-    await using world = await open({ transport, tools: [count.tool] });
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it runs', () => count.runs.length === 1);
-    world.book.takeAway('trn_1');
-    const interruptedAt = world.clock.now().getTime();
-    await world.passTime('it is aborted', () => count.runs[0]?.call.signal.aborted === true, 10);
-    expect(world.clock.now().getTime() - interruptedAt).toBeLessThanOrEqual(1_500);
-    await expectSilence(world, 'trn_1');
+  it('stops within a second without a hint', async () => {
+    const count = createRecordingTool();
+    count.answer = pendingAnswer().answer;
+    await using fixture = await openTestRunner({ transport, tools: [count.tool] });
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the tool runs', () => count.runs.length === 1);
+    fixture.sessions.revokeLease('trn_1');
+    const interruptedAt = fixture.clock.now().getTime();
+    await fixture.advanceUntil('the tool is aborted', () => count.runs[0]?.call.signal.aborted === true, 10);
+    expect(fixture.clock.now().getTime() - interruptedAt).toBeLessThanOrEqual(1_500);
+    await expectNoReports(fixture, 'trn_1');
   });
 
-  it('leaves all others alone', async () => {
-    const count = createCountingTool();
-    const waiting = held();
+  it('does not affect other turns', async () => {
+    const count = createRecordingTool();
+    const waiting = pendingAnswer();
     count.answer = waiting.answer;
-    await using world = await open({ transport, tools: [count.tool] });
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it runs', () => count.runs.length === 1);
-    world.context.bus.publish('turns.interrupted', 'trn_2');
-    world.context.bus.publish('turns.interrupted', '');
+    await using fixture = await openTestRunner({ transport, tools: [count.tool] });
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the tool runs', () => count.runs.length === 1);
+    fixture.context.bus.publish('turns.interrupted', 'trn_2');
+    fixture.context.bus.publish('turns.interrupted', '');
     waiting.release();
-    expect(outcomeOf(await world.ended('trn_1'))?.$case).toBe('completed');
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))?.$case).toBe('completed');
   });
 });
 
-describe.each(TRANSPORTS)('a call that is about to be sent to its tool, %s', (transport) => {
-  it('waits for the answer to its dispatch, which is repeated until it comes, and runs once', async () => {
-    const count = createCountingTool();
-    await using world = await open({ transport, tools: [count.tool] });
+describe.each(TRANSPORTS)('a tool call before its dispatch is journaled, %s', (transport) => {
+  it('waits until the repeated dispatch report is answered and runs once', async () => {
+    const count = createRecordingTool();
+    await using fixture = await openTestRunner({ transport, tools: [count.tool] });
     let lost = 0;
-    world.book.after.report = () => {
-      if (lost++ < 3) throw refuse('DEPENDENCY_UNAVAILABLE', 'the answer got lost');
+    fixture.sessions.after.report = () => {
+      if (lost++ < 3) throw refuse('DEPENDENCY_UNAVAILABLE', 'the response was lost');
       expect(count.runs.length).toBe(lost === 4 ? 0 : 1);
     };
-    world.ask(calling('a'), asked('trn_1', ''));
-    await world.passTime('the turn has ended', () => world.book.of('trn_1').outcomes.length > 0, 5);
-    expect(world.book.of('trn_1').repeated).toBe(3);
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await fixture.advanceUntil(
+      'the turn has ended',
+      () => fixture.sessions.journalOf('trn_1').outcomes.length > 0,
+      5,
+    );
+    expect(fixture.sessions.journalOf('trn_1').repeated).toBe(3);
     expect(count.runs.length).toBe(1);
   });
 
-  it('is not sent when the lease is lost before its dispatch is in the journal', async () => {
-    const count = createCountingTool();
-    await using world = await open({ transport, tools: [count.tool] });
-    world.book.before.report = () => world.book.takeAway('trn_1');
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it was refused', () => reportsOf(world, 'trn_1') === 1);
-    await expectSilence(world, 'trn_1');
+  it('does not run when the lease is lost before the dispatch is journaled', async () => {
+    const count = createRecordingTool();
+    await using fixture = await openTestRunner({ transport, tools: [count.tool] });
+    fixture.sessions.before.report = () => fixture.sessions.revokeLease('trn_1');
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the report was rejected', () => reportsOf(fixture, 'trn_1') === 1);
+    await expectNoReports(fixture, 'trn_1');
     expect(count.runs).toEqual([]);
-    expect(world.book.of('trn_1').appended).toBe(0);
+    expect(fixture.sessions.journalOf('trn_1').appended).toBe(0);
   });
 
-  it('is not sent when it was interrupted while the answer was on its way', async () => {
-    const count = createCountingTool();
-    await using world = await open({ transport, tools: [count.tool] });
-    const answer = Promise.withResolvers<void>();
-    world.book.after.report = () => answer.promise;
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it is appended', () => world.book.of('trn_1').appended === 1);
-    world.book.takeAway('trn_1');
-    world.context.bus.publish('turns.interrupted', 'trn_1');
-    answer.resolve();
-    await expectSilence(world, 'trn_1');
-    expect(count.runs).toEqual([]);
-  });
-
-  it('is not sent when the runner was asleep until its lease was over', async () => {
-    const count = createCountingTool();
-    await using world = await open({ transport, leaseMs: 3_000, tools: [count.tool] });
-    const answer = Promise.withResolvers<void>();
-    world.book.after.report = () => answer.promise;
-    // No renewal gets through: the process stands still, and only the time goes on.
-    world.book.before.renew = () => new Promise(() => {});
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it is appended', () => world.book.of('trn_1').appended === 1);
-    const now = world.clock.now;
-    world.clock.now = () => new Date(now().getTime() + 3_000);
-    world.book.after.report = undefined;
-    answer.resolve();
-    await expectSilence(world, 'trn_1');
+  it('does not run when the turn is interrupted before the response arrives', async () => {
+    const count = createRecordingTool();
+    await using fixture = await openTestRunner({ transport, tools: [count.tool] });
+    const response = Promise.withResolvers<void>();
+    fixture.sessions.after.report = () => response.promise;
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the report is appended', () => fixture.sessions.journalOf('trn_1').appended === 1);
+    fixture.sessions.revokeLease('trn_1');
+    fixture.context.bus.publish('turns.interrupted', 'trn_1');
+    response.resolve();
+    await expectNoReports(fixture, 'trn_1');
     expect(count.runs).toEqual([]);
   });
 
-  it('reports nothing when the runner was asleep until its lease was over', async () => {
-    const count = createCountingTool();
-    const waiting = held();
+  it('does not run when the runner was suspended until its lease expired', async () => {
+    const count = createRecordingTool();
+    await using fixture = await openTestRunner({ transport, leaseMs: 3_000, tools: [count.tool] });
+    const response = Promise.withResolvers<void>();
+    fixture.sessions.after.report = () => response.promise;
+    // No renewal is answered, as in a suspended process while time passes.
+    fixture.sessions.before.renew = () => new Promise(() => {});
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the report is appended', () => fixture.sessions.journalOf('trn_1').appended === 1);
+    const now = fixture.clock.now;
+    fixture.clock.now = () => new Date(now().getTime() + 3_000);
+    fixture.sessions.after.report = undefined;
+    response.resolve();
+    await expectNoReports(fixture, 'trn_1');
+    expect(count.runs).toEqual([]);
+  });
+
+  it('reports nothing when the runner was suspended until its lease expired', async () => {
+    const count = createRecordingTool();
+    const waiting = pendingAnswer();
     count.answer = waiting.answer;
-    await using world = await open({ transport, leaseMs: 3_000, tools: [count.tool] });
-    world.book.before.renew = () => new Promise(() => {});
-    world.ask(calling('a'), asked('trn_1', ''));
-    await until('it runs', () => count.runs.length === 1);
-    const before = reportsOf(world, 'trn_1');
-    const now = world.clock.now;
-    world.clock.now = () => new Date(now().getTime() + 3_000);
+    await using fixture = await openTestRunner({ transport, leaseMs: 3_000, tools: [count.tool] });
+    fixture.sessions.before.renew = () => new Promise(() => {});
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the tool runs', () => count.runs.length === 1);
+    const before = reportsOf(fixture, 'trn_1');
+    const now = fixture.clock.now;
+    fixture.clock.now = () => new Date(now().getTime() + 3_000);
     waiting.release();
-    await expectSilence(world, 'trn_1');
-    expect(reportsOf(world, 'trn_1')).toBe(before);
+    await expectNoReports(fixture, 'trn_1');
+    expect(reportsOf(fixture, 'trn_1')).toBe(before);
   });
 });

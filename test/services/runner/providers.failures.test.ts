@@ -1,133 +1,154 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../lib/log.ts';
+import type { OutputPart, ProviderProtocol, ScriptedResponse } from '../../support/providers/protocol.ts';
 import { openProvider } from '../../support/providers/server.ts';
-import type { Answer, Said, Wire } from '../../support/providers/wire.ts';
-import { ask, WIRES } from './ask.ts';
+import { PROTOCOLS, requestStep } from './model-step-fixture.ts';
 
-const BEGUN: Said[] = [{ text: 'It begins well' }];
-const CALLING: Said[] = [{ call: 'call_a', name: 'weather', input: '{"city":"Zür' }];
-const PASSING = { mayPass: true };
-const LASTING = { mayPass: false, delayMs: 0 };
+const BEGUN: OutputPart[] = [{ text: 'It begins well' }];
+const CALL_BEGUN: OutputPart[] = [{ call: 'call_a', name: 'weather', input: '{"city":"Zür' }];
+const RETRYABLE = { isRetryable: true };
+const PERMANENT = { isRetryable: false, delayMs: 0 };
 
-const refusal = (status: number, kind: string, message = 'no', headers = {}): Answer => ({
+const errorResponse = (status: number, kind: string, message = 'no', headers = {}): ScriptedResponse => ({
   status,
   kind,
   message,
   headers,
 });
 
-async function failureOf(wire: Wire, answer: Answer) {
-  await using server = await openProvider(wire);
-  server.answers(answer);
-  const { end, texts } = await ask(wire, server);
-  if (end.kind !== 'failed') throw new Error(`the step is ${end.kind}`);
-  // Whether it is tried again is for the queue to say.
+async function failureOf(protocol: ProviderProtocol, answer: ScriptedResponse) {
+  await using server = await openProvider(protocol);
+  server.enqueue(answer);
+  const { end, texts } = await requestStep(protocol, server);
+  if (end.kind !== 'failed') throw new Error(`the step ended as ${end.kind}`);
+  // The queue decides about retries, so a step sends one request.
   expect(server.requests).toHaveLength(1);
-  return { ...end.failure, said: texts.join(''), cause: end.cause };
+  return { ...end.failure, text: texts.join(''), cause: end.cause };
 }
 
-describe.each(WIRES)('a failure of $model', (wire) => {
+describe.each(PROTOCOLS)('a failed request to $model', (protocol) => {
   it.each([
-    ['an overload', refusal(529, 'overloaded_error'), 'model_overloaded', PASSING],
+    ['an overload', errorResponse(529, 'overloaded_error'), 'model_overloaded', RETRYABLE],
     [
-      'an overload with a time',
-      refusal(503, 'overloaded', '', { 'retry-after': '3' }),
+      'an overload with retry-after',
+      errorResponse(503, 'overloaded', '', { 'retry-after': '3' }),
       'model_overloaded',
       { delayMs: 3_000 },
     ],
-    ['a failure of its own', refusal(500, 'api_error'), 'model_overloaded', PASSING],
-    ['a rate limit', refusal(429, 'rate_limit_error'), 'model_rate_limited', { ...PASSING, delayMs: 0 }],
+    ['an internal server error', errorResponse(500, 'api_error'), 'model_overloaded', RETRYABLE],
+    [
+      'a rate limit',
+      errorResponse(429, 'rate_limit_error'),
+      'model_rate_limited',
+      { ...RETRYABLE, delayMs: 0 },
+    ],
     [
       'a rate limit with seconds',
-      refusal(429, 'rate_limit_error', '', { 'retry-after': '7' }),
+      errorResponse(429, 'rate_limit_error', '', { 'retry-after': '7' }),
       'model_rate_limited',
-      { ...PASSING, delayMs: 7_000 },
+      { ...RETRYABLE, delayMs: 7_000 },
     ],
     [
       'a rate limit with a date',
-      refusal(429, 'rate_limit_error', '', { 'retry-after': 'Thu, 01 Jan 2026 00:00:20 GMT' }),
+      errorResponse(429, 'rate_limit_error', '', { 'retry-after': 'Thu, 01 Jan 2026 00:00:20 GMT' }),
       'model_rate_limited',
-      { ...PASSING, delayMs: 20_000 },
+      { ...RETRYABLE, delayMs: 20_000 },
     ],
     [
       'a rate limit with milliseconds',
-      refusal(429, 'rate_limit_error', '', { 'retry-after': '2', 'retry-after-ms': '1250' }),
+      errorResponse(429, 'rate_limit_error', '', { 'retry-after': '2', 'retry-after-ms': '1250' }),
       'model_rate_limited',
-      { ...PASSING, delayMs: 1_250 },
+      { ...RETRYABLE, delayMs: 1_250 },
     ],
-    ['an account that is used up', refusal(429, 'insufficient_quota'), 'model_quota_exhausted', LASTING],
+    ['an exhausted quota', errorResponse(429, 'insufficient_quota'), 'model_quota_exhausted', PERMANENT],
     [
       'a wrong key',
-      refusal(401, 'authentication_error', `wrong key ${wire.key}`),
+      errorResponse(401, 'authentication_error', `wrong key ${protocol.key}`),
       'model_unauthorized',
-      LASTING,
+      PERMANENT,
     ],
-    ['a key that may not', refusal(403, 'permission_error'), 'model_unauthorized', LASTING],
+    ['a key without permission', errorResponse(403, 'permission_error'), 'model_unauthorized', PERMANENT],
     [
       'a bad request',
-      refusal(400, 'invalid_request_error', 'temperature: too hot'),
+      errorResponse(400, 'invalid_request_error', 'temperature: too hot'),
       'model_bad_request',
-      { ...LASTING, message: 'temperature: too hot' },
+      { ...PERMANENT, message: 'temperature: too hot' },
     ],
     [
       'an unknown model',
-      refusal(404, 'not_found_error', 'model: nobody'),
+      errorResponse(404, 'not_found_error', 'model: missing'),
       'model_bad_request',
-      { ...LASTING, message: 'model: nobody' },
+      { ...PERMANENT, message: 'model: missing' },
     ],
-    ['a request that is too large', refusal(413, 'request_too_large'), 'model_bad_request', LASTING],
+    ['a request that is too large', errorResponse(413, 'request_too_large'), 'model_bad_request', PERMANENT],
     [
       'a redirect',
-      refusal(307, 'moved', '', { location: 'http://127.0.0.1:1/' }),
+      errorResponse(307, 'moved', '', { location: 'http://127.0.0.1:1/' }),
       'model_bad_request',
-      LASTING,
+      PERMANENT,
     ],
-    ['a connection that is closed at once', 'reset', 'model_unreachable', PASSING],
-    ['a cut before anything is said', { says: [], trouble: 'cut' }, 'model_stream_cut', PASSING],
-    ['a cut in the middle', { says: BEGUN, trouble: 'cut' }, 'model_stream_cut', PASSING],
-    ['a cut in the middle of a tool call', { says: CALLING, trouble: 'cut' }, 'model_stream_cut', PASSING],
-    ['an end before its end', { says: BEGUN, trouble: 'end' }, 'model_stream_cut', PASSING],
-    ['an end in the middle of a tool call', { says: CALLING, trouble: 'end' }, 'model_stream_cut', PASSING],
-    ['an end before anything is said', { says: [], trouble: 'end' }, 'model_stream_cut', PASSING],
-    ['malformed JSON', { says: BEGUN, trouble: 'garbled' }, 'model_stream_cut', PASSING],
-    ['malformed JSON from the beginning', { says: [], trouble: 'garbled' }, 'model_stream_cut', PASSING],
-    ['an overload in the middle', { says: BEGUN, trouble: 'overloaded' }, 'model_overloaded', PASSING],
-    ['an overload from the beginning', { says: [], trouble: 'overloaded' }, 'model_overloaded', PASSING],
-    ['a rate limit in the middle', { says: BEGUN, trouble: 'limited' }, 'model_rate_limited', PASSING],
-    ['a context that turns out too long', { says: [], trouble: 'too long' }, 'model_bad_request', LASTING],
-  ] satisfies [string, Answer, string, object][])('%s has its name', async (_, answer, code, more) => {
-    expect(await failureOf(wire, answer)).toMatchObject({ code, ...more });
-  });
+    ['a connection that is reset', 'reset', 'model_unreachable', RETRYABLE],
+    ['a connection lost before any output', { parts: [], fault: 'cut' }, 'model_stream_cut', RETRYABLE],
+    ['a connection lost during text', { parts: BEGUN, fault: 'cut' }, 'model_stream_cut', RETRYABLE],
+    [
+      'a connection lost during a tool call',
+      { parts: CALL_BEGUN, fault: 'cut' },
+      'model_stream_cut',
+      RETRYABLE,
+    ],
+    ['a stream that ends during text', { parts: BEGUN, fault: 'end' }, 'model_stream_cut', RETRYABLE],
+    [
+      'a stream that ends during a tool call',
+      { parts: CALL_BEGUN, fault: 'end' },
+      'model_stream_cut',
+      RETRYABLE,
+    ],
+    ['a stream that ends before any output', { parts: [], fault: 'end' }, 'model_stream_cut', RETRYABLE],
+    ['malformed JSON during text', { parts: BEGUN, fault: 'garbled' }, 'model_stream_cut', RETRYABLE],
+    ['malformed JSON before any output', { parts: [], fault: 'garbled' }, 'model_stream_cut', RETRYABLE],
+    ['an overload during text', { parts: BEGUN, fault: 'overloaded' }, 'model_overloaded', RETRYABLE],
+    ['an overload before any output', { parts: [], fault: 'overloaded' }, 'model_overloaded', RETRYABLE],
+    ['a rate limit during text', { parts: BEGUN, fault: 'limited' }, 'model_rate_limited', RETRYABLE],
+    ['a context that is too long', { parts: [], fault: 'too long' }, 'model_bad_request', PERMANENT],
+  ] satisfies [string, ScriptedResponse, string, object][])(
+    'reports %s with its error code',
+    async (_, answer, code, more) => {
+      expect(await failureOf(protocol, answer)).toMatchObject({ code, ...more });
+    },
+  );
 
-  it('has told what came before it', async () => {
-    expect(await failureOf(wire, { says: BEGUN, trouble: 'overloaded' })).toMatchObject({
-      said: 'It begins well',
+  it('keeps the text that was streamed before it', async () => {
+    expect(await failureOf(protocol, { parts: BEGUN, fault: 'overloaded' })).toMatchObject({
+      text: 'It begins well',
     });
   });
 
-  it('is a missing connection when nobody is there', async () => {
-    const { end } = await ask(wire, { url: 'http://127.0.0.1:1' });
-    expect(end).toMatchObject({ kind: 'failed', failure: { code: 'model_unreachable', ...PASSING } });
+  it('is model_unreachable when the connection is refused', async () => {
+    const { end } = await requestStep(protocol, { url: 'http://127.0.0.1:1' });
+    expect(end).toMatchObject({ kind: 'failed', failure: { code: 'model_unreachable', ...RETRYABLE } });
   });
 
-  it('never tells the key or an address, whatever the provider says', async () => {
-    const message = `the key ${wire.key} is not for https://somewhere.test/secret/path`;
-    const { message: told } = await failureOf(wire, refusal(400, 'invalid_request_error', message));
-    expect(told).toBe('the key … is not for …');
+  it("removes the key and addresses from the provider's message", async () => {
+    const message = `the key ${protocol.key} is not for https://somewhere.test/secret/path`;
+    const { message: reported } = await failureOf(
+      protocol,
+      errorResponse(400, 'invalid_request_error', message),
+    );
+    expect(reported).toBe('the key … is not for …');
   });
 
   it.each([
-    ['is refused', refusal(400, 'invalid_request_error', 'Where am I? sk-leak')],
-    ['is cut', { says: BEGUN, trouble: 'cut' }],
-    ['is garbled', { says: BEGUN, trouble: 'garbled' }],
-    ['is garbled from the beginning', { says: [], trouble: 'garbled' }],
-    ['fails', { says: BEGUN, trouble: 'overloaded' }],
+    ['is refused', errorResponse(400, 'invalid_request_error', 'Where am I? sk-leak')],
+    ['is interrupted', { parts: BEGUN, fault: 'cut' }],
+    ['is malformed', { parts: BEGUN, fault: 'garbled' }],
+    ['is malformed before any output', { parts: [], fault: 'garbled' }],
+    ['fails', { parts: BEGUN, fault: 'overloaded' }],
     ['is not answered', 'reset'],
-  ] satisfies [string, Answer][])(
-    'leaves nothing in a log of what was said, when it %s',
+  ] satisfies [string, ScriptedResponse][])(
+    'writes no key, content or address to the log when it %s',
     async (_, answer) => {
-      const { cause } = await failureOf(wire, answer);
+      const { cause } = await failureOf(protocol, answer);
       const lines: string[] = [];
       const destination = new Writable({
         write(chunk, _encoding, done) {
@@ -136,11 +157,11 @@ describe.each(WIRES)('a failure of $model', (wire) => {
         },
       });
       const log = createLog({ level: 'debug', pretty: false, destination });
-      log.error({ err: cause, whole: cause, ...cause }, 'a model failed');
-      const said = lines.join('');
-      expect(said).toContain('a model failed');
+      log.error({ err: cause, whole: cause, ...cause }, 'the model request failed');
+      const logged = lines.join('');
+      expect(logged).toContain('the model request failed');
       for (const secret of [
-        wire.key,
+        protocol.key,
         'Where am I',
         'You are brief',
         'It begins',
@@ -148,32 +169,32 @@ describe.each(WIRES)('a failure of $model', (wire) => {
         '127.0.0.1',
         'http:',
       ]) {
-        expect(said).not.toContain(secret);
+        expect(logged).not.toContain(secret);
       }
     },
   );
 });
 
-describe('a provider without its key', () => {
-  it.each(['anthropic', 'openai'])('cannot be asked: %s', async (name) => {
-    const wire = WIRES.find((one) => one.name === name) as Wire;
-    const { end } = await ask({ ...wire, settings: () => ({}) }, { url: 'http://127.0.0.1:1' });
+describe('a provider without an API key', () => {
+  it.each(['anthropic', 'openai'])('fails with model_key_missing: %s', async (name) => {
+    const protocol = PROTOCOLS.find((one) => one.name === name) as ProviderProtocol;
+    const { end } = await requestStep({ ...protocol, settings: () => ({}) }, { url: 'http://127.0.0.1:1' });
     expect(end).toMatchObject({
       kind: 'failed',
       failure: {
         code: 'model_key_missing',
-        message: `The models of ${name} need a key, which whoever operates this service has to give to the runner.`,
-        ...LASTING,
+        message: `The API key of ${name} is not configured. The operator of this service must give it to the runner.`,
+        ...PERMANENT,
       },
     });
   });
 
-  it('is asked without one when it is an endpoint', async () => {
-    const wire = WIRES.find((one) => one.name === 'local-1') as Wire;
-    await using server = await openProvider(wire);
-    server.answers({ says: BEGUN });
-    const settings = (url: string) => ({ ...wire.settings(url), modelEndpointKeys: undefined });
-    expect((await ask({ ...wire, settings }, server)).texts).toEqual(['It begins well']);
+  it('is called without a key when it is an endpoint', async () => {
+    const protocol = PROTOCOLS.find((one) => one.name === 'local-1') as ProviderProtocol;
+    await using server = await openProvider(protocol);
+    server.enqueue({ parts: BEGUN });
+    const settings = (url: string) => ({ ...protocol.settings(url), modelEndpointKeys: undefined });
+    expect((await requestStep({ ...protocol, settings }, server)).texts).toEqual(['It begins well']);
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 });

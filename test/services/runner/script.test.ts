@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { dataOf, lastTextOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
-import { asked, message } from './sessions.ts';
+import { message, queuedTurn } from './fake-sessions.ts';
+import { dataOf, lastTextOf, openTestRunner, outcomeOf, script, textOf, typesOf } from './runner-fixture.ts';
 
 /** Plays one attempt of a turn without delays. */
 async function play(steps: unknown, { text = 'the input', failures = 0 } = {}) {
-  await using world = await open();
+  await using fixture = await openTestRunner();
   const agent = { model: 'rehearsal/script', modelOptionsJson: JSON.stringify({ steps }) };
-  world.ask(agent, { ...asked('trn_1', text), failures });
-  return await world.ended('trn_1');
+  fixture.queueTurns(agent, { ...queuedTurn('trn_1', text), failures });
+  return await fixture.waitForOutcome('trn_1');
 }
 
 const call = (toolCallId: string, expression: string) => ({
@@ -18,7 +18,7 @@ const call = (toolCallId: string, expression: string) => ({
 });
 
 describe('rehearsal/script', () => {
-  it('says its texts, each as a part of one message', async () => {
+  it('returns its texts as parts of one message', async () => {
     const journal = await play([{ text: 'first ' }, { text: 'got <{{input}}>{{last_tool_output}}' }]);
     expect(dataOf(journal, 'agent.message')).toMatchObject([
       {
@@ -30,13 +30,13 @@ describe('rehearsal/script', () => {
     ]);
   });
 
-  it('fills in what looks like a pattern as it is', async () => {
+  it('inserts special characters of replacement patterns literally', async () => {
     expect(textOf(await play([{ text: '{{input}}' }], { text: "$& $1 {{input}} $'" }))).toBe(
       "$& $1 {{input}} $'",
     );
   });
 
-  it('thinks before it speaks', async () => {
+  it('reports thinking before the message', async () => {
     const journal = await play([{ thinking: 'hm, {{input}}' }, { text: 'done' }]);
     expect(typesOf(journal)).toEqual([
       'model.request_started',
@@ -52,17 +52,17 @@ describe('rehearsal/script', () => {
     });
   });
 
-  it('counts words, or what it is told to count', async () => {
+  it('counts words as tokens unless a usage step sets the counts', async () => {
     expect((await play([{ text: 'five wo', chunk_chars: 1 }])).usage).toMatchObject({
       inputTokens: 2,
       outputTokens: 2,
       steps: 1,
     });
-    const told = await play([{ text: 'x' }, { usage: { input_tokens: 1_000, output_tokens: 70 } }]);
-    expect(told.usage).toMatchObject({ inputTokens: 1_000, outputTokens: 70 });
+    const counted = await play([{ text: 'x' }, { usage: { input_tokens: 1_000, output_tokens: 70 } }]);
+    expect(counted.usage).toMatchObject({ inputTokens: 1_000, outputTokens: 70 });
   });
 
-  it('says nothing when it has nothing to say', async () => {
+  it('returns an empty message without steps', async () => {
     const journal = await play([]);
     expect(textOf(journal)).toBe('');
     expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'end_turn' } });
@@ -73,7 +73,7 @@ describe('rehearsal/script', () => {
     ['rate_limited', 'retry', 'model_rate_limited'],
     ['cut_stream', 'retry', 'model_stream_cut'],
     ['bad_request', 'failed', 'model_bad_request'],
-  ])('%s ends in %s with %s', async (kind, outcome, code) => {
+  ])('a %s error ends the turn with %s and the code %s', async (kind, outcome, code) => {
     for (const steps of [[{ error: { kind } }], [{ text: 'half a ' }, { error: { kind } }]]) {
       const journal = await play(steps);
       expect(outcomeOf(journal)).toMatchObject({ $case: outcome, value: { error: { code } } });
@@ -83,7 +83,7 @@ describe('rehearsal/script', () => {
     }
   });
 
-  it('asks to wait as long as retry-after says', async () => {
+  it('passes on the delay of retry_after_seconds', async () => {
     const journal = await play([{ error: { kind: 'rate_limited' }, retry_after_seconds: 7 }]);
     expect(outcomeOf(journal)).toMatchObject({ value: { delayMs: 7_000 } });
     expect(outcomeOf(await play([{ error: { kind: 'overloaded' } }]))).toMatchObject({
@@ -91,7 +91,7 @@ describe('rehearsal/script', () => {
     });
   });
 
-  it('calls tools that stand together at once, and goes on behind them', async () => {
+  it('calls adjacent tool steps together and continues behind them', async () => {
     const journal = await play([
       { text: 'let me see ' },
       { tool: 'calculator', input: { expression: '1 + 1' } },
@@ -109,13 +109,13 @@ describe('rehearsal/script', () => {
     expect(reasons).toEqual(['tool-calls', 'tool-calls', 'stop']);
   });
 
-  it('ends with an empty message when nothing stands behind its last tool', async () => {
+  it('ends with an empty message when the last step is a tool step', async () => {
     const journal = await play([{ tool: 'calculator', input: { expression: '1' } }]);
     expect(lastTextOf(journal)).toBe('');
     expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'end_turn' } });
   });
 
-  it('fills in every text of an input, and nothing else', async () => {
+  it('replaces placeholders in all texts of a tool input', async () => {
     const input = { 'n{{input}}': ['{{input}}', { deep: '<{{last_tool_output}}>' }, 5, null, true] };
     const journal = await play([{ tool: 'calculator', input }], { text: 'x"y' });
     expect(dataOf(journal, 'agent.tool_use')).toMatchObject([
@@ -123,32 +123,35 @@ describe('rehearsal/script', () => {
     ]);
   });
 
-  it('gives every call of a session an id of its own', async () => {
-    await using world = await open();
-    const said = (turnId: string, seq: number) => message(turnId, seq, 'user.message', 'x');
+  it('gives every call of a session a unique id', async () => {
+    await using fixture = await openTestRunner();
+    const userMessage = (turnId: string, seq: number) => message(turnId, seq, 'user.message', 'x');
     const steps = [{ tool: 'calculator', input: { expression: '1' } }, { text: 'x' }];
-    world.ask(script(...steps), { turnId: 'trn_2', messages: [said('trn_1', 1), said('trn_2', 2)] });
-    const journal = await world.ended('trn_2');
+    fixture.queueTurns(script(...steps), {
+      turnId: 'trn_2',
+      messages: [userMessage('trn_1', 1), userMessage('trn_2', 2)],
+    });
+    const journal = await fixture.waitForOutcome('trn_2');
     expect(dataOf(journal, 'agent.tool_use')).toMatchObject([{ tool_use_id: 'call_2_1' }]);
   });
 
-  it('counts the failures of each answer for itself', async () => {
+  it('counts failures separately for each response', async () => {
     const tool = { tool: 'calculator', input: { expression: '1' } };
     const error = { error: { kind: 'overloaded' } };
-    await using world = await open();
-    world.ask(script(error, tool, error, tool, { text: 'done' }), asked('trn_1', ''));
+    await using fixture = await openTestRunner();
+    fixture.queueTurns(script(error, tool, error, tool, { text: 'done' }), queuedTurn('trn_1', ''));
     const codes = [];
     for (const outcomes of [1, 2]) {
-      codes.push(outcomeOf(await world.ended('trn_1', outcomes))?.$case);
-      world.again('trn_1');
+      codes.push(outcomeOf(await fixture.waitForOutcome('trn_1', outcomes))?.$case);
+      fixture.requeue('trn_1');
     }
-    const journal = await world.ended('trn_1', 3);
+    const journal = await fixture.waitForOutcome('trn_1', 3);
     expect(codes).toEqual(['retry', 'retry']);
     expect(lastTextOf(journal)).toBe('done');
     expect(journal.usage).toMatchObject({ steps: 3, toolCalls: 2 });
   });
 
-  it('fails as often as it says, counted by the failures since the turn last got on', async () => {
+  it('fails as often as times says since the turn last made progress', async () => {
     const steps = [
       { error: { kind: 'overloaded' }, times: 2 },
       { text: 'a' },
@@ -181,18 +184,22 @@ describe('rehearsal/script', () => {
       [{ usage: { input_tokens: 1 } }],
       'steps[0].usage.output_tokens is not a whole number from 0 to 2147483647',
     ],
-  ])('refuses %j', async (steps, message) => {
+  ])('rejects the steps %j', async (steps, message) => {
     expect(outcomeOf(await play(steps))).toEqual({
       $case: 'failed',
       value: { error: { code: 'model_bad_request', message } },
     });
   });
 
-  it('is given up as a step that takes too long, and tried again', async () => {
-    await using world = await open({ stepTimeoutSeconds: 2 });
-    world.ask(script({ text: 'never said', delay_ms: 60_000 }), asked('trn_1', ''));
-    await world.passTime('the turn has ended', () => world.book.of('trn_1').outcomes.length > 0, 100);
-    expect(outcomeOf(world.book.of('trn_1'))).toMatchObject({
+  it('is retried with model_timeout when a step takes too long', async () => {
+    await using fixture = await openTestRunner({ stepTimeoutSeconds: 2 });
+    fixture.queueTurns(script({ text: 'never said', delay_ms: 60_000 }), queuedTurn('trn_1', ''));
+    await fixture.advanceUntil(
+      'the turn has ended',
+      () => fixture.sessions.journalOf('trn_1').outcomes.length > 0,
+      100,
+    );
+    expect(outcomeOf(fixture.sessions.journalOf('trn_1'))).toMatchObject({
       $case: 'retry',
       value: { error: { code: 'model_timeout' } },
     });

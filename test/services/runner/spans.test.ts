@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Attributes, type Span, silentTracer, type Tracer } from '../../../lib/telemetry/tracer.ts';
 import { startTrace, type Trace } from '../../../lib/trace.ts';
-import { createCountingTool } from './counting.ts';
-import { open, script } from './open.ts';
-import { asked } from './sessions.ts';
+import { queuedTurn } from './fake-sessions.ts';
+import { createRecordingTool } from './recording-tool.ts';
+import { openTestRunner, script } from './runner-fixture.ts';
 
-interface Recorded {
+interface RecordedSpan {
   name: string;
   trace: Trace;
   parent: Trace | undefined;
@@ -14,15 +14,15 @@ interface Recorded {
   ended: boolean;
 }
 
-/** Remembers every span. */
-function createRecorder(): { tracer: Tracer; spans: Recorded[] } {
-  const spans: Recorded[] = [];
+/** Creates a tracer that records every span. */
+function createRecorder(): { tracer: Tracer; spans: RecordedSpan[] } {
+  const spans: RecordedSpan[] = [];
   const tracer: Tracer = {
     ...silentTracer,
     silent: false,
     begin(name, options): Span {
       const trace = startTrace();
-      const span: Recorded = {
+      const span: RecordedSpan = {
         name,
         trace,
         parent: options?.parent,
@@ -47,17 +47,17 @@ function createRecorder(): { tracer: Tracer; spans: Recorded[] } {
 }
 
 describe('the trace of a turn', () => {
-  it('has each call of a tool, by the names of OpenTelemetry, and without a word of what was said', async () => {
+  it('has a span per tool call with OpenTelemetry names and without content', async () => {
     const { tracer, spans } = createRecorder();
-    const count = createCountingTool();
+    const count = createRecordingTool();
     count.answer = (label) => {
       if (label === 'wrong') throw new Error('a secret');
       return 'a secret';
     };
-    await using world = await open({ tools: [count.tool], tracer });
+    await using fixture = await openTestRunner({ tools: [count.tool], tracer });
     const steps = ['right', 'wrong'].map((label) => ({ tool: 'count', input: { label } }));
-    world.ask(script(...steps, { tool: 'fly' }), asked('trn_1', ''));
-    await world.ended('trn_1');
+    fixture.queueTurns(script(...steps, { tool: 'fly' }), queuedTurn('trn_1', ''));
+    await fixture.waitForOutcome('trn_1');
     const turn = spans.find(({ name }) => name === 'turn');
     const calls = spans.filter(({ name }) => name.startsWith('execute_tool'));
     expect(calls).toMatchObject(

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { dataOf, open, outcomeOf, script, textOf, typesOf } from './open.ts';
-import { asked, message, NO_USAGE } from './sessions.ts';
+import { message, NO_USAGE, queuedTurn } from './fake-sessions.ts';
+import { dataOf, openTestRunner, outcomeOf, script, textOf, typesOf } from './runner-fixture.ts';
 
 describe.each(TRANSPORTS)('a turn of rehearsal/echo, %s', (transport) => {
-  it('says the message again and ends', async () => {
-    await using world = await open({ transport });
-    world.ask({}, asked('trn_1', 'say  this\nagain'));
-    const journal = await world.ended('trn_1');
+  it('echoes the message and ends', async () => {
+    await using fixture = await openTestRunner({ transport });
+    fixture.queueTurns({}, queuedTurn('trn_1', 'say  this\nagain'));
+    const journal = await fixture.waitForOutcome('trn_1');
     expect(typesOf(journal)).toEqual(['model.request_started', 'agent.message', 'model.request_finished']);
     expect(dataOf(journal, 'agent.message')).toEqual([
       {
@@ -33,9 +33,9 @@ describe.each(TRANSPORTS)('a turn of rehearsal/echo, %s', (transport) => {
     expect(journal).toMatchObject({ openMessageId: '', appended: 1 });
   });
 
-  it('keeps every text exactly as it is', async () => {
-    await using world = await open({ transport, slots: 64 });
-    const version = world.agents.add({});
+  it('preserves every text exactly', async () => {
+    await using fixture = await openTestRunner({ transport, slots: 64 });
+    const version = fixture.agents.add({});
     let number = 0;
     const anyText = fc.oneof(
       fc.constantFrom('', '\0', '\uFEFF', ' ', '\uD83D', '\uDE00', 'a\r\n\tb ', '  leading', '\u2028'),
@@ -46,146 +46,160 @@ describe.each(TRANSPORTS)('a turn of rehearsal/echo, %s', (transport) => {
     await fc.assert(
       fc.asyncProperty(anyText, async (text) => {
         const turnId = `trn_${++number}`;
-        world.book.queue({ ...asked(turnId, text), agentVersion: version });
-        world.context.bus.publish('turns.ready', '');
-        expect(textOf(await world.ended(turnId))).toBe(text);
+        fixture.sessions.queue({ ...queuedTurn(turnId, text), agentVersion: version });
+        fixture.context.bus.publish('turns.ready', '');
+        expect(textOf(await fixture.waitForOutcome(turnId))).toBe(text);
       }),
       { numRuns: 150 },
     );
   });
 
-  it('says a message of many megabytes again, in reports that services can exchange', async () => {
-    await using world = await open({ transport });
+  it('echoes a message of many megabytes within the message size limit', async () => {
+    await using fixture = await openTestRunner({ transport });
     const text = 'ten letters and "quotes" '.repeat(420_000);
     const event = message('trn_1', 1, 'user.message', text);
-    world.ask({}, { turnId: 'trn_1', messages: [event], page: 1 });
-    expect(textOf(await world.ended('trn_1')) === text).toBe(true);
+    fixture.queueTurns({}, { turnId: 'trn_1', messages: [event], page: 1 });
+    expect(textOf(await fixture.waitForOutcome('trn_1')) === text).toBe(true);
   });
 
-  it('fails when what the model said is too long for one message between services', async () => {
-    await using world = await open({ transport });
+  it('fails when the answer exceeds the size of a message between services', async () => {
+    await using fixture = await openTestRunner({ transport });
     const steps = { text: '{{input}}'.repeat(12) };
-    // Each NUL takes six bytes where it stands in an event.
-    world.ask(script(steps), asked('trn_1', '\0'.repeat(MAX_MESSAGE_BYTES / 64)));
-    const journal = await world.ended('trn_1');
+    // Each NUL takes six bytes in the JSON of an event.
+    fixture.queueTurns(script(steps), queuedTurn('trn_1', '\0'.repeat(MAX_MESSAGE_BYTES / 64)));
+    const journal = await fixture.waitForOutcome('trn_1');
     expect(outcomeOf(journal)).toMatchObject({
       $case: 'failed',
       value: { error: { code: 'model_output_too_large' } },
     });
   });
 
-  it('tells the model of the turns before, each answer behind its question, and of none that wait', async () => {
-    await using world = await open({ transport });
+  it('sends earlier turns in order and no queued turns to the model', async () => {
+    await using fixture = await openTestRunner({ transport });
     const messages = [
       message('trn_1', 1, 'user.message', 'one'),
       message('trn_2', 2, 'user.message', 'two two'),
       message('trn_3', 3, 'user.message', 'three three three'),
       message('trn_1', 4, 'agent.message', 'answer'),
     ];
-    world.ask({ system: 'a system prompt' }, { turnId: 'trn_2', messages });
-    const journal = await world.ended('trn_2');
+    fixture.queueTurns({ system: 'a system prompt' }, { turnId: 'trn_2', messages });
+    const journal = await fixture.waitForOutcome('trn_2');
     expect(textOf(journal)).toBe('two two');
     expect(journal.usage.inputTokens).toBe(3 + 1 + 1 + 2);
   });
 
-  it('reads the messages itself when the claim does not hold them all', async () => {
-    await using world = await open({ transport });
+  it('loads the messages with ListMessages when the claim is incomplete', async () => {
+    await using fixture = await openTestRunner({ transport });
     const messages = [1, 2, 3, 4, 5].map((n) => message(`trn_${n}`, n, 'user.message', `word${n}`));
-    world.ask({}, { turnId: 'trn_5', messages, page: 2 });
-    const journal = await world.ended('trn_5');
+    fixture.queueTurns({}, { turnId: 'trn_5', messages, page: 2 });
+    const journal = await fixture.waitForOutcome('trn_5');
     expect(textOf(journal)).toBe('word5');
     expect(journal.usage.inputTokens).toBe(5);
   });
 
-  it('does not ask the model again when the answer was kept and only its end got lost', async () => {
-    await using world = await open({ transport });
+  it('does not repeat the model request when the answer is journaled without an outcome', async () => {
+    await using fixture = await openTestRunner({ transport });
     const messages = [
       message('trn_1', 1, 'user.message', 'one'),
       message('trn_1', 2, 'agent.message', 'already answered'),
     ];
-    world.ask({}, { turnId: 'trn_1', messages, attempt: 2 });
-    const journal = await world.ended('trn_1');
+    fixture.queueTurns({}, { turnId: 'trn_1', messages, attempt: 2 });
+    const journal = await fixture.waitForOutcome('trn_1');
     expect(journal.events).toEqual([]);
     expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'end_turn' } });
   });
 });
 
 describe('the agent of a turn', () => {
-  it('is asked for once, however many turns it has', async () => {
-    await using world = await open();
-    world.ask({}, ...[1, 2, 3, 4, 5].map((n) => asked(`trn_${n}`, 'hello')));
-    for (const n of [1, 2, 3, 4, 5]) await world.ended(`trn_${n}`);
-    expect(world.agents.asked).toBe(1);
+  it('is loaded once for all of its turns', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns({}, ...[1, 2, 3, 4, 5].map((n) => queuedTurn(`trn_${n}`, 'hello')));
+    for (const n of [1, 2, 3, 4, 5]) await fixture.waitForOutcome(`trn_${n}`);
+    expect(fixture.agents.versionRequests).toBe(1);
   });
 
-  it('fails the turn when its version does not exist', async () => {
-    await using world = await open();
-    world.ask({}, { ...asked('trn_1', 'hello'), agentVersion: 7 });
-    expect(outcomeOf(await world.ended('trn_1'))).toMatchObject({
+  it('fails the turn with agent_version_missing when its version does not exist', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns({}, { ...queuedTurn('trn_1', 'hello'), agentVersion: 7 });
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))).toMatchObject({
       $case: 'failed',
       value: { error: { code: 'agent_version_missing' } },
     });
   });
 
-  it('fails the turn when this runner does not have its model', async () => {
-    await using world = await open();
-    world.ask({ model: 'elsewhere/large' }, asked('trn_1', 'hello'));
-    expect(outcomeOf(await world.ended('trn_1'))).toMatchObject({
+  it('fails the turn with model_unknown when its model is unknown', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns({ model: 'elsewhere/large' }, queuedTurn('trn_1', 'hello'));
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))).toMatchObject({
       $case: 'failed',
-      value: { error: { code: 'model_unknown', message: 'There is no model elsewhere/large here.' } },
+      value: {
+        error: {
+          code: 'model_unknown',
+          message: 'Unknown model elsewhere/large. Change the model of the agent.',
+        },
+      },
     });
   });
 
-  it('is waited for when it cannot be asked for, and is asked for again', async () => {
-    await using world = await open();
-    world.agents.away = true;
-    world.ask({}, asked('trn_1', 'hello'));
-    expect(outcomeOf(await world.ended('trn_1'))).toMatchObject({
+  it('is loaded again by a retry after the agents service was unavailable', async () => {
+    await using fixture = await openTestRunner();
+    fixture.agents.isUnavailable = true;
+    fixture.queueTurns({}, queuedTurn('trn_1', 'hello'));
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))).toMatchObject({
       $case: 'retry',
       value: { error: { code: 'dependency_unavailable' }, delayMs: 0 },
     });
-    world.agents.away = false;
-    world.book.queue({ ...asked('trn_2', 'hello'), agentVersion: 1 });
-    world.context.bus.publish('turns.ready', '');
-    expect(textOf(await world.ended('trn_2'))).toBe('hello');
+    fixture.agents.isUnavailable = false;
+    fixture.sessions.queue({ ...queuedTurn('trn_2', 'hello'), agentVersion: 1 });
+    fixture.context.bus.publish('turns.ready', '');
+    expect(textOf(await fixture.waitForOutcome('trn_2'))).toBe('hello');
   });
 });
 
 describe('the budget of a turn', () => {
-  it('ends it where the tokens end, and keeps what was said', async () => {
-    await using world = await open();
-    world.ask({ budget: { maxTokens: 2 } }, asked('trn_1', 'one two three'));
-    const journal = await world.ended('trn_1');
+  it('ends the turn at the token limit and keeps the text', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns({ budget: { maxTokens: 2 } }, queuedTurn('trn_1', 'one two three'));
+    const journal = await fixture.waitForOutcome('trn_1');
     expect(dataOf(journal, 'agent.message')).toMatchObject([
       { content: [{ type: 'text', text: 'one two ' }], finish_reason: 'length' },
     ]);
     expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'budget_reached' } });
   });
 
-  it('is not reached by an answer that just fits', async () => {
-    await using world = await open();
-    world.ask({ budget: { maxTokens: 3 } }, asked('trn_1', 'one two three'));
-    expect(outcomeOf(await world.ended('trn_1'))).toEqual({
+  it('is not reached by an answer of exactly the limit', async () => {
+    await using fixture = await openTestRunner();
+    fixture.queueTurns({ budget: { maxTokens: 3 } }, queuedTurn('trn_1', 'one two three'));
+    expect(outcomeOf(await fixture.waitForOutcome('trn_1'))).toEqual({
       $case: 'completed',
       value: { stopReason: 'end_turn' },
     });
   });
 
-  it('counts what earlier attempts used', async () => {
-    await using world = await open();
+  it('includes the usage of earlier attempts', async () => {
+    await using fixture = await openTestRunner();
     const usage = { ...NO_USAGE, outputTokens: 3 };
-    world.ask({ budget: { maxTokens: 3 } }, { ...asked('trn_1', 'one two three'), attempt: 2, usage });
-    const journal = await world.ended('trn_1');
+    fixture.queueTurns(
+      { budget: { maxTokens: 3 } },
+      { ...queuedTurn('trn_1', 'one two three'), attempt: 2, usage },
+    );
+    const journal = await fixture.waitForOutcome('trn_1');
     expect(journal.events).toEqual([]);
     expect(outcomeOf(journal)).toEqual({ $case: 'completed', value: { stopReason: 'budget_reached' } });
   });
 
-  it('ends it where the time ends, and keeps what was said', async () => {
-    await using world = await open();
+  it('ends the turn at the time limit and keeps the text', async () => {
+    await using fixture = await openTestRunner();
     const slow = script({ text: 'one two three four', chunk_chars: 4, delay_ms: 400 });
-    world.ask({ ...slow, budget: { maxTokens: undefined, maxTurnSeconds: 1 } }, asked('trn_1', ''));
-    await world.passTime('the turn has ended', () => world.book.of('trn_1').outcomes.length > 0);
-    const journal = world.book.of('trn_1');
+    fixture.queueTurns(
+      { ...slow, budget: { maxTokens: undefined, maxTurnSeconds: 1 } },
+      queuedTurn('trn_1', ''),
+    );
+    await fixture.advanceUntil(
+      'the turn has ended',
+      () => fixture.sessions.journalOf('trn_1').outcomes.length > 0,
+    );
+    const journal = fixture.sessions.journalOf('trn_1');
     expect(dataOf(journal, 'agent.message')).toMatchObject([
       { content: [{ type: 'text', text: 'one two ' }], finish_reason: 'length' },
     ]);

@@ -1,58 +1,51 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Approval } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { brokenInvariants } from '../../support/invariants.ts';
-import { passing } from '../../support/wait.ts';
+import { advanceUntil } from '../../support/wait.ts';
+import { trackSessions } from './created-sessions.ts';
 import {
   COMPLETED,
-  claim,
-  claimOne,
-  converse,
+  claimTurn,
+  claimTurns,
   journalOf,
   OWNER,
-  openHouse,
-  reportOn,
+  openSystem,
+  reportFor,
   STRANGER,
-  say,
-  send,
+  sendReports,
+  sendText,
   typesOf,
-} from './house.ts';
-import { answering, asking, calling, dispatching, reporter, resulting } from './loop.ts';
+} from './system.ts';
+import {
+  agentMessage,
+  blockedOn,
+  createReporter,
+  toolCallStep,
+  toolDispatched,
+  toolResult,
+} from './turn-events.ts';
 
 const caller = OWNER;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describe.each(TRANSPORTS)('approvals, %s', (transport) => {
+describe.each(TRANSPORTS)('approvals over %s', (transport) => {
   const clock = createFakeClock();
-  let house: Awaited<ReturnType<typeof openHouse>>;
+  let system: Awaited<ReturnType<typeof openSystem>>;
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
+    system = await openSystem(transport, { clock });
   });
-  /** Nothing that one test leaves behind is claimed by the next. */
-  const begun: string[] = [];
-  afterEach(async () => {
-    expect(await brokenInvariants(house.database.url)).toEqual([]);
-    for (const sessionId of begun.splice(0)) {
-      await house.edge.deleteSession({ sessionId }, { caller }).catch(() => {});
-    }
-    expect(await brokenInvariants(house.database.url)).toEqual([]);
-  });
-  const begin = async (text: string) => {
-    const sessionId = await converse(house, text);
-    begun.push(sessionId);
-    return sessionId;
-  };
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
+  const { begin } = trackSessions(() => system);
   const sessionOf = async (sessionId: string) =>
-    (await house.edge.getSession({ sessionId }, { caller })).session;
+    (await system.edge.getSession({ sessionId }, { caller })).session;
   const approvalsOf = async (sessionId: string, status = ''): Promise<Approval[]> =>
-    (await house.edge.listApprovals({ sessionId, status, page: { limit: 50, cursor: '' } }, { caller }))
+    (await system.edge.listApprovals({ sessionId, status, page: { limit: 50, cursor: '' } }, { caller }))
       .approvals;
   const decide = (approval: Approval | undefined, decision: string, more: object = {}) =>
-    house.edge.decideApproval(
+    system.edge.decideApproval(
       {
         sessionId: approval?.sessionId ?? '',
         approvalId: approval?.approvalId ?? '',
@@ -66,35 +59,38 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
   const pending = (approvals: Approval[], toolUseId: string) =>
     approvals.find((one) => one.toolUseId === toolUseId && one.status === 'pending');
 
-  /** A session whose turn waits for decisions about these calls. */
+  /** Creates a session with a turn that is blocked on approvals of these calls. */
   async function waiting(...ids: string[]) {
     const sessionId = await begin('count for me');
-    const turn = await claimOne(house);
+    const turn = await claimTurn(system);
     const calls = ids.map((id) => ({ id, input: { by: id } }));
-    await reporter(house, turn)({ events: calling('msg_1', ...calls), outcome: asking(...calls) });
+    await createReporter(
+      system,
+      turn,
+    )({ events: toolCallStep('msg_1', ...calls), outcome: blockedOn(...calls) });
     return { sessionId, turn, approvals: await approvalsOf(sessionId) };
   }
 
-  it('are asked for by a turn, which then waits without a lease', async () => {
+  it('requests an approval and blocks the turn without a lease', async () => {
     const { sessionId, turn, approvals } = await waiting('call_1');
-    const events = await journalOf(house, sessionId);
+    const events = await journalOf(system, sessionId);
     expect(typesOf(events).slice(-4)).toEqual([
       'agent.tool_use',
       'approval.requested',
       'turn.blocked',
       'session.status_idle',
     ]);
-    const asked = JSON.parse(events.at(-3)?.json ?? '');
+    const requestedEvent = JSON.parse(events.at(-3)?.json ?? '');
     const session = await sessionOf(sessionId);
     expect(session).toMatchObject({ status: 'idle', needsAction: true, currentTurnId: turn.turnId });
     expect(JSON.parse(session?.stopReasonJson ?? '')).toEqual({
       type: 'requires_action',
       kind: 'tool_approval',
-      blocking: [asked.event_id],
+      blocking: [requestedEvent.event_id],
     });
     expect(approvals).toEqual([
       expect.objectContaining({
-        approvalId: asked.data.approval_id,
+        approvalId: requestedEvent.data.approval_id,
         turnId: turn.turnId,
         kind: 'tool',
         toolUseId: 'call_1',
@@ -107,15 +103,15 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
         expiresAt: new Date(clock.now().getTime() + 600_000),
       }),
     ]);
-    expect(await claim(house)).toEqual([]);
-    const late = await send(house, reportOn(turn, 2, { events: [resulting('call_1')] }));
+    expect(await claimTurns(system)).toEqual([]);
+    const late = await sendReports(system, reportFor(turn, 2, { events: [toolResult('call_1')] }));
     expect(late).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
   });
 
-  it('send the turn on when all are decided, with what was decided', async () => {
+  it('queues the turn with the decisions when all approvals are decided', async () => {
     const { sessionId, approvals } = await waiting('call_1', 'call_2');
     await decide(pending(approvals, 'call_2'), 'deny', { reason: 'not today' });
-    expect(await claim(house)).toEqual([]);
+    expect(await claimTurns(system)).toEqual([]);
     expect(await sessionOf(sessionId)).toMatchObject({ status: 'idle', needsAction: true });
     const { approval } = await decide(pending(approvals, 'call_1'), 'allow');
     expect(approval).toMatchObject({ status: 'decided', decision: 'allow', decidedBy: OWNER.userId });
@@ -125,7 +121,7 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
       stopReasonJson: '',
     });
 
-    const again = await claimOne(house);
+    const again = await claimTurn(system);
     expect(again).toMatchObject({ sessionId, attempt: 2 });
     expect(again.openCalls).toEqual([
       {
@@ -147,42 +143,44 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
         decision: expect.objectContaining({ decision: 'deny', reason: 'not today' }),
       },
     ]);
-    const report = reporter(house, again);
-    await report({ events: [dispatching('call_1', 1, again.fence)] });
-    await report({ events: [resulting('call_1'), resulting('call_2', 'denied')] });
-    await report({ events: answering('msg_2', 'counted'), outcome: COMPLETED });
+    const report = createReporter(system, again);
+    await report({ events: [toolDispatched('call_1', 1, again.fence)] });
+    await report({ events: [toolResult('call_1'), toolResult('call_2', 'denied')] });
+    await report({ events: agentMessage('msg_2', 'counted'), outcome: COMPLETED });
     expect(await sessionOf(sessionId)).toMatchObject({ status: 'idle', needsAction: false });
-    const types = typesOf(await journalOf(house, sessionId));
+    const types = typesOf(await journalOf(system, sessionId));
     expect(types.filter((type) => type === 'user.tool_approval')).toHaveLength(2);
     expect(types.filter((type) => type === 'approval.decided')).toHaveLength(2);
   });
 
-  it('keep the first decision: the same again changes nothing, another one is refused', async () => {
+  it('returns the first decision when it is repeated and refuses a different one', async () => {
     const { sessionId, approvals } = await waiting('call_1', 'call_2');
-    const one = pending(approvals, 'call_1');
-    const first = await decide(one, 'deny', { reason: 'first' });
-    const events = (await journalOf(house, sessionId)).length;
-    const second = await decide(one, 'deny', { reason: 'second' });
+    const pendingApproval = pending(approvals, 'call_1');
+    const first = await decide(pendingApproval, 'deny', { reason: 'first' });
+    const events = (await journalOf(system, sessionId)).length;
+    const second = await decide(pendingApproval, 'deny', { reason: 'second' });
     expect(second).toEqual(first);
     expect(second.approval?.reason).toBe('first');
-    await expect(decide(one, 'allow')).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_DECIDED' });
-    expect(await journalOf(house, sessionId)).toHaveLength(events);
+    await expect(decide(pendingApproval, 'allow')).rejects.toMatchObject({
+      code: 'APPROVAL_ALREADY_DECIDED',
+    });
+    expect(await journalOf(system, sessionId)).toHaveLength(events);
   });
 
-  it('are decided once by two who decide at the same time', async () => {
+  it('accepts one of two concurrent decisions', async () => {
     const { sessionId, approvals } = await waiting('call_1');
-    const one = pending(approvals, 'call_1');
-    const answers = await Promise.allSettled([decide(one, 'allow'), decide(one, 'deny')]);
+    const approval = pending(approvals, 'call_1');
+    const answers = await Promise.allSettled([decide(approval, 'allow'), decide(approval, 'deny')]);
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    const types = typesOf(await journalOf(house, sessionId));
+    const types = typesOf(await journalOf(system, sessionId));
     expect(types.filter((type) => type === 'approval.decided')).toHaveLength(1);
-    await claimOne(house);
+    await claimTurn(system);
   });
 
-  it('hand on an edited input, and its own digest', async () => {
+  it('gives the runner an edited input and its digest', async () => {
     const { approvals } = await waiting('call_1');
     await decide(pending(approvals, 'call_1'), 'allow', { editedInputJson: '{ "by": 7 }' });
-    const [call] = (await claimOne(house)).openCalls;
+    const [call] = (await claimTurn(system)).openCalls;
     expect(call?.decision).toMatchObject({
       inputJson: '{"by":7}',
       inputSha256: sha256('{"by":7}'),
@@ -190,18 +188,18 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     });
   });
 
-  it('count as denied when nobody decides, and as nobody’s decision', async () => {
+  it('expires an approval that is not decided in time as denied by the system', async () => {
     const { sessionId, approvals } = await waiting('call_1', 'call_2');
     await decide(pending(approvals, 'call_1'), 'allow');
     clock.advance(600_001);
-    const turn = await passing(
+    const turn = await advanceUntil(
       'the turn goes on',
       () => clock.advance(300),
-      async () => (await claim(house, 1))[0],
+      async () => (await claimTurns(system, 1))[0],
     );
     expect(turn.openCalls.map(({ decision }) => decision?.decision)).toEqual(['allow', 'expired']);
     expect(await approvalsOf(sessionId, 'expired')).toMatchObject([{ decidedBy: '', decision: '' }]);
-    const events = await journalOf(house, sessionId);
+    const events = await journalOf(system, sessionId);
     const last = events.findLast(({ type }) => type === 'approval.decided');
     expect(JSON.parse(last?.json ?? '').data).toMatchObject({
       decision: 'deny',
@@ -214,15 +212,15 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     });
   });
 
-  it('are cancelled by an interrupt, and the session is usable', async () => {
+  it('cancels pending approvals when the session is interrupted', async () => {
     const { sessionId, approvals } = await waiting('call_1');
-    const { session } = await house.edge.interruptSession({ sessionId }, { caller });
+    const { session } = await system.edge.interruptSession({ sessionId }, { caller });
     expect(session).toMatchObject({ status: 'idle', needsAction: false, currentTurnId: '' });
     expect(JSON.parse(session?.stopReasonJson ?? '')).toEqual({ type: 'interrupted' });
     expect(await approvalsOf(sessionId, 'cancelled')).toHaveLength(1);
     await expect(decide(approvals[0], 'allow')).rejects.toMatchObject({ code: 'APPROVAL_ALREADY_DECIDED' });
-    await say(house, sessionId, 'go on');
-    const next = await claimOne(house);
+    await sendText(system, sessionId, 'go on');
+    const next = await claimTurn(system);
     expect(next.messages.map(({ type }) => type)).toEqual([
       'user.message',
       'agent.message',
@@ -232,75 +230,80 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     expect(next.openCalls).toEqual([]);
   });
 
-  it('leave a message that is sent meanwhile in the queue, behind the turn that waits', async () => {
+  it('keeps a message in the queue behind the blocked turn', async () => {
     const { sessionId, turn, approvals } = await waiting('call_1');
-    await say(house, sessionId, 'and then?');
+    await sendText(system, sessionId, 'and then?');
     expect(await sessionOf(sessionId)).toMatchObject({
       status: 'pending',
       needsAction: true,
       queuedTurns: 1,
     });
-    await expect(say(house, sessionId, 'now!', 'reject')).rejects.toMatchObject({ code: 'SESSION_BUSY' });
-    expect(await claim(house)).toEqual([]);
+    await expect(sendText(system, sessionId, 'now!', 'reject')).rejects.toMatchObject({
+      code: 'SESSION_BUSY',
+    });
+    expect(await claimTurns(system)).toEqual([]);
     await decide(approvals[0], 'allow');
-    const first = await claimOne(house);
+    const first = await claimTurn(system);
     expect(first.turnId).toBe(turn.turnId);
-    const report = reporter(house, first);
-    await report({ events: [dispatching('call_1', 1, first.fence)] });
-    await report({ events: [resulting('call_1'), ...answering('msg_2', 'ok')], outcome: COMPLETED });
-    expect((await claimOne(house)).turnId).not.toBe(turn.turnId);
+    const report = createReporter(system, first);
+    await report({ events: [toolDispatched('call_1', 1, first.fence)] });
+    await report({ events: [toolResult('call_1'), ...agentMessage('msg_2', 'ok')], outcome: COMPLETED });
+    expect((await claimTurn(system)).turnId).not.toBe(turn.turnId);
   });
 
-  it('give way to a message that interrupts', async () => {
+  it('cancels pending approvals for a message with busy_policy interrupt', async () => {
     const { sessionId, turn } = await waiting('call_1');
-    await say(house, sessionId, 'something else', 'interrupt');
-    const next = await claimOne(house);
+    await sendText(system, sessionId, 'something else', 'interrupt');
+    const next = await claimTurn(system);
     expect(next.turnId).not.toBe(turn.turnId);
     expect(await approvalsOf(sessionId, 'pending')).toEqual([]);
   });
 
-  it('go with a session that is deleted', async () => {
+  it('cancels pending approvals when the session is deleted', async () => {
     const { sessionId } = await waiting('call_1');
-    await house.edge.deleteSession({ sessionId }, { caller });
+    await system.edge.deleteSession({ sessionId }, { caller });
     clock.advance(700_000);
   });
 
-  it('ask about a call whose outcome is unknown, once for each time it was sent', async () => {
+  it('allows one more dispatch for each retry decision about a call with an unknown outcome', async () => {
     const sessionId = await begin('count');
-    const first = await claimOne(house);
-    const report = reporter(house, first);
-    await report({ events: calling('msg_1', { id: 'call_1' }) });
-    await report({ events: [dispatching('call_1', 1, first.fence)] });
+    const first = await claimTurn(system);
+    const report = createReporter(system, first);
+    await report({ events: toolCallStep('msg_1', { id: 'call_1' }) });
+    await report({ events: [toolDispatched('call_1', 1, first.fence)] });
     clock.advance(16_000);
-    const second = await passing(
+    const second = await advanceUntil(
       'the turn is taken over',
       () => clock.advance(300),
-      async () => (await claim(house, 1, 'rnr_2'))[0],
+      async () => (await claimTurns(system, 1, 'rnr_2'))[0],
     );
     expect(second.openCalls).toEqual([{ toolUseId: 'call_1', dispatches: 1, decision: undefined }]);
-    await reporter(house, second)({ outcome: asking({ id: 'call_1', kind: 'outcome_unknown' }) });
+    await createReporter(system, second)({ outcome: blockedOn({ id: 'call_1', kind: 'outcome_unknown' }) });
     expect(JSON.parse((await sessionOf(sessionId))?.stopReasonJson ?? '')).toMatchObject({
       kind: 'outcome_unknown',
     });
     const [approval] = await approvalsOf(sessionId);
     await expect(decide(approval, 'allow')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await decide(approval, 'retry');
-    const third = await claimOne(house);
+    const third = await claimTurn(system);
     expect(third.openCalls).toMatchObject([
       { dispatches: 1, decision: { kind: 'outcome_unknown', decision: 'retry', dispatches: 1 } },
     ]);
-    const wrong = reportOn(third, 1, { events: [dispatching('call_1', 1, third.fence)] });
-    expect(await send(house, wrong)).toMatchObject([{ errorCode: 'INVALID_REQUEST' }]);
-    await reporter(house, third)({ events: [dispatching('call_1', 2, third.fence), resulting('call_1')] });
+    const wrong = reportFor(third, 1, { events: [toolDispatched('call_1', 1, third.fence)] });
+    expect(await sendReports(system, wrong)).toMatchObject([{ errorCode: 'INVALID_REQUEST' }]);
+    await createReporter(
+      system,
+      third,
+    )({ events: [toolDispatched('call_1', 2, third.fence), toolResult('call_1')] });
   });
 
-  it('are refused to others, and for what does not go together', async () => {
+  it('refuses other users, unknown approvals and invalid decisions', async () => {
     const { sessionId, approvals } = await waiting('call_1');
     const [approval] = approvals;
-    const asked = { sessionId, approvalId: approval?.approvalId ?? '', reason: '', editedInputJson: '' };
+    const fields = { sessionId, approvalId: approval?.approvalId ?? '', reason: '', editedInputJson: '' };
     const refused = (request: object, code: string, as = OWNER) =>
       expect(
-        house.edge.decideApproval({ ...asked, decision: 'deny', ...request }, { caller: as }),
+        system.edge.decideApproval({ ...fields, decision: 'deny', ...request }, { caller: as }),
       ).rejects.toMatchObject({ code });
     await refused({}, 'SESSION_NOT_FOUND', STRANGER);
     await refused({ approvalId: 'apr_nothing' }, 'APPROVAL_NOT_FOUND');
@@ -308,7 +311,7 @@ describe.each(TRANSPORTS)('approvals, %s', (transport) => {
     await refused({ editedInputJson: '{}' }, 'INVALID_REQUEST');
     await refused({ decision: 'allow', editedInputJson: '{' }, 'INVALID_REQUEST');
     await expect(
-      house.edge.listApprovals({ sessionId, status: '', page: undefined }, { caller: STRANGER }),
+      system.edge.listApprovals({ sessionId, status: '', page: undefined }, { caller: STRANGER }),
     ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 });

@@ -6,31 +6,31 @@ import { until } from '../../support/wait.ts';
 import {
   AGENT,
   COMPLETED,
-  claimOne,
+  claimTurn,
   content,
-  converse,
-  type House,
+  createConversation,
   journalOf,
   OWNER,
-  openHouse,
-  reportOn,
+  openSystem,
+  reportFor,
+  type SessionsSystem,
   STRANGER,
-  say,
-  send,
-} from './house.ts';
+  sendReports,
+  sendText,
+} from './system.ts';
 
-describe.each(TRANSPORTS)('follow, %s', (transport) => {
-  let house: House;
-  /** Followers that the service has done with. */
-  let gone = 0;
+describe.each(TRANSPORTS)('Follow over %s', (transport) => {
+  let system: SessionsSystem;
+  /** Number of Follow RPCs that have ended in the service. */
+  let endedRpcs = 0;
   beforeAll(async () => {
-    house = await openHouse(transport, {
+    system = await openSystem(transport, {
       observe: ({ method }) => {
-        if (method === 'follow') gone++;
+        if (method === 'follow') endedRpcs++;
       },
     });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
   const from = (sessionId: string, afterSeq = 0) => ({
     sessionId,
@@ -40,14 +40,14 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
     types: [] as string[],
   });
 
-  /** Reads until enough events have come, then leaves. */
+  /** Reads until `enough` returns true for the events so far, then cancels. */
   async function read(
     request: ReturnType<typeof from>,
     enough: (events: Event[]) => boolean,
   ): Promise<Event[]> {
     const leave = new AbortController();
     const events: Event[] = [];
-    for await (const chunk of house.edge.follow(request, { caller: OWNER, signal: leave.signal })) {
+    for await (const chunk of system.edge.follow(request, { caller: OWNER, signal: leave.signal })) {
       events.push(...chunk.events);
       if (enough(events)) break;
     }
@@ -57,79 +57,79 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
 
   const ended = (events: Event[]) => events.at(-1)?.type === 'session.status_idle';
 
-  it('gives what was there, says when it has caught up, and goes on', async () => {
-    const sessionId = await converse(house, 'hello');
+  it('sends existing events and then new ones', async () => {
+    const sessionId = await createConversation(system, 'hello');
     const reading = read(from(sessionId), ended);
-    const turn = await claimOne(house);
-    await send(house, reportOn(turn, 1, { outcome: COMPLETED }));
+    const turn = await claimTurn(system);
+    await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
     const events = await reading;
-    expect(events).toEqual(await journalOf(house, sessionId));
+    expect(events).toEqual(await journalOf(system, sessionId));
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it('can be left and joined again anywhere with the same bytes', async () => {
-    const sessionId = await converse(house, 'hello');
-    const turn = await claimOne(house);
+  it('sends the same bytes from every seq on', async () => {
+    const sessionId = await createConversation(system, 'hello');
+    const turn = await claimTurn(system);
     const delta = (index: number) => ({
       type: 'agent.message_delta',
       dataJson: JSON.stringify({ index, delta: ',\\n"é' }),
     });
-    await send(house, reportOn(turn, 1, { events: [0, 1, 2].map(delta) }));
-    await send(house, reportOn(turn, 2, { events: [3, 4].map(delta), outcome: COMPLETED }));
-    const whole = await journalOf(house, sessionId);
-    for (let seq = 0; seq < whole.length; seq++) {
+    await sendReports(system, reportFor(turn, 1, { events: [0, 1, 2].map(delta) }));
+    await sendReports(system, reportFor(turn, 2, { events: [3, 4].map(delta), outcome: COMPLETED }));
+    const journal = await journalOf(system, sessionId);
+    for (let seq = 0; seq < journal.length; seq++) {
       const rest = await read(from(sessionId, seq), ended);
-      expect([...whole.slice(0, seq), ...rest]).toEqual(whole);
+      expect([...journal.slice(0, seq), ...rest]).toEqual(journal);
     }
-    expect(await journalOf(house, sessionId, 1)).toEqual(whole);
+    expect(await journalOf(system, sessionId, 1)).toEqual(journal);
   });
 
-  it('begins at the end when asked to, and filters by type', async () => {
-    const sessionId = await converse(house, 'first');
-    const stream = house.edge.follow(
+  it('starts at the newest event with from_now and filters by type', async () => {
+    const sessionId = await createConversation(system, 'first');
+    const stream = system.edge.follow(
       { ...from(sessionId), fromNow: true, types: ['user.message'] },
       { caller: OWNER },
     );
     const chunks = stream[Symbol.asyncIterator]();
     expect((await chunks.next()).value).toMatchObject({ events: [], seq: 4, caughtUp: false });
     expect((await chunks.next()).value).toMatchObject({ seq: 4, caughtUp: true });
-    await say(house, sessionId, 'second');
+    await sendText(system, sessionId, 'second');
     expect((await chunks.next()).value).toMatchObject({ events: [{ seq: 5, type: 'user.message' }], seq: 6 });
     await chunks.return?.();
   });
 
-  it('ends with session.deleted', async () => {
-    const sessionId = await converse(house, 'bye');
-    const begun = Promise.withResolvers<void>();
+  it('ends after session.deleted', async () => {
+    const sessionId = await createConversation(system, 'bye');
+    const started = Promise.withResolvers<void>();
     const reading = read(from(sessionId), () => {
-      begun.resolve();
+      started.resolve();
       return false;
     });
-    // Who comes after it is gone is told that there is none.
-    await begun.promise;
-    await house.edge.deleteSession({ sessionId }, { caller: OWNER });
+    // A Follow that starts after the deletion would be refused.
+    await started.promise;
+    await system.edge.deleteSession({ sessionId }, { caller: OWNER });
     expect((await reading).map((event) => event.type).slice(-2)).toEqual([
       'turn.cancelled',
       'session.deleted',
     ]);
   });
 
-  it.each([1, 2])('is done with a follower who leaves behind message %i', async (last) => {
-    const sessionId = await converse(house, 'hello');
-    const before = gone;
+  it.each([1, 2])('ends the RPC when the client stops reading after chunk %i', async (last) => {
+    const sessionId = await createConversation(system, 'hello');
+    const before = endedRpcs;
     let messages = 0;
-    for await (const _ of house.edge.follow(from(sessionId), { caller: OWNER })) {
+    for await (const _ of system.edge.follow(from(sessionId), { caller: OWNER })) {
       if (++messages === last) break;
     }
-    await until('nobody follows any more', () => gone === before + 1);
+    await until('the RPC has ended', () => endedRpcs === before + 1);
   });
 
-  it('is done with a follower who leaves while it waits', async () => {
-    const sessionId = await converse(house, 'hello');
-    const before = gone;
+  it('ends the RPC when the client cancels while waiting for events', async () => {
+    const sessionId = await createConversation(system, 'hello');
+    const before = endedRpcs;
     const leave = new AbortController();
     const reading = (async () => {
-      for await (const { caughtUp } of house.edge.follow(from(sessionId), {
+      for await (const { caughtUp } of system.edge.follow(from(sessionId), {
         caller: OWNER,
         signal: leave.signal,
       })) {
@@ -137,15 +137,15 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
       }
     })();
     await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
-    await until('nobody follows any more', () => gone === before + 1);
+    await until('the RPC has ended', () => endedRpcs === before + 1);
   });
 
-  it('ends for a follower who leaves at any moment before', async () => {
-    const sessionId = await converse(house, 'hello');
+  it('ends with CANCELLED when the client cancels at any moment before', async () => {
+    const sessionId = await createConversation(system, 'hello');
     for (const ticks of [0, 1, 2, 3, 5, 8, 13, 21]) {
       const leave = new AbortController();
       const reading = (async () => {
-        for await (const _ of house.edge.follow(from(sessionId), { caller: OWNER, signal: leave.signal }));
+        for await (const _ of system.edge.follow(from(sessionId), { caller: OWNER, signal: leave.signal }));
       })();
       const left = expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
       for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
@@ -154,10 +154,10 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
     }
   });
 
-  it('refuses a place beyond the end, an unknown type and a stranger', async () => {
-    const sessionId = await converse(house);
+  it('refuses a seq after the newest event, an unknown event type and another user', async () => {
+    const sessionId = await createConversation(system);
     const first = (request: ReturnType<typeof from>, caller = OWNER) =>
-      house.edge.follow(request, { caller })[Symbol.asyncIterator]().next();
+      system.edge.follow(request, { caller })[Symbol.asyncIterator]().next();
     await expect(first(from(sessionId, 2))).rejects.toMatchObject({ code: 'INVALID_CURSOR' });
     await expect(first({ ...from(sessionId), types: ['user.mesage'] })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
@@ -165,26 +165,26 @@ describe.each(TRANSPORTS)('follow, %s', (transport) => {
     await expect(first(from(sessionId), STRANGER)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('sees every event once and in order while many append', async () => {
-    const sessionId = await converse(house);
-    const wanted = 1 + 40 * 2 + 1;
-    const followers = [0, 1, 2].map(() => read(from(sessionId), (events) => events.length >= wanted));
+  it('sends every event once and in order during concurrent appends', async () => {
+    const sessionId = await createConversation(system);
+    const expectedCount = 1 + 40 * 2 + 1;
+    const followers = [0, 1, 2].map(() => read(from(sessionId), (events) => events.length >= expectedCount));
     const sent = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => say(house, sessionId, `message ${i}`)),
+      Array.from({ length: 40 }, (_, i) => sendText(system, sessionId, `message ${i}`)),
     );
     for (const events of await Promise.all(followers)) {
-      expect(events.slice(0, wanted).map((event) => event.seq)).toEqual(
-        Array.from({ length: wanted }, (_, i) => i + 1),
+      expect(events.slice(0, expectedCount).map((event) => event.seq)).toEqual(
+        Array.from({ length: expectedCount }, (_, i) => i + 1),
       );
-      expect(events).toEqual((await journalOf(house, sessionId)).slice(0, events.length));
+      expect(events).toEqual((await journalOf(system, sessionId)).slice(0, events.length));
       for (const { seq } of sent) expect(events[seq - 1]?.type).toBe('user.message');
     }
   });
 });
 
-describe('the text of a message', () => {
-  it('reaches its reader as it came', async () => {
-    await using house = await openHouse('in process');
+describe('CreateConversation', () => {
+  it('stores any text of a message unchanged', async () => {
+    await using system = await openSystem('in process');
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const request = {
@@ -194,8 +194,8 @@ describe('the text of a message', () => {
           metadata: {},
           idempotencyKey: '',
         };
-        const { session } = await house.edge.createConversation(request, { caller: OWNER });
-        const events = await journalOf(house, session?.sessionId ?? '');
+        const { session } = await system.edge.createConversation(request, { caller: OWNER });
+        const events = await journalOf(system, session?.sessionId ?? '');
         expect(JSON.parse(events[1]?.json ?? '').data.content[0].text).toBe(text);
       }),
       { numRuns: 50 },

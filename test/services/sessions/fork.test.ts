@@ -5,55 +5,58 @@ import { brokenInvariants } from '../../support/invariants.ts';
 import {
   AGENT,
   COMPLETED,
-  claimOne,
-  converse,
+  claimTurn,
+  createConversation,
   journalOf,
   OWNER,
-  openHouse,
+  openSystem,
   STRANGER,
-  say,
+  sendText,
   typesOf,
-} from './house.ts';
-import { answering, calling, dispatching, reporter, resulting } from './loop.ts';
+} from './system.ts';
+import { agentMessage, createReporter, toolCallStep, toolDispatched, toolResult } from './turn-events.ts';
 
 const caller = OWNER;
 
-describe.each(TRANSPORTS)('ForkSession, %s', (transport) => {
+describe.each(TRANSPORTS)('ForkSession over %s', (transport) => {
   const clock = createFakeClock();
-  let house: Awaited<ReturnType<typeof openHouse>>;
+  let system: Awaited<ReturnType<typeof openSystem>>;
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
+    system = await openSystem(transport, { clock });
   });
-  afterEach(async () => expect(await brokenInvariants(house.database.url)).toEqual([]));
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterEach(async () => expect(await brokenInvariants(system.database.url)).toEqual([]));
+  afterAll(() => system[Symbol.asyncDispose]());
 
   const fork = async (sessionId: string, afterSeq: number, idempotencyKey = '') =>
-    (await house.edge.forkSession({ sessionId, afterSeq, idempotencyKey }, { caller })).session;
+    (await system.edge.forkSession({ sessionId, afterSeq, idempotencyKey }, { caller })).session;
   const seqOf = async (sessionId: string, type: string) =>
-    (await journalOf(house, sessionId)).findLast((event) => event.type === type)?.seq ?? 0;
+    (await journalOf(system, sessionId)).findLast((event) => event.type === type)?.seq ?? 0;
 
-  /** A session with a turn that has used a tool, and a second one without. */
-  async function worked() {
-    const sessionId = await converse(house, 'count\u2028 these');
-    const turn = await claimOne(house);
-    const report = reporter(house, turn);
-    await report({ events: calling('msg_1', { id: 'call_1', input: { z: 1, a: '\u0000' } }) });
-    await report({ events: [dispatching('call_1', 1, turn.fence)] });
-    await report({ events: [resulting('call_1', { big: 12345678901 })] });
-    await report({ events: answering('msg_2', 'one'), outcome: COMPLETED });
+  /** Creates a session with a finished turn that used a tool and a second one that did not. */
+  async function sessionWithTwoTurns() {
+    const sessionId = await createConversation(system, 'count\u2028 these');
+    const turn = await claimTurn(system);
+    const report = createReporter(system, turn);
+    await report({ events: toolCallStep('msg_1', { id: 'call_1', input: { z: 1, a: '\u0000' } }) });
+    await report({ events: [toolDispatched('call_1', 1, turn.fence)] });
+    await report({ events: [toolResult('call_1', { big: 12345678901 })] });
+    await report({ events: agentMessage('msg_2', 'one'), outcome: COMPLETED });
     clock.advance(60_000);
-    await say(house, sessionId, 'and more');
-    await reporter(house, await claimOne(house))({ events: answering('msg_3', 'two'), outcome: COMPLETED });
+    await sendText(system, sessionId, 'and more');
+    await createReporter(
+      system,
+      await claimTurn(system),
+    )({ events: agentMessage('msg_3', 'two'), outcome: COMPLETED });
     return sessionId;
   }
 
-  it('makes a session with the same history, which goes on by itself', async () => {
-    const sessionId = await worked();
-    const before = await journalOf(house, sessionId);
+  it('creates a session with a copy of the history, and the two sessions continue separately', async () => {
+    const sessionId = await sessionWithTwoTurns();
+    const before = await journalOf(system, sessionId);
     clock.advance(60_000);
-    const made = await fork(sessionId, before.length);
-    expect(made).toMatchObject({ agentId: AGENT, agentVersion: 3, status: 'idle', title: 'count these' });
-    const copy = await journalOf(house, made?.sessionId ?? '');
+    const forked = await fork(sessionId, before.length);
+    expect(forked).toMatchObject({ agentId: AGENT, agentVersion: 3, status: 'idle', title: 'count these' });
+    const copy = await journalOf(system, forked?.sessionId ?? '');
     expect(typesOf(copy)).toEqual([
       'session.created',
       'session.forked',
@@ -64,36 +67,36 @@ describe.each(TRANSPORTS)('ForkSession, %s', (transport) => {
       'user.message',
       'agent.message',
     ]);
-    expect(made?.lastSeq).toBe(copy.length);
-    // Everything of an event is as it was, but its place.
+    expect(forked?.lastSeq).toBe(copy.length);
+    // All fields of an event are copied except ids, seq and trace.
     const parts = (json: string) => {
       const { event_id, session_id, seq, traceparent, ...rest } = JSON.parse(json);
       return { ...rest, text: json.slice(json.indexOf('"data":')) };
     };
     const history = before.filter(({ type }) => copy.slice(2).some((one) => one.type === type));
     expect(copy.slice(2).map(({ json }) => parts(json))).toEqual(history.map(({ json }) => parts(json)));
-    await say(house, made?.sessionId ?? '', 'go on');
-    const turn = await claimOne(house);
-    expect(turn.sessionId).toBe(made?.sessionId);
+    await sendText(system, forked?.sessionId ?? '', 'go on');
+    const turn = await claimTurn(system);
+    expect(turn.sessionId).toBe(forked?.sessionId);
     expect(turn.messages).toHaveLength(7);
-    await reporter(house, turn)({ events: answering('msg_4', 'three'), outcome: COMPLETED });
-    expect(await journalOf(house, sessionId)).toEqual(before);
+    await createReporter(system, turn)({ events: agentMessage('msg_4', 'three'), outcome: COMPLETED });
+    expect(await journalOf(system, sessionId)).toEqual(before);
     expect(await fork(sessionId, before.length)).toEqual(
-      await house.edge
+      await system.edge
         .listSessions(
-          { agentId: '', deploymentId: '', status: '', q: '', page: { limit: 1, cursor: '' } },
+          { agentId: '', deploymentId: '', states: [], status: '', q: '', page: { limit: 1, cursor: '' } },
           { caller },
         )
         .then(({ sessions }) => sessions[0]),
     );
   });
 
-  it('begins at the last place at which no call lacks its result', async () => {
-    const sessionId = await worked();
-    const journal = await journalOf(house, sessionId);
+  it('starts at the last event after which every tool call has a result', async () => {
+    const sessionId = await sessionWithTwoTurns();
+    const journal = await journalOf(system, sessionId);
     const seq = (type: string) => journal.find((event) => event.type === type)?.seq ?? 0;
     const forkedAt = async (afterSeq: number) => {
-      const events = await journalOf(house, (await fork(sessionId, afterSeq))?.sessionId ?? '');
+      const events = await journalOf(system, (await fork(sessionId, afterSeq))?.sessionId ?? '');
       return [JSON.parse(events[1]?.json ?? '').data.from_seq, events.length - 2];
     };
     expect(await forkedAt(0)).toEqual([0, 0]);
@@ -103,66 +106,69 @@ describe.each(TRANSPORTS)('ForkSession, %s', (transport) => {
     expect(await forkedAt(seq('agent.tool_result'))).toEqual([seq('agent.tool_result'), 3]);
   });
 
-  it('goes behind the call of a turn that was stopped', async () => {
-    const sessionId = await converse(house, 'count');
-    await reporter(house, await claimOne(house))({ events: calling('msg_1', { id: 'call_1' }) });
-    await house.edge.interruptSession({ sessionId }, { caller });
-    const made = await fork(sessionId, await seqOf(sessionId, 'turn.interrupted'));
-    expect(typesOf(await journalOf(house, made?.sessionId ?? ''))).toContain('agent.tool_result');
+  it('copies the results of the calls of an interrupted turn', async () => {
+    const sessionId = await createConversation(system, 'count');
+    await createReporter(
+      system,
+      await claimTurn(system),
+    )({ events: toolCallStep('msg_1', { id: 'call_1' }) });
+    await system.edge.interruptSession({ sessionId }, { caller });
+    const forked = await fork(sessionId, await seqOf(sessionId, 'turn.interrupted'));
+    expect(typesOf(await journalOf(system, forked?.sessionId ?? ''))).toContain('agent.tool_result');
   });
 
-  it('outlives the session it came from', async () => {
-    const sessionId = await worked();
-    const made = await fork(sessionId, await seqOf(sessionId, 'session.status_idle'));
-    const before = await journalOf(house, made?.sessionId ?? '');
-    await house.edge.deleteSession({ sessionId }, { caller });
-    expect(await journalOf(house, made?.sessionId ?? '')).toEqual(before);
+  it('keeps its history when the original session is deleted', async () => {
+    const sessionId = await sessionWithTwoTurns();
+    const forked = await fork(sessionId, await seqOf(sessionId, 'session.status_idle'));
+    const before = await journalOf(system, forked?.sessionId ?? '');
+    await system.edge.deleteSession({ sessionId }, { caller });
+    expect(await journalOf(system, forked?.sessionId ?? '')).toEqual(before);
   });
 
-  it('is done once for a key', async () => {
-    const sessionId = await worked();
-    const one = await fork(sessionId, 2, 'fork-1');
-    expect(await fork(sessionId, 2, 'fork-1')).toEqual(one);
+  it('creates one fork for an idempotency key', async () => {
+    const sessionId = await sessionWithTwoTurns();
+    const firstFork = await fork(sessionId, 2, 'fork-1');
+    expect(await fork(sessionId, 2, 'fork-1')).toEqual(firstFork);
     await expect(fork(sessionId, 3, 'fork-1')).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_CONFLICT' });
   });
 
-  it('copies a long history in rows of a bearable size', async () => {
-    const sessionId = await converse(house, 'a'.repeat(200_000));
+  it('copies a long history in several journal rows', async () => {
+    const sessionId = await createConversation(system, 'a'.repeat(200_000));
     for (let i = 0; i < 5; i++) {
       const text = String(i).repeat(150_000);
-      await reporter(
-        house,
-        await claimOne(house),
-      )({ events: answering(`msg_${i}`, text), outcome: COMPLETED });
-      await say(house, sessionId, 'more');
+      await createReporter(
+        system,
+        await claimTurn(system),
+      )({ events: agentMessage(`msg_${i}`, text), outcome: COMPLETED });
+      await sendText(system, sessionId, 'more');
     }
-    const made = await fork(sessionId, await seqOf(sessionId, 'user.message'));
-    expect(typesOf(await journalOf(house, made?.sessionId ?? '')).slice(2)).toHaveLength(11);
-    await house.edge.deleteSession({ sessionId }, { caller });
+    const forked = await fork(sessionId, await seqOf(sessionId, 'user.message'));
+    expect(typesOf(await journalOf(system, forked?.sessionId ?? '')).slice(2)).toHaveLength(11);
+    await system.edge.deleteSession({ sessionId }, { caller });
   });
 
-  it('takes messages that are longer than a page', async () => {
-    const sessionId = await converse(house, 'a'.repeat(5 * 1024 * 1024));
-    await say(house, sessionId, 'b'.repeat(5 * 1024 * 1024));
-    await say(house, sessionId, 'short');
-    const made = await fork(sessionId, await seqOf(sessionId, 'user.message'));
-    expect((await journalOf(house, made?.sessionId ?? '')).slice(2)).toHaveLength(3);
+  it('copies messages that are larger than a page', async () => {
+    const sessionId = await createConversation(system, 'a'.repeat(5 * 1024 * 1024));
+    await sendText(system, sessionId, 'b'.repeat(5 * 1024 * 1024));
+    await sendText(system, sessionId, 'short');
+    const forked = await fork(sessionId, await seqOf(sessionId, 'user.message'));
+    expect((await journalOf(system, forked?.sessionId ?? '')).slice(2)).toHaveLength(3);
     const listed: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       const page = { limit: 50, cursor };
-      const answer = await house.edge.listMessages({ sessionId, page }, { caller });
+      const answer = await system.edge.listMessages({ sessionId, page }, { caller });
       listed.push(...answer.events.map(({ type }) => type));
       cursor = answer.page?.nextCursor || undefined;
     }
     expect(listed).toHaveLength(3);
-    await house.edge.deleteSession({ sessionId }, { caller });
+    await system.edge.deleteSession({ sessionId }, { caller });
   });
 
-  it('is refused beyond the end, and to others', async () => {
-    const sessionId = await worked();
+  it('refuses a seq after the newest event, and other users', async () => {
+    const sessionId = await sessionWithTwoTurns();
     await expect(fork(sessionId, 10_000)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(
-      house.edge.forkSession({ sessionId, afterSeq: 1, idempotencyKey: '' }, { caller: STRANGER }),
+      system.edge.forkSession({ sessionId, afterSeq: 1, idempotencyKey: '' }, { caller: STRANGER }),
     ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 });

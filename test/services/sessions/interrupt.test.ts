@@ -1,64 +1,53 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { brokenInvariants } from '../../support/invariants.ts';
+import { trackSessions } from './created-sessions.ts';
 import {
-  claim,
-  claimOne,
-  converse,
+  claimTurn,
+  claimTurns,
+  createConversation,
   journalOf,
   OWNER,
-  openHouse,
-  reportOn,
+  openSystem,
+  reportFor,
   STRANGER,
-  say,
-  send,
+  sendReports,
+  sendText,
   typesOf,
-} from './house.ts';
-import { calling, dispatching, event, reporter } from './loop.ts';
+} from './system.ts';
+import { createReporter, newEvent, toolCallStep, toolDispatched } from './turn-events.ts';
 
 const caller = OWNER;
 const delta = (text: string, index: number) =>
-  event('agent.message_delta', { message_id: 'msg_1', index, delta: text });
-const speaking = (...texts: string[]) => ({
-  events: [event('model.request_started', { model: 'rehearsal/script' }), ...texts.map(delta)],
+  newEvent('agent.message_delta', { message_id: 'msg_1', index, delta: text });
+const unfinishedMessage = (...texts: string[]) => ({
+  events: [newEvent('model.request_started', { model: 'rehearsal/script' }), ...texts.map(delta)],
   openMessageId: 'msg_1',
 });
 
-describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
+describe.each(TRANSPORTS)('InterruptSession over %s', (transport) => {
   const clock = createFakeClock();
   const stopped: string[] = [];
-  let house: Awaited<ReturnType<typeof openHouse>>;
+  let system: Awaited<ReturnType<typeof openSystem>>;
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
-    house.context.bus.subscribe('turns.interrupted', (turnId) => stopped.push(turnId));
+    system = await openSystem(transport, { clock });
+    system.context.bus.subscribe('turns.interrupted', (turnId) => stopped.push(turnId));
   });
-  const begun: string[] = [];
-  afterEach(async () => {
-    expect(await brokenInvariants(house.database.url)).toEqual([]);
-    for (const sessionId of begun.splice(0)) {
-      await house.edge.deleteSession({ sessionId }, { caller }).catch(() => {});
-    }
-  });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  const begin = async (text: string) => {
-    const sessionId = await converse(house, text);
-    begun.push(sessionId);
-    return sessionId;
-  };
+  const { begin, track } = trackSessions(() => system);
   const interrupt = async (sessionId: string) =>
-    (await house.edge.interruptSession({ sessionId }, { caller })).session;
+    (await system.edge.interruptSession({ sessionId }, { caller })).session;
   const dataOf = async (sessionId: string, type: string) =>
-    (await journalOf(house, sessionId))
+    (await journalOf(system, sessionId))
       .filter((one) => one.type === type)
       .map(({ json }) => JSON.parse(json).data);
 
-  it('keeps what was said so far, byte for byte what followers have seen, and tells the runner', async () => {
+  it('keeps the text of the unfinished message and revokes the lease', async () => {
     const sessionId = await begin('speak');
-    const turn = await claimOne(house);
-    const report = reporter(house, turn);
-    await report(speaking('Once ', 'upon 🌍 '));
+    const turn = await claimTurn(system);
+    const report = createReporter(system, turn);
+    await report(unfinishedMessage('Once ', 'upon 🌍 '));
     await report({ events: [delta('a time', 2)], openMessageId: 'msg_1' });
     const session = await interrupt(sessionId);
     expect(session).toMatchObject({ status: 'idle', currentTurnId: '', queuedTurns: 0 });
@@ -71,29 +60,29 @@ describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
         finish_reason: 'interrupted',
       },
     ]);
-    expect(typesOf(await journalOf(house, sessionId)).slice(-4)).toEqual([
+    expect(typesOf(await journalOf(system, sessionId)).slice(-4)).toEqual([
       'user.interrupt',
       'agent.message',
       'turn.interrupted',
       'session.status_idle',
     ]);
     expect(stopped).toContain(turn.turnId);
-    expect(await send(house, reportOn(turn, 3))).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
+    expect(await sendReports(system, reportFor(turn, 3))).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
     const lease = { sessionId, turnId: turn.turnId, fence: turn.fence };
-    const { lostTurnIds } = await house.runner.renewLeases({ runnerId: 'rnr_1', leases: [lease] });
+    const { lostTurnIds } = await system.runner.renewLeases({ runnerId: 'rnr_1', leases: [lease] });
     expect(lostTurnIds).toEqual([turn.turnId]);
   });
 
-  it('keeps only the message under way, not the ones before it', async () => {
+  it('keeps the text of the unfinished message without repeating earlier messages', async () => {
     const sessionId = await begin('speak');
-    const report = reporter(house, await claimOne(house));
-    await report({ events: calling('msg_0', { id: 'call_0' }) });
+    const report = createReporter(system, await claimTurn(system));
+    await report({ events: toolCallStep('msg_0', { id: 'call_0' }) });
     await report({
       events: [
-        event('agent.tool_result', { tool_use_id: 'call_0', output: 1, is_error: false, duration_ms: 0 }),
+        newEvent('agent.tool_result', { tool_use_id: 'call_0', output: 1, is_error: false, duration_ms: 0 }),
       ],
     });
-    await report(speaking('second'));
+    await report(unfinishedMessage('second'));
     await interrupt(sessionId);
     const messages = await dataOf(sessionId, 'agent.message');
     expect(messages.map(({ content }) => content[0].text ?? content[0].type)).toEqual([
@@ -102,14 +91,14 @@ describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
     ]);
   });
 
-  it('discards a message that has only been thought about', async () => {
+  it('discards an unfinished message that has no text', async () => {
     const sessionId = await begin('think');
     const thought = { message_id: 'msg_1', content: [{ type: 'text', text: 'hm' }] };
-    await reporter(
-      house,
-      await claimOne(house),
+    await createReporter(
+      system,
+      await claimTurn(system),
     )({
-      events: [event('model.request_started', { model: 'm' }), event('agent.thinking', thought)],
+      events: [newEvent('model.request_started', { model: 'm' }), newEvent('agent.thinking', thought)],
       openMessageId: 'msg_1',
     });
     await interrupt(sessionId);
@@ -118,12 +107,12 @@ describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
     ]);
   });
 
-  it('gives every open call a result that says what is known of it', async () => {
+  it('gives every open call a result that states whether it was dispatched', async () => {
     const sessionId = await begin('count');
-    const turn = await claimOne(house);
-    const report = reporter(house, turn);
-    await report({ events: calling('msg_1', { id: 'sent' }, { id: 'unsent' }) });
-    await report({ events: [dispatching('sent', 1, turn.fence)] });
+    const turn = await claimTurn(system);
+    const report = createReporter(system, turn);
+    await report({ events: toolCallStep('msg_1', { id: 'sent' }, { id: 'unsent' }) });
+    await report({ events: [toolDispatched('sent', 1, turn.fence)] });
     await interrupt(sessionId);
     const results = await dataOf(sessionId, 'agent.tool_result');
     expect(results).toMatchObject([
@@ -132,69 +121,72 @@ describe.each(TRANSPORTS)('InterruptSession, %s', (transport) => {
     ]);
   });
 
-  it('goes on with the next message in the queue', async () => {
+  it('makes the next queued turn ready', async () => {
     const sessionId = await begin('one');
-    const turn = await claimOne(house);
-    await say(house, sessionId, 'two');
-    await say(house, sessionId, 'three');
+    const turn = await claimTurn(system);
+    await sendText(system, sessionId, 'two');
+    await sendText(system, sessionId, 'three');
     expect(await interrupt(sessionId)).toMatchObject({ status: 'pending', queuedTurns: 2 });
-    const next = await claimOne(house);
+    const next = await claimTurn(system);
     expect(next.turnId).not.toBe(turn.turnId);
     expect(next.messages.map(({ type }) => type)).toEqual(['user.message', 'user.message', 'user.message']);
   });
 
-  it('takes the first of the queue out of it when nothing runs yet', async () => {
+  it('cancels the first queued turn when no turn is in progress', async () => {
     const sessionId = await begin('one');
-    await say(house, sessionId, 'two');
+    await sendText(system, sessionId, 'two');
     expect(await interrupt(sessionId)).toMatchObject({ status: 'pending', queuedTurns: 1 });
     expect(await interrupt(sessionId)).toMatchObject({ status: 'idle', queuedTurns: 0 });
     expect(await dataOf(sessionId, 'turn.cancelled')).toMatchObject([
       { reason: 'interrupted' },
       { reason: 'interrupted' },
     ]);
-    expect(await claim(house)).toEqual([]);
+    expect(await claimTurns(system)).toEqual([]);
   });
 
-  it('stops a turn that sleeps after a failure', async () => {
+  it('interrupts a turn that sleeps after a failure', async () => {
     const sessionId = await begin('one');
-    const turn = await claimOne(house);
+    const turn = await claimTurn(system);
     const error = { code: 'model_overloaded', message: 'busy' };
-    await reporter(house, turn)({ outcome: { kind: { $case: 'retry', value: { error, delayMs: 60_000 } } } });
+    await createReporter(
+      system,
+      turn,
+    )({ outcome: { kind: { $case: 'retry', value: { error, delayMs: 60_000 } } } });
     expect(await interrupt(sessionId)).toMatchObject({ status: 'idle', queuedTurns: 0 });
     expect(await dataOf(sessionId, 'turn.interrupted')).toMatchObject([{ turn_id: turn.turnId, attempt: 1 }]);
     clock.advance(61_000);
-    expect(await claim(house)).toEqual([]);
+    expect(await claimTurns(system)).toEqual([]);
   });
 
-  it('does nothing where there is nothing to stop, and is refused to others', async () => {
-    const sessionId = await converse(house);
-    begun.push(sessionId);
+  it('changes nothing without a turn, and refuses other users', async () => {
+    const sessionId = await createConversation(system);
+    track(sessionId);
     expect(await interrupt(sessionId)).toMatchObject({ status: 'idle', lastSeq: 1 });
-    await expect(house.edge.interruptSession({ sessionId }, { caller: STRANGER })).rejects.toMatchObject({
+    await expect(system.edge.interruptSession({ sessionId }, { caller: STRANGER })).rejects.toMatchObject({
       code: 'SESSION_NOT_FOUND',
     });
   });
 
-  it('is what a message with busy_policy interrupt does first', async () => {
+  it('happens before a message with busy_policy interrupt is queued', async () => {
     const sessionId = await begin('one');
-    await reporter(house, await claimOne(house))(speaking('half a '));
-    await say(house, sessionId, 'stop, do this', 'interrupt');
+    await createReporter(system, await claimTurn(system))(unfinishedMessage('half a '));
+    await sendText(system, sessionId, 'stop, do this', 'interrupt');
     expect(await dataOf(sessionId, 'agent.message')).toMatchObject([
       { content: [{ text: 'half a ' }], finish_reason: 'interrupted' },
     ]);
-    expect((await claimOne(house)).messages).toHaveLength(3);
+    expect((await claimTurn(system)).messages).toHaveLength(3);
   });
 
-  it('is what such a message does to a turn that sleeps or has not begun, too', async () => {
+  it('happens to a sleeping and to a queued turn for a message with busy_policy interrupt', async () => {
     const sessionId = await begin('one');
     const error = { code: 'model_overloaded', message: 'busy' };
     const outcome = { kind: { $case: 'retry' as const, value: { error, delayMs: 60_000 } } };
-    await reporter(house, await claimOne(house))({ outcome });
-    const second = await say(house, sessionId, 'two', 'interrupt');
-    await say(house, sessionId, 'three', 'interrupt');
+    await createReporter(system, await claimTurn(system))({ outcome });
+    const second = await sendText(system, sessionId, 'two', 'interrupt');
+    await sendText(system, sessionId, 'three', 'interrupt');
     expect(await dataOf(sessionId, 'turn.interrupted')).toHaveLength(1);
     expect(await dataOf(sessionId, 'turn.cancelled')).toMatchObject([{ turn_id: second.turnId }]);
-    expect((await claimOne(house)).messages).toHaveLength(3);
-    expect(await claim(house)).toEqual([]);
+    expect((await claimTurn(system)).messages).toHaveLength(3);
+    expect(await claimTurns(system)).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { callableMethods } from '../../support/callable-methods.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { openTo } from '../../support/peers.ts';
-import { type House, openHouse } from './house.ts';
+import { openSystem, type SessionsSystem } from './system.ts';
 
-/** Who needs what. */
+/** The RPCs that each service needs. */
 const ALLOWED: Record<string, string[]> = {
   edge: [
     ...[
@@ -16,6 +16,7 @@ const ALLOWED: Record<string, string[]> = {
       'deleteSession',
     ],
     ...['sendMessage', 'listMessages', 'listTurns', 'getTurn', 'listEvents', 'follow', 'interruptSession'],
+    ...['releaseQueue', 'cancelTurn'],
     ...['forkSession', 'setAgentVersion', 'listApprovals', 'decideApproval'],
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],
@@ -28,18 +29,20 @@ const ALLOWED: Record<string, string[]> = {
   stranger: [],
 };
 
-describe.each(TRANSPORTS)('who may ask sessions what, %s', (transport) => {
-  let house: House;
+describe.each(TRANSPORTS)('authorization of calling services over %s', (transport) => {
+  let system: SessionsSystem;
   beforeAll(async () => {
-    house = await openHouse(transport);
+    system = await openSystem(transport);
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
-  it.each(Object.keys(ALLOWED))('lets %s call what it needs and nothing else', async (peer) => {
-    expect(await openTo(SessionsServiceDefinition, house.as(peer))).toEqual(ALLOWED[peer]?.toSorted());
+  it.each(Object.keys(ALLOWED))('lets %s call exactly the RPCs it needs', async (peer) => {
+    expect(await callableMethods(SessionsServiceDefinition, system.as(peer))).toEqual(
+      ALLOWED[peer]?.toSorted(),
+    );
   });
 
-  it('leaves nothing that nobody may call', () => {
+  it('lets at least one service call each RPC', () => {
     const called = new Set(Object.values(ALLOWED).flat());
     expect([...called].toSorted()).toEqual(Object.keys(SessionsServiceDefinition.methods).toSorted());
   });

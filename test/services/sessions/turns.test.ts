@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { passing } from '../../support/wait.ts';
+import { advanceUntil } from '../../support/wait.ts';
 import {
   AGENT,
   COMPLETED,
-  claim,
-  claimOne,
-  converse,
-  type House,
+  claimTurn,
+  claimTurns,
+  createConversation,
   journalOf,
   OWNER,
-  openHouse,
-  reportOn,
-  say,
-  send,
+  openSystem,
+  reportFor,
+  type SessionsSystem,
+  sendReports,
+  sendText,
   typesOf,
-} from './house.ts';
+} from './system.ts';
 
 const APPENDED = { errorCode: '', errorMessage: '' };
 const LOST = { errorCode: 'LEASE_LOST' };
@@ -28,19 +28,19 @@ const retry = (code: string, delayMs = 0) => ({
   kind: { $case: 'retry' as const, value: { error: { code, message: 'busy' }, delayMs } },
 });
 
-describe.each(TRANSPORTS)('turns, %s', (transport) => {
+describe.each(TRANSPORTS)('turns over %s', (transport) => {
   const clock = createFakeClock();
-  let house: House;
+  let system: SessionsSystem;
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
+    system = await openSystem(transport, { clock });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
   const statusOf = async (sessionId: string) =>
-    (await house.edge.getSession({ sessionId }, { caller: OWNER })).session;
+    (await system.edge.getSession({ sessionId }, { caller: OWNER })).session;
   const turnsOf = async (sessionId: string) =>
     (
-      await house.edge.listTurns(
+      await system.edge.listTurns(
         { sessionId, page: { limit: 50, cursor: '' }, unfinished: false },
         { caller: OWNER },
       )
@@ -48,16 +48,16 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
   /** Moves time until the sweeper has made the turn claimable again. */
   const claimAfter = (ms: number) => {
     clock.advance(ms);
-    return passing(
+    return advanceUntil(
       'the turn is ready again',
       () => clock.advance(300),
-      async () => (await claim(house, 1, 'rnr_2'))[0],
+      async () => (await claimTurns(system, 1, 'rnr_2'))[0],
     );
   };
 
-  it('are claimed with their messages, reported and finished once', async () => {
-    const sessionId = await converse(house, 'work');
-    const turn = await claimOne(house);
+  it('are claimed with their messages and completed once', async () => {
+    const sessionId = await createConversation(system, 'work');
+    const turn = await claimTurn(system);
     expect(turn).toMatchObject({
       sessionId,
       agentId: AGENT,
@@ -74,13 +74,13 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
     });
     const usage = { inputTokens: 3, outputTokens: 4, steps: 1, toolCalls: 0, activeMs: 1500 };
     const message = { type: 'agent.message', dataJson: '{"message_id":"msg_1","content":[]}' };
-    expect(await send(house, reportOn(turn, 1, { events: [delta('hi')], openMessageId: 'msg_1' }))).toEqual([
-      APPENDED,
-    ]);
-    expect(await send(house, reportOn(turn, 2, { events: [message], usage, outcome: COMPLETED }))).toEqual([
-      APPENDED,
-    ]);
-    expect(await send(house, reportOn(turn, 3, { outcome: COMPLETED }))).toMatchObject([LOST]);
+    expect(
+      await sendReports(system, reportFor(turn, 1, { events: [delta('hi')], openMessageId: 'msg_1' })),
+    ).toEqual([APPENDED]);
+    expect(
+      await sendReports(system, reportFor(turn, 2, { events: [message], usage, outcome: COMPLETED })),
+    ).toEqual([APPENDED]);
+    expect(await sendReports(system, reportFor(turn, 3, { outcome: COMPLETED }))).toMatchObject([LOST]);
     expect(await statusOf(sessionId)).toMatchObject({
       status: 'idle',
       stopReasonJson: '{"type":"end_turn"}',
@@ -90,7 +90,7 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
     expect(await turnsOf(sessionId)).toMatchObject([
       { turnId: turn.turnId, status: 'completed', attempt: 1, usage },
     ]);
-    expect(typesOf(await journalOf(house, sessionId))).toEqual([
+    expect(typesOf(await journalOf(system, sessionId))).toEqual([
       'session.created',
       'user.message',
       'turn.queued',
@@ -105,37 +105,39 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
   });
 
   it('run one at a time in a session, in the order of their messages', async () => {
-    const sessionId = await converse(house, 'one');
-    await say(house, sessionId, 'two');
-    await say(house, sessionId, 'three');
+    const sessionId = await createConversation(system, 'one');
+    await sendText(system, sessionId, 'two');
+    await sendText(system, sessionId, 'three');
     const order: string[] = [];
     for (let i = 0; i < 3; i++) {
-      const [turn, ...others] = await claim(house);
+      const [turn, ...others] = await claimTurns(system);
       expect(others).toEqual([]);
       if (!turn) throw new Error('no turn');
       const own = turn.messages
         .map((event) => JSON.parse(event.json))
         .find((event) => event.turn_id === turn.turnId);
       order.push(own.data.content[0].text);
-      await send(house, reportOn(turn, 1, { outcome: COMPLETED }));
+      await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
     }
     expect(order).toEqual(['one', 'two', 'three']);
     expect(await statusOf(sessionId)).toMatchObject({ status: 'idle', queuedTurns: 0 });
   });
 
-  it('are handed to one runner only, however many ask at once', async () => {
-    const made = await Promise.all(Array.from({ length: 30 }, (_, i) => converse(house, `parallel ${i}`)));
-    const claims = await Promise.all(
-      ['a', 'b', 'c', 'd', 'e'].map((name) => claim(house, 10, `rnr_${name}`)),
+  it('are claimed by one runner each when several claim at once', async () => {
+    const sessionIds = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => createConversation(system, `parallel ${i}`)),
     );
-    const rest = await claim(house, 100);
+    const claims = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => claimTurns(system, 10, `rnr_${name}`)),
+    );
+    const rest = await claimTurns(system, 100);
     const turns = [...claims.flat(), ...rest];
-    expect(turns.map((turn) => turn.sessionId).sort()).toEqual(made.sort());
-    await send(house, ...turns.map((turn) => reportOn(turn, 1, { outcome: COMPLETED })));
-    for (const sessionId of made) expect(await statusOf(sessionId)).toMatchObject({ status: 'idle' });
+    expect(turns.map((turn) => turn.sessionId).sort()).toEqual(sessionIds.sort());
+    await sendReports(system, ...turns.map((turn) => reportFor(turn, 1, { outcome: COMPLETED })));
+    for (const sessionId of sessionIds) expect(await statusOf(sessionId)).toMatchObject({ status: 'idle' });
   });
 
-  it('prefer those a person waits for', async () => {
+  it('are claimed interactive before triggered', async () => {
     const invocation = {
       deploymentId: 'dep_01M7XYC91CC5TE06JQWDWRTJVD',
       agentId: AGENT,
@@ -145,45 +147,45 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
       bodyBytes: 4,
       sourceAddress: '::1',
     };
-    await house.deployments.createSession({ ...invocation, invocationId: 'inv_01M7XYC91CC5TE06JQWDWRTJVX' });
-    const sessionId = await converse(house, 'human');
-    const first = await claimOne(house);
-    const second = await claimOne(house);
+    await system.deployments.createSession({ ...invocation, invocationId: 'inv_01M7XYC91CC5TE06JQWDWRTJVX' });
+    const sessionId = await createConversation(system, 'human');
+    const first = await claimTurn(system);
+    const second = await claimTurn(system);
     expect([first.sessionId, second.sessionId]).toEqual([sessionId, 'ses_01M7XYC91CC5TE06JQWDWRTJVX']);
-    await send(
-      house,
-      reportOn(first, 1, { outcome: COMPLETED }),
-      reportOn(second, 1, { outcome: COMPLETED }),
+    await sendReports(
+      system,
+      reportFor(first, 1, { outcome: COMPLETED }),
+      reportFor(second, 1, { outcome: COMPLETED }),
     );
   });
 
   it('append a repeated report once', async () => {
-    const sessionId = await converse(house, 'again');
-    const turn = await claimOne(house);
-    const report = reportOn(turn, 1, { events: [delta('once')] });
-    expect(await send(house, report)).toEqual([APPENDED]);
-    expect(await send(house, report)).toEqual([APPENDED]);
-    await send(house, reportOn(turn, 2, { outcome: COMPLETED }));
-    const deltas = typesOf(await journalOf(house, sessionId)).filter(
+    const sessionId = await createConversation(system, 'again');
+    const turn = await claimTurn(system);
+    const report = reportFor(turn, 1, { events: [delta('once')] });
+    expect(await sendReports(system, report)).toEqual([APPENDED]);
+    expect(await sendReports(system, report)).toEqual([APPENDED]);
+    await sendReports(system, reportFor(turn, 2, { outcome: COMPLETED }));
+    const deltas = typesOf(await journalOf(system, sessionId)).filter(
       (type) => type === 'agent.message_delta',
     );
     expect(deltas).toHaveLength(1);
   });
 
-  it('go to another runner when the lease runs out, and the late one is refused', async () => {
-    const sessionId = await converse(house, 'lost');
-    const first = await claimOne(house);
-    await send(house, reportOn(first, 1, { events: [delta('half')], openMessageId: 'msg_1' }));
+  it('are claimed by another runner when the lease expires, and late reports are refused', async () => {
+    const sessionId = await createConversation(system, 'lost');
+    const first = await claimTurn(system);
+    await sendReports(system, reportFor(first, 1, { events: [delta('half')], openMessageId: 'msg_1' }));
     const second = await claimAfter(16_000);
     expect(second).toMatchObject({ turnId: first.turnId, attempt: 2 });
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(
-      await send(house, reportOn(first, 2, { events: [delta('late')], outcome: COMPLETED })),
+      await sendReports(system, reportFor(first, 2, { events: [delta('late')], outcome: COMPLETED })),
     ).toMatchObject([LOST]);
-    const renewed = await house.runner.renewLeases({ runnerId: 'rnr_1', leases: [first] });
+    const renewed = await system.runner.renewLeases({ runnerId: 'rnr_1', leases: [first] });
     expect(renewed.lostTurnIds).toEqual([first.turnId]);
-    await send(house, reportOn(second, 1, { outcome: COMPLETED }));
-    const types = typesOf(await journalOf(house, sessionId));
+    await sendReports(system, reportFor(second, 1, { outcome: COMPLETED }));
+    const types = typesOf(await journalOf(system, sessionId));
     expect(types.slice(6)).toEqual([
       'agent.message_delta',
       'agent.message_discarded',
@@ -195,29 +197,30 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
     ]);
   });
 
-  it('stay with a runner that renews', async () => {
-    await converse(house, 'long');
-    const turn = await claimOne(house);
+  it('keep their lease while the runner renews it', async () => {
+    await createConversation(system, 'long');
+    const turn = await claimTurn(system);
     for (let i = 0; i < 4; i++) {
       clock.advance(10_000);
-      expect(await house.runner.renewLeases({ runnerId: 'rnr_1', leases: [turn] })).toEqual({
+      expect(await system.runner.renewLeases({ runnerId: 'rnr_1', leases: [turn] })).toEqual({
         lostTurnIds: [],
+        unextendedTurnIds: [],
       });
     }
-    expect(await send(house, reportOn(turn, 1, { outcome: COMPLETED }))).toEqual([APPENDED]);
+    expect(await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }))).toEqual([APPENDED]);
   });
 
-  it('sleep after a failure that may pass, and fail when it does not', async () => {
-    const sessionId = await converse(house, 'flaky');
-    let turn = await claimOne(house);
+  it('sleep after a retryable failure and fail with retries_exhausted when retries are spent', async () => {
+    const sessionId = await createConversation(system, 'flaky');
+    let turn = await claimTurn(system);
     for (const delayMs of [5_000, 0]) {
-      await send(house, reportOn(turn, 1, { outcome: retry('model_overloaded', delayMs) }));
+      await sendReports(system, reportFor(turn, 1, { outcome: retry('model_overloaded', delayMs) }));
       expect(await statusOf(sessionId)).toMatchObject({ status: 'rescheduling', currentTurnId: '' });
-      expect(await claim(house)).toEqual([]);
+      expect(await claimTurns(system)).toEqual([]);
       turn = await claimAfter(delayMs);
     }
     expect(turn.attempt).toBe(3);
-    await send(house, reportOn(turn, 1, { outcome: retry('model_overloaded') }));
+    await sendReports(system, reportFor(turn, 1, { outcome: retry('model_overloaded') }));
     expect(await statusOf(sessionId)).toMatchObject({
       status: 'idle',
       stopReasonJson: '{"type":"retries_exhausted"}',
@@ -225,7 +228,7 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
     expect(await turnsOf(sessionId)).toMatchObject([
       { status: 'failed', errorJson: '{"code":"model_overloaded","message":"busy"}' },
     ]);
-    const errors = (await journalOf(house, sessionId)).filter((event) => event.type === 'session.error');
+    const errors = (await journalOf(system, sessionId)).filter((event) => event.type === 'session.error');
     expect(errors.map((event) => JSON.parse(event.json).data.retry_status)).toEqual([
       'retrying',
       'retrying',
@@ -233,72 +236,89 @@ describe.each(TRANSPORTS)('turns, %s', (transport) => {
     ]);
   });
 
-  it('come back at once from a runner that stops, without counting as a failure', async () => {
-    await converse(house, 'handed back');
-    const turn = await claimOne(house);
-    await send(house, reportOn(turn, 1, { outcome: retry('runner_stopping', 1) }));
-    const again = await claimOne(house, 'rnr_2');
-    expect(again).toMatchObject({ turnId: turn.turnId, attempt: 2 });
-    await send(house, reportOn(again, 1, { outcome: COMPLETED }));
+  it('have the stop reason failed when they fail without a retry', async () => {
+    const sessionId = await createConversation(system, 'refused');
+    const error = { code: 'model_bad_request', message: 'no' };
+    const outcome = { kind: { $case: 'failed' as const, value: { error } } };
+    await sendReports(system, reportFor(await claimTurn(system), 1, { outcome }));
+    expect(await statusOf(sessionId)).toMatchObject({ status: 'idle', stopReasonJson: '{"type":"failed"}' });
+    const errors = (await journalOf(system, sessionId)).filter((event) => event.type === 'session.error');
+    expect(errors.map((event) => JSON.parse(event.json).data.retry_status)).toEqual(['terminal']);
   });
 
-  it('end interrupted when a message asks for it', async () => {
-    const sessionId = await converse(house, 'slow');
-    const turn = await claimOne(house);
-    await say(house, sessionId, 'stop, do this', 'interrupt');
-    expect(await send(house, reportOn(turn, 1, { outcome: COMPLETED }))).toMatchObject([LOST]);
-    const next = await claimOne(house);
-    await send(house, reportOn(next, 1, { outcome: COMPLETED }));
+  it('are ready at once when a stopping runner returns them, without counting a failure', async () => {
+    await createConversation(system, 'handed back');
+    const turn = await claimTurn(system);
+    await sendReports(system, reportFor(turn, 1, { outcome: retry('runner_stopping', 1) }));
+    const again = await claimTurn(system, 'rnr_2');
+    expect(again).toMatchObject({ turnId: turn.turnId, attempt: 2 });
+    await sendReports(system, reportFor(again, 1, { outcome: COMPLETED }));
+  });
+
+  it('are interrupted by a message with busy_policy interrupt', async () => {
+    const sessionId = await createConversation(system, 'slow');
+    const turn = await claimTurn(system);
+    await sendText(system, sessionId, 'stop, do this', 'interrupt');
+    expect(await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }))).toMatchObject([LOST]);
+    const next = await claimTurn(system);
+    await sendReports(system, reportFor(next, 1, { outcome: COMPLETED }));
     expect(await turnsOf(sessionId)).toMatchObject([{ status: 'interrupted' }, { status: 'completed' }]);
   });
 
-  it('end with their session when it is deleted', async () => {
-    const sessionId = await converse(house, 'doomed');
-    const turn = await claimOne(house);
-    await say(house, sessionId, 'waiting');
-    await house.edge.deleteSession({ sessionId }, { caller: OWNER });
-    expect(await send(house, reportOn(turn, 1, { events: [delta('x')] }))).toMatchObject([LOST]);
-    expect(await claim(house)).toEqual([]);
+  it('end when their session is deleted', async () => {
+    const sessionId = await createConversation(system, 'doomed');
+    const turn = await claimTurn(system);
+    await sendText(system, sessionId, 'waiting');
+    await system.edge.deleteSession({ sessionId }, { caller: OWNER });
+    expect(await sendReports(system, reportFor(turn, 1, { events: [delta('x')] }))).toMatchObject([LOST]);
+    expect(await claimTurns(system)).toEqual([]);
   });
 
-  it('may not report what only the service itself writes', async () => {
-    const sessionId = await converse(house, 'forger');
-    const turn = await claimOne(house);
+  it('may not report event types that only the service writes', async () => {
+    const sessionId = await createConversation(system, 'forger');
+    const turn = await claimTurn(system);
     const forged = { type: 'session.status_idle', dataJson: '{}' };
     const broken = { type: 'agent.message', dataJson: '{"a":\n1}' };
-    expect(await send(house, reportOn(turn, 1, { events: [forged] }))).toMatchObject([
+    expect(await sendReports(system, reportFor(turn, 1, { events: [forged] }))).toMatchObject([
       { errorCode: 'INVALID_REQUEST' },
     ]);
-    expect(await send(house, reportOn(turn, 1, { events: [broken] }))).toMatchObject([
+    expect(await sendReports(system, reportFor(turn, 1, { events: [broken] }))).toMatchObject([
       { errorCode: 'INVALID_REQUEST' },
     ]);
-    await send(house, reportOn(turn, 1, { outcome: COMPLETED }));
-    expect(typesOf(await journalOf(house, sessionId)).at(-1)).toBe('session.status_idle');
+    await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
+    expect(typesOf(await journalOf(system, sessionId)).at(-1)).toBe('session.status_idle');
   });
 
-  it('do not suffer from a neighbour in the same call whose data is not JSON', async () => {
-    await Promise.all([converse(house, 'good'), converse(house, 'bad')]);
-    const [good, bad] = await claim(house);
+  it('are reported although another report of the same RPC is not valid JSON', async () => {
+    await Promise.all([createConversation(system, 'good'), createConversation(system, 'bad')]);
+    const [good, bad] = await claimTurns(system);
     if (!good || !bad) throw new Error('two turns');
-    const results = await send(
-      house,
-      reportOn(bad, 1, { events: [{ type: 'agent.message', dataJson: '{"open' }] }),
-      reportOn(good, 1, { events: [delta('fine')] }),
+    const results = await sendReports(
+      system,
+      reportFor(bad, 1, { events: [{ type: 'agent.message', dataJson: '{"open' }] }),
+      reportFor(good, 1, { events: [delta('fine')] }),
     );
     expect(results[0]?.errorCode).not.toBe('');
     expect(results[1]).toEqual(APPENDED);
-    await send(house, reportOn(bad, 1, { outcome: COMPLETED }), reportOn(good, 2, { outcome: COMPLETED }));
+    await sendReports(
+      system,
+      reportFor(bad, 1, { outcome: COMPLETED }),
+      reportFor(good, 2, { outcome: COMPLETED }),
+    );
   });
 });
 
 describe('turns of one agent', () => {
-  it('wait when as many as allowed are running', async () => {
-    await using house = await openHouse('in process', {}, { maxTurnsPerAgent: 2 });
-    await Promise.all([1, 2, 3].map((i) => converse(house, `${i}`)));
-    const running = await claim(house);
+  it('wait while SERVICE_AGENT_MAX_RUNNING_TURNS turns are in progress', async () => {
+    await using system = await openSystem('in process', {}, { maxTurnsPerAgent: 2 });
+    await Promise.all([1, 2, 3].map((i) => createConversation(system, `${i}`)));
+    const running = await claimTurns(system);
     expect(running).toHaveLength(2);
-    expect(await claim(house)).toEqual([]);
-    await send(house, ...running.slice(0, 1).map((turn) => reportOn(turn, 1, { outcome: COMPLETED })));
-    expect(await claim(house)).toHaveLength(1);
+    expect(await claimTurns(system)).toEqual([]);
+    await sendReports(
+      system,
+      ...running.slice(0, 1).map((turn) => reportFor(turn, 1, { outcome: COMPLETED })),
+    );
+    expect(await claimTurns(system)).toHaveLength(1);
   });
 });

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileEvent } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { passing } from '../../support/wait.ts';
+import { advanceUntil } from '../../support/wait.ts';
 import {
   COMPLETED,
-  claimOne,
-  converse,
+  claimTurn,
+  createConversation,
   journalOf,
   OWNER,
-  openHouse,
-  reportOn,
+  openSystem,
+  reportFor,
   STRANGER,
-  say,
-  send,
-} from './house.ts';
+  sendReports,
+  sendText,
+} from './system.ts';
 
-describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
-  let house: Awaited<ReturnType<typeof openHouse>>;
+describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
+  let system: Awaited<ReturnType<typeof openSystem>>;
   const clock = createFakeClock();
   beforeAll(async () => {
-    house = await openHouse(transport, { clock });
+    system = await openSystem(transport, { clock });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => system[Symbol.asyncDispose]());
 
   const eventOf = (seq: number, path = `file-${seq}`, userId = ''): FileEvent => ({
     seq,
@@ -33,15 +33,15 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
   });
 
   const append = (sessionId: string, ...events: FileEvent[]) =>
-    house.files.appendFileEvents({ sessionId, events });
+    system.files.appendFileEvents({ sessionId, events });
 
   async function filesOf(sessionId: string) {
-    const events = await journalOf(house, sessionId);
+    const events = await journalOf(system, sessionId);
     return events.filter(({ type }) => type.startsWith('file.')).map(({ json }) => JSON.parse(json));
   }
 
   async function fork(sessionId: string, afterSeq: number): Promise<string> {
-    const { session } = await house.edge.forkSession(
+    const { session } = await system.edge.forkSession(
       { sessionId, afterSeq, idempotencyKey: '' },
       { caller: OWNER },
     );
@@ -49,47 +49,47 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
   }
 
   const lastSeqOf = async (sessionId: string) =>
-    (await house.edge.getSession({ sessionId }, { caller: OWNER })).session?.lastSeq ?? 0;
+    (await system.edge.getSession({ sessionId }, { caller: OWNER })).session?.lastSeq ?? 0;
 
   describe('LocateWorkspace', () => {
-    it('tells whoever may see the session whose it is', async () => {
-      const sessionId = await converse(house);
-      const place = await house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER });
+    it('returns the owner to a user who may read the session', async () => {
+      const sessionId = await createConversation(system);
+      const place = await system.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER });
       expect(place).toEqual({ ownerId: OWNER.userId, assistantId: '', readOnly: false, foreign: false });
-      const foreign = house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: STRANGER });
+      const foreign = system.files.locateWorkspace({ sessionId, lease: undefined }, { caller: STRANGER });
       await expect(foreign).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     });
 
-    it('says that an archived one can only be read, and knows nothing of a deleted one', async () => {
-      const sessionId = await converse(house);
-      await house.edge.archiveSession({ sessionId }, { caller: OWNER });
+    it('says that an archived session is read-only and refuses a deleted one', async () => {
+      const sessionId = await createConversation(system);
+      await system.edge.archiveSession({ sessionId }, { caller: OWNER });
       expect(
-        await house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER }),
+        await system.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER }),
       ).toMatchObject({
         readOnly: true,
       });
-      await house.edge.deleteSession({ sessionId }, { caller: OWNER });
-      const asked = house.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER });
-      await expect(asked).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      await system.edge.deleteSession({ sessionId }, { caller: OWNER });
+      const locating = system.files.locateWorkspace({ sessionId, lease: undefined }, { caller: OWNER });
+      await expect(locating).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     });
 
-    it('tells the holder of a turn, and nobody after it', async () => {
-      await converse(house, 'hello');
-      const turn = await claimOne(house);
+    it('returns the owner to the runner that holds the turn, until the turn ends', async () => {
+      await createConversation(system, 'hello');
+      const turn = await claimTurn(system);
       const { sessionId, turnId, fence } = turn;
       const locate = (lease = { sessionId, turnId, fence }) =>
-        house.files.locateWorkspace({ sessionId, lease });
+        system.files.locateWorkspace({ sessionId, lease });
       expect(await locate()).toMatchObject({ ownerId: OWNER.userId });
       const older = locate({ sessionId, turnId, fence: fence - 1 });
       await expect(older).rejects.toMatchObject({ code: 'LEASE_LOST' });
-      await send(house, reportOn(turn, 1, { outcome: COMPLETED }));
+      await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
       await expect(locate()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     });
   });
 
   describe('AppendFileEvents', () => {
-    it('puts changes into the journal, each once, in the name of who made them', async () => {
-      const sessionId = await converse(house);
+    it('appends each change once, with the user or agent as the actor', async () => {
+      const sessionId = await createConversation(system);
       await append(sessionId, eventOf(1, 'a', OWNER.userId), eventOf(2, 'b'));
       await append(sessionId, eventOf(2, 'b'), eventOf(3, 'c'));
       await append(sessionId, eventOf(1, 'a'));
@@ -99,26 +99,26 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
       expect(files[0]).toMatchObject({ type: 'file.created', created_at: '2026-11-21T10:00:00.000Z' });
     });
 
-    it('appends each once though many say it at the same time', async () => {
-      const sessionId = await converse(house);
+    it('appends each change once for concurrent requests', async () => {
+      const sessionId = await createConversation(system);
       const events = [1, 2, 3, 4, 5].map((seq) => eventOf(seq));
       await Promise.all(Array.from({ length: 8 }, () => append(sessionId, ...events)));
       expect((await filesOf(sessionId)).map(({ data }) => data.workspace_version)).toEqual([1, 2, 3, 4, 5]);
     });
 
-    it('says that a session is gone', async () => {
-      const sessionId = await converse(house);
-      await house.edge.deleteSession({ sessionId }, { caller: OWNER });
+    it('says that the session is deleted', async () => {
+      const sessionId = await createConversation(system);
+      await system.edge.deleteSession({ sessionId }, { caller: OWNER });
       expect(await append(sessionId, eventOf(1))).toEqual({ gone: true });
     });
   });
 
   describe('ForkSession', () => {
-    it('takes the workspace as it is now when nothing has happened since', async () => {
-      const sessionId = await converse(house);
+    it('forks the current workspace when the session has not moved on', async () => {
+      const sessionId = await createConversation(system);
       await append(sessionId, eventOf(1));
       const forked = await fork(sessionId, await lastSeqOf(sessionId));
-      expect(house.asked.forked.at(-1)).toEqual({
+      expect(system.neighbourCalls.forked.at(-1)).toEqual({
         fromSessionId: sessionId,
         toSessionId: forked,
         version: undefined,
@@ -126,13 +126,13 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
       expect((await filesOf(forked)).map(({ data }) => data.path)).toEqual(['file-1']);
     });
 
-    it('takes the workspace as it was at an earlier checkpoint', async () => {
-      const sessionId = await converse(house);
+    it('forks the workspace version of an earlier checkpoint', async () => {
+      const sessionId = await createConversation(system);
       await append(sessionId, eventOf(1));
       const early = await lastSeqOf(sessionId);
       await append(sessionId, eventOf(2));
-      await say(house, sessionId, 'hello');
-      const turn = await claimOne(house);
+      await sendText(system, sessionId, 'hello');
+      const turn = await claimTurn(system);
       const use = { tool_use_id: 'call_1', name: 'bash', input: {}, evaluated_permission: 'allow' };
       const result = {
         tool_use_id: 'call_1',
@@ -145,56 +145,83 @@ describe.each(TRANSPORTS)('workspaces of sessions, %s', (transport) => {
         { type: 'agent.tool_use', dataJson: JSON.stringify(use) },
         { type: 'agent.tool_result', dataJson: JSON.stringify(result) },
       ];
-      await send(house, reportOn(turn, 1, { events }));
+      await sendReports(system, reportFor(turn, 1, { events }));
       const late = await lastSeqOf(sessionId);
-      await send(house, reportOn(turn, 2, { outcome: COMPLETED }));
+      await sendReports(system, reportFor(turn, 2, { outcome: COMPLETED }));
       await append(sessionId, eventOf(8));
 
       await fork(sessionId, early);
-      expect(house.asked.forked.at(-1)?.version).toBe(1);
+      expect(system.neighbourCalls.forked.at(-1)?.version).toBe(1);
       const forked = await fork(sessionId, late);
-      expect(house.asked.forked.at(-1)?.version).toBe(7);
+      expect(system.neighbourCalls.forked.at(-1)?.version).toBe(7);
       const again = await fork(forked, (await lastSeqOf(forked)) - 1);
-      expect(house.asked.forked.at(-1)).toMatchObject({ fromSessionId: forked, toSessionId: again });
+      expect(system.neighbourCalls.forked.at(-1)).toMatchObject({
+        fromSessionId: forked,
+        toSessionId: again,
+      });
     });
 
-    it('leaves no workspace behind for a fork that was made before', async () => {
-      const sessionId = await converse(house);
+    it('forks the workspace of the checkpoint when the session moves on during the fork', async () => {
+      const sessionId = await createConversation(system);
+      await append(sessionId, eventOf(1));
+      const lastSeq = await lastSeqOf(sessionId);
+      let moved = false;
+      system.neighbourCalls.beforeFork = async () => {
+        if (moved) return;
+        moved = true;
+        await append(sessionId, eventOf(2));
+      };
+      try {
+        const before = system.neighbourCalls.forked.length;
+        const forked = await fork(sessionId, lastSeq);
+        const requests = system.neighbourCalls.forked.slice(before);
+        expect(requests.map(({ version }) => version)).toEqual([undefined, 1]);
+        expect(requests.at(-1)?.toSessionId).toBe(forked);
+        expect(system.neighbourCalls.deleted).toContain(requests[0]?.toSessionId);
+        expect((await filesOf(forked)).map(({ data }) => data.path)).toEqual(['file-1']);
+      } finally {
+        system.neighbourCalls.beforeFork = undefined;
+        system.neighbourCalls.deleted.length = 0;
+      }
+    });
+
+    it('deletes the forked workspace when the idempotency key was used before', async () => {
+      const sessionId = await createConversation(system);
       const request = { sessionId, afterSeq: 1, idempotencyKey: `fork-${sessionId}` };
-      const first = await house.edge.forkSession(request, { caller: OWNER });
-      const second = await house.edge.forkSession(request, { caller: OWNER });
+      const first = await system.edge.forkSession(request, { caller: OWNER });
+      const second = await system.edge.forkSession(request, { caller: OWNER });
       expect(second.session?.sessionId).toBe(first.session?.sessionId);
-      expect(house.asked.deleted).toEqual([house.asked.forked.at(-1)?.toSessionId]);
+      expect(system.neighbourCalls.deleted).toEqual([system.neighbourCalls.forked.at(-1)?.toSessionId]);
     });
   });
 
-  it('go although one that was deleted before cannot go yet', async () => {
-    const [stuck, other] = [await converse(house), await converse(house)];
-    house.asked.stuck = stuck;
-    for (const sessionId of [stuck, other]) await house.edge.deleteSession({ sessionId }, { caller: OWNER });
+  it('are erased although an earlier one cannot be deleted', async () => {
+    const [stuck, other] = [await createConversation(system), await createConversation(system)];
+    system.neighbourCalls.undeletableWorkspace = stuck;
+    for (const sessionId of [stuck, other]) await system.edge.deleteSession({ sessionId }, { caller: OWNER });
     clock.advance(3_601_000);
     const erased = async (sessionId: string) => {
-      await passing(
+      await advanceUntil(
         'the session is erased',
         () => clock.advance(60_000),
-        async () => house.asked.deleted.includes(sessionId),
+        async () => system.neighbourCalls.deleted.includes(sessionId),
       );
     };
     await erased(other);
-    expect(house.asked.deleted).not.toContain(stuck);
-    house.asked.stuck = undefined;
+    expect(system.neighbourCalls.deleted).not.toContain(stuck);
+    system.neighbourCalls.undeletableWorkspace = undefined;
     await erased(stuck);
   });
 
-  it('go when their sessions are erased', async () => {
-    const sessionId = await converse(house);
+  it('are deleted when their sessions are erased', async () => {
+    const sessionId = await createConversation(system);
     await append(sessionId, eventOf(1));
-    await house.edge.deleteSession({ sessionId }, { caller: OWNER });
+    await system.edge.deleteSession({ sessionId }, { caller: OWNER });
     clock.advance(3_601_000);
-    await passing(
+    await advanceUntil(
       'the session is erased',
       () => clock.advance(250),
-      async () => house.asked.deleted.includes(sessionId),
+      async () => system.neighbourCalls.deleted.includes(sessionId),
     );
   });
 });

@@ -6,35 +6,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Api, createApi } from '../api.ts';
-import { isRoot } from '../ordinary.ts';
+import { isRoot } from '../unprivileged-user.ts';
 import { until } from '../wait.ts';
-import type { MachineOrders } from './machine.ts';
+import type { MachineConfig } from './isolated-machine.ts';
 
 const MAIN = fileURLToPath(new URL('../../../services/main.ts', import.meta.url));
 const PORT = 8080;
 const START_MS = 60_000;
 
-/** The whole system as one program on a machine of its own, and an internet that is only there for it. */
-export interface Inland extends AsyncDisposable {
+/** The whole system as one program on an isolated machine, with a simulated internet. */
+export interface IsolatedSystem extends AsyncDisposable {
   api: Api;
-  /** The hosts for which the servers of the internet were asked, request by request. */
-  asked: string[];
+  /** The Host header of each request to the remote servers, in order. */
+  requestedHosts: string[];
 }
 
 /**
- * Starts the program where each of `names` has its address and, but for loopback and the machine's own `address`,
- * a server on port 80 answers there, be it a public address or none of anybody's.
+ * Starts the program on a machine where each of `names` resolves to its address. A server answers on port 80 of each of these
+ * addresses, public or private, except loopback and the machine's own `address`.
  */
-export async function openInland(names: Record<string, string>, address: string): Promise<Inland> {
+export async function openIsolatedSystem(
+  names: Record<string, string>,
+  address: string,
+): Promise<IsolatedSystem> {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'ahs-inland-'));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
-  const orders: MachineOrders = {
+  const config: MachineConfig = {
     names,
     address,
     hostsFile: join(directory, 'hosts'),
-    // Whoever had to become root for the network is nobody special again.
+    // The user namespace that grants network rights also grants root; drop it again.
     command: [...(isRoot ? [] : ownUser()), process.execPath, MAIN],
     env: {
       PATH,
@@ -45,10 +48,15 @@ export async function openInland(names: Record<string, string>, address: string)
     },
     port: PORT,
   };
-  const apart = ['--net', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])];
+  const namespaces = ['--net', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])];
   const machine = spawn(
     'unshare',
-    [...apart, process.execPath, join(import.meta.dirname, 'machine.ts'), JSON.stringify(orders)],
+    [
+      ...namespaces,
+      process.execPath,
+      join(import.meta.dirname, 'isolated-machine.ts'),
+      JSON.stringify(config),
+    ],
     { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   );
   let output = '';
@@ -57,10 +65,10 @@ export async function openInland(names: Record<string, string>, address: string)
       output += chunk;
     });
   let isReady = false;
-  const asked: string[] = [];
-  machine.on('message', (told: { asked?: string; ready?: boolean }) => {
-    if (told.asked !== undefined) asked.push(told.asked);
-    isReady ||= told.ready === true;
+  const requestedHosts: string[] = [];
+  machine.on('message', (message: { requestedHost?: string; ready?: boolean }) => {
+    if (message.requestedHost !== undefined) requestedHosts.push(message.requestedHost);
+    isReady ||= message.ready === true;
   });
   const exited = once(machine, 'close');
   let ended = false;
@@ -72,17 +80,17 @@ export async function openInland(names: Record<string, string>, address: string)
     await exited;
   });
   const alive = () => {
-    if (ended) throw new Error(`the machine has ended: ${output}`);
+    if (ended) throw new Error(`the machine has exited: ${output}`);
     return true;
   };
-  await until('the machine is there', () => alive() && isReady);
+  await until('the machine has started', () => alive() && isReady);
 
-  const door = createServer().listen(0, '127.0.0.1');
-  await once(door, 'listening');
-  const { port } = door.address() as AddressInfo;
-  await new Promise<void>((resolve) => machine.send('door', door, undefined, () => resolve()));
-  // From here on the machine alone takes what comes.
-  door.close();
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  await new Promise<void>((resolve) => machine.send('listener', listener, undefined, () => resolve()));
+  // From here on only the machine accepts connections.
+  listener.close();
   const api = createApi(`http://127.0.0.1:${port}`);
   await until(
     'the program is ready',
@@ -90,7 +98,7 @@ export async function openInland(names: Record<string, string>, address: string)
     START_MS,
   );
   const stack = opened.move();
-  return { api, asked, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { api, requestedHosts, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 function ownUser(): string[] {

@@ -1,17 +1,25 @@
-import { frame, pieces, type Said, type Speech, type Wire } from './wire.ts';
+import {
+  chunksOf,
+  frame,
+  type MessageContent,
+  type OutputPart,
+  type ProviderProtocol,
+  type StreamedResponse,
+  textsIn,
+} from './protocol.ts';
 
 const MODEL = 'claude-sonnet-4-5';
 const KEY = 'sk-ant-0123456789-test';
 
 /** https://docs.claude.com/en/docs/build-with-claude/streaming */
-export const anthropic: Wire = {
+export const anthropic: ProviderProtocol = {
   name: 'anthropic',
   model: `anthropic/${MODEL}`,
   path: '/v1/messages',
   key: KEY,
   credential: ['x-api-key', KEY],
   settings: (url) => ({ anthropicApiKey: KEY, anthropicBaseUrl: `${url}/v1` }),
-  beginning: ({ says, tokens }) => [
+  streamStart: ({ parts, tokens }) => [
     event({
       type: 'message_start',
       message: {
@@ -26,18 +34,32 @@ export const anthropic: Wire = {
       },
     }),
     event({ type: 'ping' }),
-    ...says.flatMap(block),
+    ...parts.flatMap(block),
   ],
-  ending: (speech) => [
+  streamEnd: (response) => [
     event({
       type: 'message_delta',
-      delta: { stop_reason: reason(speech), stop_sequence: null },
-      usage: { output_tokens: speech.tokens?.output ?? 1 },
+      delta: { stop_reason: reason(response), stop_sequence: null },
+      usage: { output_tokens: response.tokens?.output ?? 1 },
     }),
     event({ type: 'message_stop' }),
   ],
-  trouble: (trouble) => event({ type: 'error', error: ERRORS[trouble] }),
-  refusal: ({ kind: type, message }) => ({ type: 'error', error: { type, message }, request_id: 'req_test' }),
+  streamError: (fault) => event({ type: 'error', error: ERRORS[fault] }),
+  errorBody: ({ kind: type, message }) => ({
+    type: 'error',
+    error: { type, message },
+    request_id: 'req_test',
+  }),
+  problem({ messages }) {
+    for (const [index, { content }] of (messages as { content: MessageContent }[]).entries()) {
+      if (content?.length === 0) return `messages.${index}: user messages must have non-empty content`;
+      const texts = textsIn(content);
+      if (texts.includes('')) return 'messages: text content blocks must be non-empty';
+      if (texts.some((text) => text.trim() === ''))
+        return 'messages: text content blocks must contain non-whitespace text';
+    }
+    return undefined;
+  },
 };
 
 const ERRORS = {
@@ -53,13 +75,13 @@ function event(data: { type: string; [name: string]: unknown }): string {
   return frame(data, data.type);
 }
 
-function reason({ says, ends }: Speech): string {
-  if (ends === 'length') return 'max_tokens';
-  return says.some((said) => 'call' in said) ? 'tool_use' : 'end_turn';
+function reason({ parts, finishReason }: StreamedResponse): string {
+  if (finishReason === 'length') return 'max_tokens';
+  return parts.some((part) => 'call' in part) ? 'tool_use' : 'end_turn';
 }
 
-function block(said: Said, index: number): string[] {
-  const { begins, deltas } = contentOf(said);
+function block(part: OutputPart, index: number): string[] {
+  const { begins, deltas } = contentOf(part);
   return [
     event({ type: 'content_block_start', index, content_block: begins }),
     ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
@@ -67,17 +89,17 @@ function block(said: Said, index: number): string[] {
   ];
 }
 
-function contentOf(said: Said): { begins: object; deltas: object[] } {
-  if ('text' in said) {
-    const deltas = pieces(said.text).map((text) => ({ type: 'text_delta', text }));
+function contentOf(part: OutputPart): { begins: object; deltas: object[] } {
+  if ('text' in part) {
+    const deltas = chunksOf(part.text).map((text) => ({ type: 'text_delta', text }));
     return { begins: { type: 'text', text: '' }, deltas };
   }
-  if ('call' in said) {
-    const deltas = pieces(said.input).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
-    return { begins: { type: 'tool_use', id: said.call, name: said.name, input: {} }, deltas };
+  if ('call' in part) {
+    const deltas = chunksOf(part.input).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+    return { begins: { type: 'tool_use', id: part.call, name: part.name, input: {} }, deltas };
   }
-  if (said.thought === '') return { begins: { type: 'redacted_thinking', data: said.seal }, deltas: [] };
-  const deltas = pieces(said.thought).map((thinking) => ({ type: 'thinking_delta', thinking }));
-  const signature = { type: 'signature_delta', signature: said.seal };
+  if (part.thought === '') return { begins: { type: 'redacted_thinking', data: part.seal }, deltas: [] };
+  const deltas = chunksOf(part.thought).map((thinking) => ({ type: 'thinking_delta', thinking }));
+  const signature = { type: 'signature_delta', signature: part.seal };
   return { begins: { type: 'thinking', thinking: '', signature: '' }, deltas: [...deltas, signature] };
 }

@@ -1,10 +1,18 @@
-import { frame, pieces, type Said, type Speech, type Wire } from './wire.ts';
+import {
+  chunksOf,
+  frame,
+  type MessageContent,
+  type OutputPart,
+  type ProviderProtocol,
+  type StreamedResponse,
+  textsIn,
+} from './protocol.ts';
 
 const MODEL = 'meta-llama/Llama-3.1-8B';
 const KEY = 'gsk-0123456789-test';
 
-/** https://platform.openai.com/docs/api-reference/chat-streaming, as servers of others speak it. */
-export const compatible: Wire = {
+/** https://platform.openai.com/docs/api-reference/chat-streaming, as other servers implement it. */
+export const compatible: ProviderProtocol = {
   name: 'local-1',
   model: `local-1/${MODEL}`,
   path: '/api/v1/chat/completions',
@@ -14,17 +22,24 @@ export const compatible: Wire = {
     modelEndpoints: { 'local-1': `${url}/api/v1`, other: 'http://127.0.0.1:1/v1' },
     modelEndpointKeys: { 'local-1': KEY, other: 'another key' },
   }),
-  beginning: ({ says }) => [
+  streamStart: ({ parts }) => [
     chunk({ role: 'assistant', content: '' }),
-    ...deltasOf(says).map((one) => chunk(one)),
+    ...deltasOf(parts).map((one) => chunk(one)),
   ],
-  ending: (speech) => {
-    const { input = 1, output = 1 } = speech.tokens ?? {};
+  streamEnd: (response) => {
+    const { input = 1, output = 1 } = response.tokens ?? {};
     const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-    return [chunk({}, reason(speech)), frame({ ...CHUNK, choices: [], usage }), frame('[DONE]')];
+    return [chunk({}, reason(response)), frame({ ...CHUNK, choices: [], usage }), frame('[DONE]')];
   },
-  trouble: (trouble) => frame({ error: ERRORS[trouble] }),
-  refusal: ({ kind, message }) => ({ error: { message, type: kind, param: null, code: null } }),
+  streamError: (fault) => frame({ error: ERRORS[fault] }),
+  errorBody: ({ kind, message }) => ({ error: { message, type: kind, param: null, code: null } }),
+  problem({ messages }) {
+    for (const { role, content } of messages as { role: string; content: MessageContent }[]) {
+      const isEmpty = content?.length === 0 || textsIn(content).includes('');
+      if (role === 'user' && isEmpty) return 'The content of a user message must not be empty.';
+    }
+    return undefined;
+  },
 };
 
 const CHUNK = { id: 'chatcmpl-test', object: 'chat.completion.chunk', created: 1_767_225_600, model: MODEL };
@@ -43,27 +58,27 @@ function chunk(delta: object, finish_reason: string | null = null): string {
   return frame({ ...CHUNK, choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
 }
 
-function reason({ says, ends }: Speech): string {
-  return ends ?? (says.some((said) => 'call' in said) ? 'tool_calls' : 'stop');
+function reason({ parts, finishReason }: StreamedResponse): string {
+  return finishReason ?? (parts.some((part) => 'call' in part) ? 'tool_calls' : 'stop');
 }
 
-/** The arguments of parallel calls come mixed. */
-function deltasOf(says: Said[]): object[] {
+/** The arguments of parallel calls are interleaved. */
+function deltasOf(parts: OutputPart[]): object[] {
   const deltas: object[] = [];
   const open: object[][] = [];
-  for (const said of says) {
-    if ('text' in said) deltas.push(...pieces(said.text).map((content) => ({ content })));
-    else if ('thought' in said)
-      deltas.push(...pieces(said.thought).map((reasoning_content) => ({ reasoning_content })));
+  for (const part of parts) {
+    if ('text' in part) deltas.push(...chunksOf(part.text).map((content) => ({ content })));
+    else if ('thought' in part)
+      deltas.push(...chunksOf(part.thought).map((reasoning_content) => ({ reasoning_content })));
     else {
       const index = open.length;
       const beginning = {
         index,
-        id: said.call,
+        id: part.call,
         type: 'function',
-        function: { name: said.name, arguments: '' },
+        function: { name: part.name, arguments: '' },
       };
-      const rest = pieces(said.input).map((part) => ({ index, function: { arguments: part } }));
+      const rest = chunksOf(part.input).map((part) => ({ index, function: { arguments: part } }));
       open.push([beginning, ...rest]);
     }
   }

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Answer, frame, type Refusal, type Speech, type Wire } from './wire.ts';
+import {
+  type ErrorResponse,
+  frame,
+  type ProviderProtocol,
+  type ScriptedResponse,
+  type StreamedResponse,
+} from './protocol.ts';
 
 export interface ProviderRequest {
   path: string;
@@ -10,51 +16,54 @@ export interface ProviderRequest {
   body: Record<string, unknown>;
 }
 
-/** A model provider on a port of its own. */
+/** A fake model provider on its own port. */
 export interface ProviderServer extends AsyncDisposable {
   url: string;
-  /** What it was asked, in order. */
+  /** The received requests, in order. */
   requests: ProviderRequest[];
-  /** How many of its answers nobody heard to the end. */
-  readonly left: number;
-  /** The next answers, one for each request. */
-  answers(...answers: Answer[]): void;
+  /** Number of responses that the client closed before their end. */
+  readonly abandonedResponses: number;
+  /** Appends the responses of the next requests. */
+  enqueue(...responses: ScriptedResponse[]): void;
 }
 
-export async function openProvider(wire: Wire): Promise<ProviderServer> {
-  const queue: Answer[] = [];
+export async function openProvider(protocol: ProviderProtocol): Promise<ProviderServer> {
+  const queue: ScriptedResponse[] = [];
   const requests: ProviderRequest[] = [];
   let left = 0;
 
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await text(request));
     requests.push({ path: request.url ?? '', headers: request.headers, body });
-    const answer = queue.shift();
-    if (answer === undefined || request.url !== wire.path) {
+    const problem = request.url === protocol.path ? protocol.problem(body) : undefined;
+    const scripted = queue.shift();
+    if (problem !== undefined) {
+      refuse({ status: 400, kind: 'invalid_request_error', message: problem }, response);
+    } else if (scripted === undefined || request.url !== protocol.path) {
       response.writeHead(404).end('{}');
-    } else if (answer === 'reset') {
+    } else if (scripted === 'reset') {
       request.socket.destroy();
-    } else if ('status' in answer) {
-      refuse(answer, response);
+    } else if ('status' in scripted) {
+      refuse(scripted, response);
     } else {
       response.on('close', () => {
-        if (!response.writableEnded && answer.trouble !== 'cut') left++;
+        if (!response.writableEnded && scripted.fault !== 'cut') left++;
       });
-      await speak(answer, response);
+      await respond(scripted, response);
     }
   });
 
-  function refuse(refusal: Refusal, response: ServerResponse): void {
-    response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers });
-    response.end(JSON.stringify(wire.refusal(refusal)));
+  function refuse(error: ErrorResponse, response: ServerResponse): void {
+    response.writeHead(error.status, { 'content-type': 'application/json', ...error.headers });
+    response.end(JSON.stringify(protocol.errorBody(error)));
   }
 
-  async function speak(speech: Speech, response: ServerResponse): Promise<void> {
+  async function respond(scripted: StreamedResponse, response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_test' });
-    for (const one of wire.beginning(speech)) await write(response, one);
-    switch (speech.trouble) {
+    for (const one of protocol.streamStart(scripted)) await write(response, one);
+    switch (scripted.fault) {
       case undefined:
-        for (const one of wire.ending(speech)) await write(response, one);
+        for (const one of protocol.streamEnd(scripted)) await write(response, one);
         response.end();
         break;
       case 'cut':
@@ -69,7 +78,7 @@ export async function openProvider(wire: Wire): Promise<ProviderServer> {
       case 'silence':
         break;
       default:
-        await write(response, wire.trouble(speech.trouble));
+        await write(response, protocol.streamError(scripted.fault));
         response.end();
     }
   }
@@ -79,10 +88,10 @@ export async function openProvider(wire: Wire): Promise<ProviderServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    get left() {
+    get abandonedResponses() {
       return left;
     },
-    answers: (...answers) => void queue.push(...answers),
+    enqueue: (...answers) => void queue.push(...answers),
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
@@ -91,7 +100,7 @@ export async function openProvider(wire: Wire): Promise<ProviderServer> {
   };
 }
 
-/** In two parts, which may end in the middle of a character. */
+/** Writes in two parts, which may divide a character. */
 async function write(response: ServerResponse, frame: string): Promise<void> {
   const bytes = Buffer.from(frame);
   const middle = Math.ceil(bytes.length / 2);

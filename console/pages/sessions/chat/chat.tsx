@@ -1,81 +1,129 @@
 import { ArrowDown } from 'lucide-react';
+import { type Dispatch, type SetStateAction, useLayoutEffect, useRef } from 'react';
 import type { Session } from '../../../gen/index.ts';
-import type { ChatItem } from '../../../journal/chat.ts';
+import { itemShowing } from '../../../journal/event-target.ts';
 import type { JournalView } from '../../../journal/view.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Earlier } from '../earlier.tsx';
-import { WaitingLine } from '../waiting-line.tsx';
+import { Skeleton } from '../../../ui/skeleton.tsx';
+import { ActivityLine } from '../activity-line.tsx';
+import { LoadMoreButton } from '../load-more-button.tsx';
 import { Composer } from './composer.tsx';
-import { Item } from './item.tsx';
-import { useScroll } from './scroll.ts';
-import { useSought } from './sought.ts';
+import { ConversationItem } from './conversation-item.tsx';
+import { LinkedEventNotice } from './linked-event-notice.tsx';
+import { MessageQueue } from './message-queue.tsx';
+import { useChatScroll } from './use-chat-scroll.ts';
+import { useScrollToEvent } from './use-scroll-to-event.ts';
 
 export interface ChatProps {
   session: Session;
   view: JournalView;
-  chat: readonly ChatItem[];
-  waiting: string | undefined;
+  activity: string | undefined;
   mayWrite: boolean;
-  /** The seq of the event that a link leads to. */
+  /** Sequence number of the linked event. */
   event: number | undefined;
+  onEvent: (event?: number) => void;
   onEarlier: () => void;
-  /** What is being written, and not sent. */
+  onLater: () => void;
+  /** Text of the unsent message. */
   draft: string;
-  onDraft: (draft: string) => void;
-  /** Shows an event among all others. */
+  onDraft: Dispatch<SetStateAction<string>>;
+  /** Opens an event in the raw view. */
   onRaw: (event: number) => void;
 }
 
-/** A session as a conversation, with what the agent did in between. */
+/** The conversation view of a session, including tool calls and file changes. */
 export function Chat(props: ChatProps) {
-  const { session, view, chat, waiting, mayWrite, event, onEarlier, draft, onDraft, onRaw } = props;
-  const scroll = useScroll({ chat, view, onEarlier, isHeld: event !== undefined });
-  const sought = useSought({ chat, view, event, onEarlier, box: scroll.box });
+  const { session, view, activity, mayWrite, event, onEvent, onEarlier, onLater, onRaw } = props;
+  const { excerpt, linked } = view;
+  const section = excerpt ?? view;
+  const { chat } = section;
+  // The newest messages are not shown for the moment in which those of the linked event load.
+  const isOpening = event !== undefined && (linked?.seq !== event || linked.state === 'loading');
+  const target = linked?.state === 'loaded' && !isOpening ? itemShowing(chat, linked.event) : undefined;
+  const box = useRef<HTMLElement>(null);
+  const { isHeld, release } = useScrollToEvent({ box, event, itemSeq: target?.seq });
+  const scroll = useChatScroll({
+    box,
+    chat,
+    section,
+    onEarlier,
+    onLater,
+    isHeld,
+    opensAtEvent: event !== undefined,
+  });
+  const { toEnd } = scroll;
+  const isNotShown = linked?.state === 'missing' || linked?.state === 'failed';
+  useLayoutEffect(() => {
+    if (isNotShown) toEnd();
+  }, [isNotShown, toEnd]);
+  function showLatest(): void {
+    release();
+    if (event !== undefined) onEvent(undefined);
+    toEnd();
+  }
   const actions = { session, mayWrite, onRaw };
   return (
     <>
       <div className="relative min-h-0 flex-1">
+        <h2 className="sr-only">Conversation</h2>
         <section
-          ref={scroll.box}
+          ref={box}
           onScroll={scroll.onScroll}
           aria-label="Conversation"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
           tabIndex={0}
           className="h-full overflow-y-auto px-4 pt-4 [overflow-anchor:none] sm:px-8"
         >
           <div className="mx-auto flex max-w-3xl flex-col gap-4 pb-4">
-            <Earlier view={view} onEarlier={onEarlier}>
-              Show what came before
-            </Earlier>
-            {sought === 'far' && event !== undefined && (
-              <p role="alert" className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
-                Event {event} is further back.{' '}
-                <button type="button" className="font-medium underline" onClick={() => onRaw(event)}>
-                  Show it among all events
-                </button>
-              </p>
+            {isOpening && <Skeleton lines={8} label={`Loading event ${event}`} />}
+            {!isOpening && section.hasEarlier && (
+              <LoadMoreButton
+                isLoading={section.isLoadingEarlier}
+                error={section.earlierError}
+                onLoad={onEarlier}
+              >
+                Load earlier messages
+              </LoadMoreButton>
             )}
-            {chat.length === 0 && view.link !== 'opening' && (
-              <p className="py-16 text-center text-muted">Nothing has been said yet.</p>
+            {!isOpening && chat.length === 0 && view.streamStatus !== 'opening' && (
+              <p className="py-16 text-center text-muted">No messages yet.</p>
             )}
-            {chat.map((item) => (
-              <Item key={item.key} item={item} isSought={item.seq === event} {...actions} />
-            ))}
+            {!isOpening &&
+              chat.map((item) => (
+                <ConversationItem
+                  key={item.key}
+                  item={item}
+                  isTarget={item.key === target?.key}
+                  {...actions}
+                />
+              ))}
+            {!isOpening && excerpt && (
+              <LoadMoreButton isLoading={excerpt.isLoadingLater} error={excerpt.laterError} onLoad={onLater}>
+                Load later messages
+              </LoadMoreButton>
+            )}
           </div>
         </section>
-        {!scroll.isAtEnd && (
+        {!scroll.isAtEnd && !isOpening && (
           <Button
             small
-            onClick={scroll.toEnd}
+            onClick={showLatest}
             className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-float"
           >
             <ArrowDown aria-hidden />
-            To the newest
+            Jump to latest
           </Button>
         )}
       </div>
-      <WaitingLine text={waiting} />
-      {mayWrite && <Composer session={session} text={draft} onText={onDraft} onSent={scroll.toEnd} />}
+      <ActivityLine text={activity} />
+      <LinkedEventNotice linked={linked} />
+      {mayWrite ? (
+        <Composer session={session} text={props.draft} onText={props.onDraft} onSent={showLatest} />
+      ) : (
+        <div className="px-4 sm:px-8">
+          <MessageQueue session={session} />
+        </div>
+      )}
     </>
   );
 }

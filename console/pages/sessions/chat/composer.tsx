@@ -1,55 +1,58 @@
 import { useMutation } from '@tanstack/react-query';
 import { ChevronDown, OctagonX, SendHorizontal } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useId, useRef } from 'react';
-import { type Sending, sessions } from '../../../api/sessions.ts';
+import { type Dispatch, type FormEvent, type KeyboardEvent, type SetStateAction, useId, useRef } from 'react';
+import { isStoppable } from '../../../api/session-state.ts';
+import { type OutgoingMessage, STOP, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
-import { useIdempotencyKeys } from '../../../parts/acts/idempotency-key.ts';
+import { useIdempotencyKeys } from '../../../parts/actions/idempotency-key.ts';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
-import { Problem } from '../../../parts/faults/failure.tsx';
-import { useLeaveWarning } from '../../../parts/leave-warning.ts';
-import { useShortcut } from '../../../parts/shortcuts.ts';
+import { ErrorAlert } from '../../../parts/errors/error-state.tsx';
+import { useLeaveWarning } from '../../../parts/navigation/leave-warning.ts';
+import { useShortcut } from '../../../parts/navigation/shortcuts.ts';
+import { useStop } from '../../../parts/sessions/use-stop.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Menu, MenuItem } from '../../../ui/menu.tsx';
 import { copyText } from '../../../ui/toast.tsx';
+import { MessageQueue } from './message-queue.tsx';
 
 export interface ComposerProps {
   session: Session;
   text: string;
-  onText: (text: string) => void;
+  onText: Dispatch<SetStateAction<string>>;
   onSent: () => void;
 }
 
-const ROWS = 8;
+const MAX_ROWS = 8;
 
-/** Where one writes to the agent. While it works, messages queue behind the turn, or end it. */
+/**
+ * Message input with the queue above it. During a turn, messages are queued or interrupt the turn. Behind a held queue they
+ * wait.
+ */
 export function Composer({ session, text, onText, onSent }: ComposerProps) {
   const keys = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  const newest = useRef(text);
-  newest.current = text;
   const { keyFor, renew } = useIdempotencyKeys();
   const curlOf = useCurl();
   const sending = useMutation({
-    mutationFn: (message: Sending) => sessions.send(session.session_id, message),
+    mutationFn: (message: OutgoingMessage) => sessions.send(session.session_id, message),
     onSuccess: (_, { content }) => {
-      // Whoever has gone on writing meanwhile does not lose it.
-      if (newest.current === content) onText('');
+      // Keeps text that was typed while the message was being sent.
+      onText((newest) => (newest.startsWith(content) ? newest.slice(content.length) : newest));
       renew();
       onSent();
       field.current?.focus();
     },
   });
-  const interrupting = useMutation({
-    mutationFn: () => sessions.interrupt(session.session_id),
-    // The button goes with the turn.
-    onSuccess: () => field.current?.focus(),
-  });
+  const focus = () => field.current?.focus();
+  // The Stop button disappears with the turn.
+  const { stop, isStopping } = useStop(focus);
   useLeaveWarning(text.trim() !== '');
-  useShortcut('c', 'Write a message', () => field.current?.focus());
+  useShortcut('c', 'Write a message', focus);
 
-  const isBusy = session.status !== 'idle' || session.needs_action;
+  const isRunning = isStoppable(session);
+  const isQueueing = isRunning || session.queue_held;
   const isEmpty = text.trim() === '';
-  const send = (busyPolicy: Sending['busyPolicy'] = 'enqueue') => {
+  const send = (busyPolicy: OutgoingMessage['busyPolicy'] = 'enqueue') => {
     if (!isEmpty && !sending.isPending) {
       const message = { content: text, busyPolicy };
       sending.mutate({ ...message, key: keyFor(message) });
@@ -60,23 +63,29 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
     send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Whoever composes a character with Enter is not done.
+    // Enter confirms a character of an input method editor.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
   };
-  const copy = (what: 'messages' | 'interrupt', body?: object) => {
+  const edit = (removed: string) => {
+    // Keeps text that was typed before.
+    onText((newest) => [removed, newest].filter((part) => part.trim() !== '').join('\n\n'));
+    focus();
+  };
+  const copy = (what: 'messages' | 'interrupt', body: object) => {
     const path = `/sessions/${session.session_id}/${what}`;
     void copyText(curlOf({ method: 'POST', path, body }));
   };
-  const rows = Math.min(ROWS, text.split('\n').length);
+  const rows = Math.min(MAX_ROWS, text.split('\n').length);
   return (
     <form onSubmit={onSubmit} className="px-4 pb-4 sm:px-8">
+      <MessageQueue session={session} editor={{ onEdit: edit, onFocusLost: focus }} />
       <div className="mx-auto max-w-3xl rounded-2xl border border-line bg-surface p-2 shadow-sm focus-within:border-accent">
         <textarea
           ref={field}
           aria-label="Message"
-          placeholder={isBusy ? 'Write what comes next' : 'Write to the agent'}
+          placeholder={isQueueing ? 'Write the next message' : 'Write a message'}
           dir="auto"
           rows={rows}
           value={text}
@@ -86,14 +95,13 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
           className="w-full resize-none bg-transparent px-2 py-1 outline-none"
         />
         <div className="flex flex-wrap items-center justify-end gap-2">
-          <span className="me-auto hidden px-2 text-xs text-muted sm:inline">
-            <span id={keys}>Enter sends, Shift+Enter begins a line</span>
-            {session.queued_turns > 0 && ` · ${session.queued_turns} queued`}
+          <span id={keys} className="me-auto hidden px-2 text-xs text-muted sm:inline">
+            Enter to send, Shift+Enter for a new line
           </span>
-          {isBusy && (
-            <Button small busy={interrupting.isPending} onClick={() => interrupting.mutate()}>
+          {isRunning && (
+            <Button small busy={isStopping} onClick={() => stop(session.session_id)}>
               <OctagonX aria-hidden />
-              Interrupt
+              Stop
             </Button>
           )}
           <div className="flex">
@@ -106,33 +114,33 @@ export function Composer({ session, text, onText, onSent }: ComposerProps) {
               className="rounded-e-none"
             >
               <SendHorizontal aria-hidden />
-              {isBusy ? 'Queue' : 'Send'}
+              {isQueueing ? 'Queue' : 'Send'}
             </Button>
             <Menu
               trigger={
                 <Button
                   small
                   look="primary"
-                  aria-label="Other ways to send"
+                  aria-label="More send options"
                   className="rounded-s-none border-s border-white/30 px-1.5!"
                 >
                   <ChevronDown aria-hidden />
                 </Button>
               }
             >
-              {isBusy && (
+              {isRunning && (
                 <MenuItem disabled={isEmpty} onSelect={() => send('interrupt')}>
-                  Interrupt, then send
+                  Interrupt and send
                 </MenuItem>
               )}
               <MenuItem onSelect={() => copy('messages', { content: text || 'Hello' })}>
                 Copy as curl: send
               </MenuItem>
-              {isBusy && <MenuItem onSelect={() => copy('interrupt')}>Copy as curl: interrupt</MenuItem>}
+              {isRunning && <MenuItem onSelect={() => copy('interrupt', STOP)}>Copy as curl: stop</MenuItem>}
             </Menu>
           </div>
         </div>
-        <Problem error={sending.error ?? interrupting.error} />
+        <ErrorAlert error={sending.error} />
       </div>
     </form>
   );

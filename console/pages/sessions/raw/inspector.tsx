@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useLayoutEffect, useRef } from 'react';
-import { CHUNK, sessions } from '../../../api/sessions.ts';
+import { EVENTS_PER_CHUNK, sessions } from '../../../api/sessions.ts';
 import type { Session } from '../../../gen/index.ts';
-import { Failure } from '../../../parts/faults/failure.tsx';
-import { useFailure } from '../../../parts/faults/use-failure.ts';
+import { ErrorState } from '../../../parts/errors/error-state.tsx';
+import { useQueryFailure } from '../../../parts/errors/use-query-failure.ts';
 import { jsonText } from '../../../parts/text/json.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
@@ -21,31 +21,31 @@ export interface InspectorProps {
   onClose: () => void;
 }
 
-/** Who comes from another view of the session has left what they pressed there; who closes an event goes back to the list. */
-function useFocusHere() {
-  const place = useRef<HTMLElement>(null);
+/** Focuses the inspector when it opens from another view, and the event list when it closes. */
+function useInspectorFocus() {
+  const section = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
-    const section = place.current;
-    const list = section?.parentElement?.querySelector<HTMLElement>('[role=listbox]');
-    if (document.activeElement === document.body) section?.focus();
+    const element = section.current;
+    const list = element?.parentElement?.querySelector<HTMLElement>('[role=listbox]');
+    if (document.activeElement === document.body) element?.focus();
     return () => {
-      if (section?.contains(document.activeElement)) list?.focus();
+      if (element?.contains(document.activeElement)) list?.focus();
     };
   }, []);
-  return place;
+  return section;
 }
 
-/** One event, whole. */
-export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: InspectorProps) {
-  const place = useFocusHere();
-  const number = Math.floor((seq - 1) / CHUNK);
-  const upTo = Math.min((number + 1) * CHUNK, lastSeq);
+/** Panel with all fields of an event. */
+export function EventInspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: InspectorProps) {
+  const section = useInspectorFocus();
+  const number = Math.floor((seq - 1) / EVENTS_PER_CHUNK);
+  const upTo = Math.min((number + 1) * EVENTS_PER_CHUNK, lastSeq);
   const query = useQuery(sessions.chunk(session.session_id, number, upTo));
-  const failure = useFailure(query);
-  const event = query.data?.find((one) => one.seq === seq);
+  const failure = useQueryFailure(query);
+  const event = query.data?.find((candidate) => candidate.seq === seq);
   return (
     <section
-      ref={place}
+      ref={section}
       tabIndex={-1}
       aria-label={`Event ${seq}`}
       className="outline-none absolute inset-0 z-10 flex flex-col overflow-y-auto border-line bg-surface md:static md:w-[26rem] md:shrink-0 md:border-s xl:w-[36rem]"
@@ -55,31 +55,31 @@ export function Inspector({ session, seq, lastSeq, mayFork, onSeq, onClose }: In
           {seq} {event?.type}
         </h2>
         <IconButton
-          label="The event before"
+          label="Previous event"
           icon={<ChevronUp />}
           disabled={seq <= 1}
           onClick={() => onSeq(seq - 1)}
         />
         <IconButton
-          label="The event after"
+          label="Next event"
           icon={<ChevronDown />}
           disabled={seq >= lastSeq}
           onClick={() => onSeq(seq + 1)}
         />
         <EventMenu session={session} seq={seq} mayFork={mayFork} />
-        <IconButton label="Close the event" icon={<X />} onClick={onClose} />
+        <IconButton label="Close event" icon={<X />} onClick={onClose} />
       </div>
       <div className="flex flex-col gap-3 p-4">
-        {failure ? <Failure {...failure} /> : query.isPending && <Skeleton lines={5} />}
-        {query.isSuccess && !event && <p className="text-muted">There is no such event yet.</p>}
+        {failure ? <ErrorState {...failure} /> : query.isPending && <Skeleton lines={5} />}
+        {query.isSuccess && !event && <p className="text-muted">This event does not exist yet.</p>}
         {event && (
           <>
             <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px]">
-              <dt className="text-muted">When</dt>
+              <dt className="text-muted">Time</dt>
               <dd>
                 <Time at={event.created_at} />
               </dd>
-              <dt className="text-muted">By</dt>
+              <dt className="text-muted">Actor</dt>
               <dd className="truncate font-mono text-xs" title={event.actor.id}>
                 {event.actor.type} {event.actor.id}
               </dd>

@@ -3,38 +3,38 @@ import type { Session } from '../../../gen/index.ts';
 import type { JournalView } from '../../../journal/view.ts';
 import { CopyCurl } from '../../../parts/curl/copy-curl.tsx';
 import { Select } from '../../../ui/select.tsx';
-import { AllEvents } from './all.tsx';
-import { FAMILIES, typesIn } from './families.ts';
-import { Inspector } from './inspector.tsx';
-import { useSettled } from './settled.ts';
-import { SomeEvents } from './some.tsx';
+import { AllEvents } from './all-events.tsx';
+import { FilteredEvents } from './filtered-events.tsx';
+import { EventInspector } from './inspector.tsx';
+import { TYPE_FILTERS, typesWithPrefix } from './type-filters.ts';
+import { useThrottled } from './use-throttled.ts';
 
-export interface RawProps {
+export interface RawJournalProps {
   session: Session;
   view: JournalView;
   mayWrite: boolean;
-  /** The seq of the event that is looked at. */
+  /** Sequence number of the selected event. */
   event: number | undefined;
   onEvent: (event?: number) => void;
-  /** The beginning of the types that are shown. */
+  /** Prefix of the displayed event types. */
   types: string | undefined;
   onTypes: (types: string | undefined) => void;
 }
 
-/** Every event as it stands in the journal. */
-export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }: RawProps) {
+/** The raw view: every event of the journal. */
+export function RawJournal({ session, view, mayWrite, event, onEvent, types, onTypes }: RawJournalProps) {
   const sessionId = session.session_id;
-  const wanted = types ? typesIn(types) : [];
-  const lastSeq = useDeferredValue(useSettled(Math.max(view.lastSeq, session.last_seq)));
+  const selectedTypes = types ? typesWithPrefix(types) : [];
+  const lastSeq = useDeferredValue(useThrottled(Math.max(view.lastSeq, session.last_seq)));
   const list = { sessionId, lastSeq, selected: event, onSelect: onEvent };
-  const query = wanted.length > 0 ? `?types=${wanted.join(',')}` : '';
+  const query = selectedTypes.length > 0 ? `?types=${selectedTypes.join(',')}` : '';
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2 sm:px-8">
         <Select
           label="Types"
-          value={wanted.length > 0 ? (types ?? 'all') : 'all'}
-          options={FAMILIES}
+          value={selectedTypes.length > 0 ? (types ?? 'all') : 'all'}
+          options={TYPE_FILTERS}
           onChange={(chosen) => onTypes(chosen === 'all' ? undefined : chosen)}
         />
         <CopyCurl path={`/sessions/${sessionId}/events${query}`} />
@@ -43,9 +43,13 @@ export function Raw({ session, view, mayWrite, event, onEvent, types, onTypes }:
         </span>
       </div>
       <div className="relative flex min-h-0 flex-1">
-        {wanted.length > 0 ? <SomeEvents types={wanted} {...list} /> : <AllEvents {...list} />}
+        {selectedTypes.length > 0 ? (
+          <FilteredEvents types={selectedTypes} {...list} />
+        ) : (
+          <AllEvents {...list} />
+        )}
         {event !== undefined && (
-          <Inspector
+          <EventInspector
             session={session}
             seq={event}
             lastSeq={lastSeq}

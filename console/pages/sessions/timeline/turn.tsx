@@ -1,21 +1,32 @@
-import { Link } from '@tanstack/react-router';
-import type { Span, TurnSpans } from '../../../journal/timeline.ts';
-import { durationText } from '../../../parts/text/duration.ts';
+import { ChevronRight } from 'lucide-react';
+import { memo, useMemo, useState } from 'react';
+import type { Turn } from '../../../gen/index.ts';
+import type { DurableEvent } from '../../../journal/event.ts';
+import { timelineOf, turnTimes } from '../../../journal/turn-timeline.ts';
+import { countText, tokensText } from '../../../journal/usage-text.ts';
+import { ErrorState } from '../../../parts/errors/error-state.tsx';
+import { exactDurationText } from '../../../parts/text/duration.ts';
 import { Badge, type Tone } from '../../../ui/badge.tsx';
 import { classes } from '../../../ui/classes.ts';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { Tooltip } from '../../../ui/tooltip.tsx';
+import { TurnChart } from './turn-chart.tsx';
+import { useTurnEvents } from './use-turn-events.ts';
 
 export interface TurnCardProps {
-  turn: TurnSpans;
-  /** Unix milliseconds. */
+  turn: Turn;
+  /** Position of the turn in the session, from 1. */
+  number: number;
+  /** The newest events of the session. */
+  newest: readonly DurableEvent[];
+  /** The current time in Unix milliseconds; for a finished turn its end. */
   now: number;
-  sessionId: string;
   event: number | undefined;
+  /** The card is open at first. */
+  opens: boolean;
 }
 
-const STATES: Record<TurnSpans['status'], { tone: Tone; text: string; live?: boolean }> = {
+const STATES: Record<Turn['status'], { tone: Tone; text: string; live?: boolean }> = {
   queued: { tone: 'plain', text: 'Queued' },
   in_progress: { tone: 'accent', text: 'In progress', live: true },
   blocked: { tone: 'warn', text: 'Blocked' },
@@ -25,32 +36,35 @@ const STATES: Record<TurnSpans['status'], { tone: Tone; text: string; live?: boo
   cancelled: { tone: 'plain', text: 'Cancelled' },
 };
 
-export function TurnCard({ turn, now, sessionId, event }: TurnCardProps) {
-  const end = Math.max(turn.end ?? now, ...turn.spans.map((span) => span.end ?? span.start), turn.start + 1);
+/** A turn with the figures of the API. Its events are loaded when it is open. */
+export const TurnCard = memo(function TurnCard({ turn, number, newest, now, event, opens }: TurnCardProps) {
+  const [chosen, setChosen] = useState<boolean>();
+  const isOpen = chosen ?? opens;
+  const { start, end } = turnTimes(turn);
   const state = STATES[turn.status];
-  const { usage } = turn;
   return (
-    <Card>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
-        <h2 className="flex items-center gap-3 font-medium tabular-nums">
-          <span className="sr-only">Turn:</span>
-          <Badge tone={state.tone} live={state.live ?? false}>
-            {state.text}
-          </Badge>
-          {durationText(end - turn.start)}
+    <Card className="overflow-hidden">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
+        <h2 className="font-medium tabular-nums">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            onClick={() => setChosen(!isOpen)}
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded text-start"
+          >
+            <ChevronRight
+              className={classes('size-4 transition-transform', isOpen && 'rotate-90')}
+              aria-hidden
+            />
+            Turn {number}
+            <Badge tone={state.tone} live={state.live ?? false}>
+              {state.text}
+            </Badge>
+            <span>{exactDurationText((end ?? Math.max(now, start)) - start)}</span>
+          </button>
         </h2>
         <span className="text-[13px] text-muted">
-          began <Time at={new Date(turn.start).toISOString()} />
-        </span>
-        {turn.retries > 0 && (
-          <Badge tone="warn">
-            {turn.retries} {turn.retries === 1 ? 'retry' : 'retries'}
-          </Badge>
-        )}
-        <span className="ms-auto text-[13px] text-muted tabular-nums">
-          {usage &&
-            `${usage.input_tokens.toLocaleString('en')} tokens in, ${usage.output_tokens.toLocaleString('en')} out, ` +
-              `${usage.steps} ${usage.steps === 1 ? 'step' : 'steps'}`}
+          {turn.started_at === null ? 'queued' : 'started'} <Time at={turn.started_at ?? turn.created_at} />
         </span>
       </div>
       {turn.error && (
@@ -58,84 +72,47 @@ export function TurnCard({ turn, now, sessionId, event }: TurnCardProps) {
           {turn.error.message} <code className="font-mono text-xs">{turn.error.code}</code>
         </p>
       )}
-      <ol className="py-2">
-        {turn.spans.map((span) => (
-          <SpanRow
-            key={span.key}
-            span={span}
-            from={turn.start}
-            to={end}
-            now={now}
-            sessionId={sessionId}
-            isSought={span.seq === event}
-          />
-        ))}
-        {turn.spans.length === 0 && (
-          <li className="px-4 py-1 text-[13px] text-muted">Nothing has been done in it.</li>
-        )}
-      </ol>
+      {isOpen && <TurnDetails turn={turn} label={`turn ${number}`} newest={newest} now={now} event={event} />}
     </Card>
+  );
+});
+
+type TurnDetailsProps = Pick<TurnCardProps, 'turn' | 'newest' | 'now' | 'event'> & { label: string };
+
+function TurnDetails({ turn, label, newest, now, event }: TurnDetailsProps) {
+  const sessionId = turn.session_id;
+  const { events, loaded, total, error, isRetrying, onRetry } = useTurnEvents(sessionId, turn, newest);
+  const timeline = useMemo(() => events && timelineOf(turn, events), [turn, events]);
+  if (error) return <ErrorState error={error} isRetrying={isRetrying} onRetry={onRetry} />;
+  if (!timeline)
+    return (
+      <p role="status" className="border-t border-line px-4 py-3 text-[13px] text-muted tabular-nums">
+        {total === undefined
+          ? 'Loading events'
+          : `Loading ${loaded.toLocaleString('en')} of ${total.toLocaleString('en')} events`}
+      </p>
+    );
+  return (
+    <>
+      <TurnFigures turn={turn} hasUnreportedTokens={timeline.hasUnreportedTokens} />
+      <TurnChart timeline={timeline} label={label} now={now} sessionId={sessionId} event={event} />
+    </>
   );
 }
 
-const BARS: Record<Span['kind'], string> = {
-  queue: 'bg-line',
-  model: 'bg-accent',
-  tool: 'bg-good',
-  approval: 'bg-warn',
-  retry: 'bg-warn',
-};
-
-interface SpanRowProps {
-  span: Span;
-  /** What the bar is a part of, in Unix milliseconds. */
-  from: number;
-  to: number;
-  now: number;
-  sessionId: string;
-  isSought: boolean;
-}
-
-function SpanRow({ span, from, to, now, sessionId, isSought }: SpanRowProps) {
-  const end = span.end ?? Math.max(now, span.start);
-  const share = (ms: number) => `${((ms / (to - from)) * 100).toFixed(3)}%`;
-  const took = `${durationText(end - span.start)}${span.end === undefined ? ' so far' : ''}`;
-  const about = [span.name, took, ...(span.detail ? [span.detail] : []), ...(span.isError ? ['failed'] : [])];
+function TurnFigures({ turn, hasUnreportedTokens }: { turn: Turn; hasUnreportedTokens: boolean }) {
+  const { usage, created_at: createdAt, started_at: startedAt } = turn;
+  if (startedAt === null) return null;
+  const figures = [
+    `active ${exactDurationText(usage.active_seconds * 1_000)}`,
+    `queued ${exactDurationText(Date.parse(startedAt) - Date.parse(createdAt))}`,
+    tokensText(usage, turn.status, hasUnreportedTokens),
+    countText(usage.steps, 'step'),
+    countText(usage.tool_calls, 'call'),
+  ];
   return (
-    <li>
-      <Tooltip text={about.join(' · ')}>
-        <Link
-          to="/sessions/$sessionId"
-          params={{ sessionId }}
-          search={{ view: 'raw', event: span.seq }}
-          className={classes(
-            'grid grid-cols-[minmax(0,9rem)_minmax(0,1fr)_4.5rem] items-center gap-3 px-4 py-1 -outline-offset-2 hover:bg-sunken sm:grid-cols-[minmax(0,14rem)_minmax(0,1fr)_5rem]',
-            isSought && 'bg-accent-soft',
-          )}
-        >
-          <span className={classes('truncate text-[13px]', span.isError && 'text-bad')} dir="auto">
-            {span.name}
-            {span.isError && <span className="sr-only"> failed</span>}
-          </span>
-          <span className="relative h-3 rounded-full bg-sunken" aria-hidden>
-            <span
-              className={classes(
-                'absolute inset-y-0 min-w-[3px] rounded-full',
-                span.isError ? 'bg-bad' : BARS[span.kind],
-                span.end === undefined && 'motion-safe:animate-blink',
-              )}
-              style={{ insetInlineStart: share(span.start - from), width: share(end - span.start) }}
-            />
-          </span>
-          <span className="text-end text-xs text-muted tabular-nums">
-            {durationText(end - span.start)}
-            <span className="sr-only">
-              {span.end === undefined && ' so far'}
-              {span.detail && `, ${span.detail}`}
-            </span>
-          </span>
-        </Link>
-      </Tooltip>
-    </li>
+    <p className="border-t border-line px-4 py-2 text-[13px] text-muted tabular-nums">
+      {figures.join(' · ')}
+    </p>
   );
 }

@@ -1,16 +1,16 @@
 import type { Invocation } from '../../../gen/index.ts';
-import { TextLink } from '../../../parts/links.tsx';
+import { TextLink } from '../../../parts/navigation/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
-import { reasonOf, wordsFor } from './reasons.ts';
+import { rejectionReason, rejectionText } from './rejection-reasons.ts';
 
-export function Result({ result, reason }: Pick<Invocation, 'result' | 'reason'>) {
+export function ResultBadge({ result, reason }: Pick<Invocation, 'result' | 'reason'>) {
   if (result === 'accepted') return <Badge tone="good">Accepted</Badge>;
-  const status = reason === null ? undefined : reasonOf(reason)?.status;
+  const status = reason === null ? undefined : rejectionReason(reason)?.status;
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5">
-      <Badge tone="bad">Refused</Badge>
+      <Badge tone="bad">Rejected</Badge>
       {status !== undefined && (
-        <span className="text-xs text-muted tabular-nums" title="What the sender was answered">
+        <span className="text-xs text-muted tabular-nums" title="Response status">
           {status}
         </span>
       )}
@@ -18,8 +18,8 @@ export function Result({ result, reason }: Pick<Invocation, 'result' | 'reason'>
   );
 }
 
-/** The session that a call has started; or why it has started none, and what to do about it. */
-export function Outcome({ call }: { call: Invocation }) {
+/** The session that a request started, or the reason of its rejection with a remedy. */
+export function InvocationOutcome({ call }: { call: Invocation }) {
   const { result, session_id: sessionId, reason, count } = call;
   if (result === 'accepted')
     return sessionId ? (
@@ -28,18 +28,18 @@ export function Outcome({ call }: { call: Invocation }) {
         <span className="block truncate font-mono text-xs font-normal text-muted">{sessionId}</span>
       </TextLink>
     ) : (
-      <span className="text-muted">It has started a session.</span>
+      <span className="text-muted">Started a session.</span>
     );
-  const remedy = reason === null ? undefined : reasonOf(reason)?.remedy;
+  const remedy = reason === null ? undefined : rejectionReason(reason)?.remedy;
   return (
     <div className="wrap-anywhere">
-      <span>{wordsFor(reason)}</span>{' '}
+      <span>{rejectionText(reason)}</span>{' '}
       {reason !== null && <code className="font-mono text-xs text-muted">{reason}</code>}
       {remedy && <p className="text-[13px] text-muted">{remedy}</p>}
       {count > 1 && (
         <p className="mt-0.5 text-[13px]">
-          Stands for {count.toLocaleString('en')} requests that came at that time; size and address are the
-          first one’s.
+          Represents {count.toLocaleString('en')} requests at that time. Size and address are those of the
+          first request.
         </p>
       )}
     </div>

@@ -1,14 +1,14 @@
 import { CircleCheck, CircleX, Radio } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { InvocationLog } from '../../../api/invocations.ts';
-import { ButtonLink } from '../../../parts/links.tsx';
+import { ButtonLink } from '../../../parts/navigation/links.tsx';
 import { classes } from '../../../ui/classes.ts';
-import { reasonOf, wordsFor } from './reasons.ts';
+import { rejectionReason, rejectionText } from './rejection-reasons.ts';
 
-/** Stands on the page until the trigger has accepted its first request. To those who hear it, the log below tells it. */
+/** Shown until the trigger has accepted its first request. The request log announces requests to screen readers. */
 export function FirstRequest({ log }: { log: InvocationLog }) {
   const accepted = log.entries.findLast(({ result }) => result === 'accepted');
-  // Of what is not loaded, something may have been accepted.
+  // Entries that are not loaded may include an accepted request.
   const isWaiting = accepted === undefined && log.next === undefined;
   const [hasWaited, setWaited] = useState(isWaiting);
   useEffect(() => {
@@ -39,15 +39,15 @@ export function FirstRequest({ log }: { log: InvocationLog }) {
           {accepted
             ? 'Your first request has arrived'
             : refused
-              ? 'A request has arrived, and was refused'
+              ? 'A request arrived and was rejected'
               : 'Waiting for your first request'}
         </div>
         <p>
           {accepted
-            ? 'It was signed rightly, and has started a session.'
+            ? 'The signature was valid and a session was started.'
             : refused
-              ? `${wordsFor(refused.reason)} ${(refused.reason && reasonOf(refused.reason)?.remedy) ?? ''} Waiting for the next one.`
-              : 'It shows here as soon as it comes. The code under “Send a request” signs one.'}
+              ? `${rejectionText(refused.reason)} ${(refused.reason && rejectionReason(refused.reason)?.remedy) ?? ''} Waiting for the next request.`
+              : 'Requests appear here as they arrive. The code under “Send a request” sends a signed request.'}
         </p>
       </div>
       {accepted?.session_id && (

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { isMissing } from '../../../api/client.ts';
+import { isNotFound } from '../../../api/client.ts';
 import { invocations } from '../../../api/invocations.ts';
 import { triggers } from '../../../api/triggers.ts';
 import type { Deployment, Invocation } from '../../../gen/index.ts';
 import { useCurl } from '../../../parts/curl/use-curl.ts';
-import { Failure } from '../../../parts/faults/failure.tsx';
-import { useFailure } from '../../../parts/faults/use-failure.ts';
-import { ButtonLink, TextLink } from '../../../parts/links.tsx';
+import { ErrorState } from '../../../parts/errors/error-state.tsx';
+import { useQueryFailure } from '../../../parts/errors/use-query-failure.ts';
+import { ButtonLink, TextLink } from '../../../parts/navigation/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Code } from '../../../ui/code.tsx';
@@ -18,39 +18,39 @@ import { Time } from '../../../ui/time.tsx';
 import { useTriggerActions } from '../actions.tsx';
 import { requests } from '../requests.ts';
 import { TriggerStatus } from '../status.tsx';
-import { type Step, Steps } from './steps.tsx';
+import { type ReplacementStep, ReplacementSteps } from './steps.tsx';
 
-export interface GuideProps {
+export interface ReplacementGuideProps {
   trigger: Deployment;
-  /** Of the trigger that is replaced. */
+  /** The trigger to replace. */
   old: { agentId: string; deploymentId: string };
 }
 
-/** Leads from the old trigger to the new one. How far it has come follows from which of them are there and are called. */
-export function ReplacementGuide({ trigger, old }: GuideProps) {
+/** Guides the replacement of a trigger. The current step depends on which triggers exist and receive requests. */
+export function ReplacementGuide({ trigger, old }: ReplacementGuideProps) {
   const curlOf = useCurl();
   const [isDeleted, setDeleted] = useState(false);
-  const oldOne = useQuery({ ...triggers.one(old.agentId, old.deploymentId), enabled: !isDeleted });
-  const failure = useFailure(oldOne);
-  const isGone = isDeleted || isMissing(failure?.error ?? oldOne.error);
+  const oldTrigger = useQuery({ ...triggers.detail(old.agentId, old.deploymentId), enabled: !isDeleted });
+  const failure = useQueryFailure(oldTrigger);
+  const isOldDeleted = isDeleted || isNotFound(failure?.error ?? oldTrigger.error);
   const ownLog = useQuery(invocations.log(trigger.agent_id, trigger.deployment_id));
   const oldLog = useQuery({
     ...invocations.log(old.agentId, old.deploymentId),
-    enabled: !isGone && oldOne.isSuccess,
+    enabled: !isOldDeleted && oldTrigger.isSuccess,
   });
   const actions = useTriggerActions(() => setDeleted(true));
   const accepted = ownLog.data?.entries.find(({ result }) => result === 'accepted');
-  const step: Step = isGone ? 'done' : accepted ? 'delete' : 'switch';
+  const step: ReplacementStep = isOldDeleted ? 'done' : accepted ? 'delete' : 'switch';
   const { agent_id: agentId, deployment_id: deploymentId } = trigger;
 
   return (
     <Card className="mb-5 border-accent p-4 sm:p-5">
       <h2 className="mb-3 font-semibold">Replacement</h2>
-      <Steps current={step} />
-      {isGone ? (
+      <ReplacementSteps current={step} />
+      {isOldDeleted ? (
         <div className="flex flex-wrap items-center gap-3">
           <p role="status" className="min-w-0 flex-1 basis-60">
-            The old trigger is deleted. This one has taken its place.
+            The old trigger is deleted. The replacement is complete.
           </p>
           <ButtonLink
             to="/triggers/$agentId/$deploymentId"
@@ -61,51 +61,52 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
             Finish
           </ButtonLink>
         </div>
-      ) : oldOne.data ? (
+      ) : oldTrigger.data ? (
         <div className="flex flex-col gap-4">
           <p className="text-muted">
-            Give the sender the new URL and the new secret. Until the old trigger is deleted, both work.
+            Configure the new URL and the new secret in the sender. Both triggers work until you delete the
+            old one.
           </p>
           <dl className="grid gap-4 xl:grid-cols-2">
-            <Side name="New URL" trigger={trigger}>
+            <TriggerSide name="New URL" trigger={trigger}>
               {accepted ? (
-                <Arrived call={accepted} />
+                <AcceptedRequest call={accepted} />
               ) : (
                 <Badge tone="accent" live>
                   Waiting for the first accepted request
                 </Badge>
               )}
-            </Side>
-            <Side name="Old URL" trigger={oldOne.data}>
-              <Last call={oldLog.data?.entries[0]} />
-            </Side>
+            </TriggerSide>
+            <TriggerSide name="Old URL" trigger={oldTrigger.data}>
+              <LastRequest call={oldLog.data?.entries[0]} />
+            </TriggerSide>
           </dl>
           <div className="flex flex-wrap items-center gap-2">
             <Button
               look={accepted ? 'danger' : 'secondary'}
               onClick={() =>
-                actions.ask({
-                  what: 'delete',
-                  trigger: oldOne.data,
+                actions.confirm({
+                  kind: 'delete',
+                  trigger: oldTrigger.data,
                   warning: accepted ? undefined : 'The new trigger has not accepted a request yet.',
                 })
               }
             >
-              Delete the old trigger
+              Delete old trigger
             </Button>
-            {oldOne.data.status === 'enabled' ? (
-              <Button onClick={() => actions.ask({ what: 'disable', trigger: oldOne.data })}>
-                Disable the old one first
+            {oldTrigger.data.status === 'enabled' ? (
+              <Button onClick={() => actions.confirm({ kind: 'disable', trigger: oldTrigger.data })}>
+                Disable old trigger first
               </Button>
             ) : (
-              <Button busy={actions.isEnabling} onClick={() => actions.enable(oldOne.data)}>
-                Enable the old trigger
+              <Button busy={actions.isEnabling} onClick={() => actions.enable(oldTrigger.data)}>
+                Enable old trigger
               </Button>
             )}
           </div>
         </div>
       ) : failure ? (
-        <Failure
+        <ErrorState
           {...failure}
           curl={curlOf(requests.read({ agent_id: old.agentId, deployment_id: old.deploymentId }))}
         />
@@ -117,8 +118,16 @@ export function ReplacementGuide({ trigger, old }: GuideProps) {
   );
 }
 
-/** What comes to the new one is told by its log, further down. */
-function Side({ name, trigger, children }: { name: string; trigger: Deployment; children: ReactNode }) {
+/** URL and state of one of the two triggers. */
+function TriggerSide({
+  name,
+  trigger,
+  children,
+}: {
+  name: string;
+  trigger: Deployment;
+  children: ReactNode;
+}) {
   return (
     <div className="min-w-0 rounded-lg border border-line p-3">
       <dt className="flex items-center gap-2 font-medium">
@@ -133,7 +142,7 @@ function Side({ name, trigger, children }: { name: string; trigger: Deployment; 
   );
 }
 
-function Arrived({ call }: { call: Invocation }) {
+function AcceptedRequest({ call }: { call: Invocation }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2 text-good">
       <CircleCheck className="size-4" aria-hidden />
@@ -147,7 +156,7 @@ function Arrived({ call }: { call: Invocation }) {
   );
 }
 
-function Last({ call }: { call: Invocation | undefined }) {
+function LastRequest({ call }: { call: Invocation | undefined }) {
   if (!call) return <span className="text-muted">No request yet</span>;
   return (
     <span className="text-muted">

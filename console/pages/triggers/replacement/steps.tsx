@@ -2,18 +2,18 @@ import { Check } from 'lucide-react';
 import { classes } from '../../../ui/classes.ts';
 
 const STEPS = [
-  { step: 'create', text: 'Create the replacement' },
-  { step: 'switch', text: 'Switch the sender' },
-  { step: 'delete', text: 'Delete the old one' },
+  { step: 'create', text: 'Create replacement' },
+  { step: 'switch', text: 'Switch sender' },
+  { step: 'delete', text: 'Delete old trigger' },
 ] as const;
 
-export type Step = (typeof STEPS)[number]['step'] | 'done';
+export type ReplacementStep = (typeof STEPS)[number]['step'] | 'done';
 
-/** How far a replacement has come. */
-export function Steps({ current }: { current: Step }) {
+/** Progress of a replacement. */
+export function ReplacementSteps({ current }: { current: ReplacementStep }) {
   const at = current === 'done' ? STEPS.length : STEPS.findIndex(({ step }) => step === current);
   return (
-    <ol aria-label="Steps of the replacement" className="mb-4 flex flex-wrap gap-x-6 gap-y-2">
+    <ol aria-label="Replacement steps" className="mb-4 flex flex-wrap gap-x-6 gap-y-2">
       {STEPS.map(({ step, text }, index) => (
         <li
           key={step}

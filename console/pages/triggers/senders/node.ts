@@ -10,7 +10,7 @@ const secret = process.env.WEBHOOK_SECRET;
 if (!secret) throw new Error('WEBHOOK_SECRET is not set');
 
 async function send(body) {
-  // What is signed is exactly what is sent.
+  // Sign exactly the bytes that are sent.
   const bytes = Buffer.from(body);
   const timestamp = String(Math.floor(Date.now() / 1000));
   const digest = createHash('sha256').update(bytes).digest('hex');

@@ -1,5 +1,5 @@
-/** A text as JavaScript, Python and Go write it. A URL holds nothing that they write differently. */
+/** String literal that is valid in JavaScript, Python and Go for every URL. */
 export const literal = (text: string) => JSON.stringify(text);
 
-/** Reads the secret without showing it or leaving it in the history of the shell. */
+/** Reads the secret without echoing it or storing it in the shell history. */
 export const SET_SECRET = 'read -rs WEBHOOK_SECRET && export WEBHOOK_SECRET';

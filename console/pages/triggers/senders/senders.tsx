@@ -14,23 +14,23 @@ const SENDERS: readonly { value: SenderLanguage; text: string; write: (url: stri
   { value: 'go', text: 'Go', write: goSender },
 ];
 
-export interface SendersProps {
+export interface SenderExamplesProps {
   url: string;
   language: SenderLanguage;
   onChange: (language: SenderLanguage) => void;
 }
 
-/** Programs that sign and send a request. They find the secret in their environment and hold none. */
-export function Senders({ url, language, onChange }: SendersProps) {
+/** Example programs that sign and send a request. They read the secret from an environment variable. */
+export function SenderExamples({ url, language, onChange }: SenderExamplesProps) {
   const shown = SENDERS.find(({ value }) => value === language);
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <div>
         <p className="mb-1.5 text-muted">
-          Run this once in the shell of the sender, paste the secret and press Enter. It is not shown, and
-          does not get into the history.
+          Run this command in the shell of the sender, paste the secret and press Enter. The secret is not
+          displayed and not stored in the shell history.
         </p>
-        <Code text={SET_SECRET} label="Set the secret" />
+        <Code text={SET_SECRET} label="Set secret" />
       </div>
       <Tabs label="Sender" value={language} onChange={onChange} tabs={SENDERS}>
         {shown && <Code text={shown.write(url)} label={`Sender with ${shown.text}`} className="mt-3" />}

@@ -1,11 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isBlankAt, lastUserText, usageOf } from './prompt.ts';
 
-/** A text up to this length comes word by word; of a longer one, each piece is about this part of it. */
+/** Texts up to SHORT_CHARS are streamed word by word, longer ones in about LONG_PIECES pieces. */
 const SHORT_CHARS = 2_048;
 const LONG_PIECES = 1_024;
 
-/** `rehearsal/echo` says the last user message again, word by word, exactly as it was, as fast as it can. */
+/** `rehearsal/echo` streams the last user message back unchanged, word by word, without delay. */
 export function createEcho(): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -16,7 +16,7 @@ export function createEcho(): LanguageModelV4 {
       throw new Error('rehearsal models only stream');
     },
     async doStream({ prompt, maxOutputTokens }) {
-      const { pieces, words, complete } = cut(lastUserText(prompt), maxOutputTokens);
+      const { pieces, words, complete } = splitWords(lastUserText(prompt), maxOutputTokens);
       const parts: LanguageModelV4StreamPart[] = [
         { type: 'stream-start', warnings: [] },
         { type: 'text-start', id: '0' },
@@ -39,15 +39,15 @@ export function createEcho(): LanguageModelV4 {
   };
 }
 
-interface Cut {
-  /** Joined they are the text, or its beginning of `words` words. */
+interface WordPieces {
+  /** Concatenated they are the text or its first `words` words. */
   pieces: string[];
   words: number;
   complete: boolean;
 }
 
-/** A piece ends behind the blanks that follow a word. */
-export function cut(text: string, maxWords = Number.POSITIVE_INFINITY): Cut {
+/** Splits a text into pieces of whole words with the white space behind them, up to `maxWords` words. */
+function splitWords(text: string, maxWords = Number.POSITIVE_INFINITY): WordPieces {
   const shortest = text.length <= SHORT_CHARS ? 1 : Math.ceil(text.length / LONG_PIECES);
   const pieces: string[] = [];
   let begin = 0;

@@ -10,51 +10,51 @@ export function lastUserText(prompt: LanguageModelV4Prompt): string {
   return message?.role === 'user' ? textOf(message.content) : '';
 }
 
-/** The text of what the newest tool call gave; empty when there was none. */
+/** The text of the newest tool result; empty when there is none. */
 export function lastToolText(prompt: LanguageModelV4Prompt): string {
   const message = prompt.findLast(({ role }) => role === 'tool');
   const part = message?.role === 'tool' ? message.content.at(-1) : undefined;
-  return part?.type === 'tool-result' ? givenIn(part) : '';
+  return part?.type === 'tool-result' ? outputText(part) : '';
 }
 
-/** The texts of all that tools gave since the newest user message, in the order of their calls. */
+/** The texts of all tool results since the newest user message, in call order. */
 export function toolTexts(prompt: LanguageModelV4Prompt): string[] {
   const begin = prompt.findLastIndex(({ role }) => role === 'user');
   return prompt.slice(begin + 1).flatMap((message) => {
     if (message.role !== 'tool') return [];
-    return message.content.flatMap((part) => (part.type === 'tool-result' ? givenIn(part) : []));
+    return message.content.flatMap((part) => (part.type === 'tool-result' ? outputText(part) : []));
   });
 }
 
-function givenIn({ output }: LanguageModelV4ToolResultPart): string {
+function outputText({ output }: LanguageModelV4ToolResultPart): string {
   if (output.type === 'text' || output.type === 'error-text') return output.value;
   return JSON.stringify('value' in output ? output.value : null);
 }
 
-/** How many tools were called since the newest user message, and which user message that is, from 1. */
-export function callsSinceUser(prompt: LanguageModelV4Prompt): { calls: number; question: number } {
+/** The number of tool calls since the newest user message, and the number of that message, from 1. */
+export function callsSinceUser(prompt: LanguageModelV4Prompt): { calls: number; userMessages: number } {
   let calls = 0;
-  let question = 0;
+  let userMessages = 0;
   for (const { role, content } of prompt) {
     if (role === 'user') {
-      question++;
+      userMessages++;
       calls = 0;
     }
     if (role === 'assistant') calls += content.filter(({ type }) => type === 'tool-call').length;
   }
-  return { calls, question };
+  return { calls, userMessages };
 }
 
-/** A rehearsal model counts words where a real one counts tokens. */
+/** Rehearsal models count words as tokens. */
 export function usageOf(prompt: LanguageModelV4Prompt, outputTokens: number): LanguageModelV4Usage {
   let inputTokens = 0;
   for (const { content } of prompt) {
     inputTokens += countWords(typeof content === 'string' ? content : textOf(content));
   }
-  return tokens(inputTokens, outputTokens);
+  return tokenUsage(inputTokens, outputTokens);
 }
 
-export function tokens(input: number, output: number): LanguageModelV4Usage {
+export function tokenUsage(input: number, output: number): LanguageModelV4Usage {
   return {
     inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: output, text: output, reasoning: 0 },
@@ -72,7 +72,7 @@ export function countWords(text: string): number {
   return words;
 }
 
-/** Blanks, line breaks and tabs part words. */
+/** Whether a character separates words: blank, line break or tab. */
 export function isBlankAt(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code === 32 || (code >= 9 && code <= 13);

@@ -6,17 +6,17 @@ import {
   type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { type Clock, wait } from '../../../../lib/clock.ts';
-import { callsSinceUser, countWords, lastToolText, lastUserText, tokens, usageOf } from './prompt.ts';
+import { callsSinceUser, countWords, lastToolText, lastUserText, tokenUsage, usageOf } from './prompt.ts';
 import { readSteps, type ScriptError, ScriptProblem, type ScriptStep } from './steps.ts';
 
 /**
- * `rehearsal/script` plays `model_options.steps` (see steps.ts). `{{input}}` in a text is the last user
- * message, `{{last_tool_output}}` what the last tool gave.
+ * `rehearsal/script` runs `model_options.steps` (see steps.ts). In texts, `{{input}}` is the last user message and
+ * `{{last_tool_output}}` is the last tool result.
  *
- * One answer goes up to the next tools and has them called; the answer after it goes on behind them. Where it
- * stands it sees from the number of calls in the prompt. An error step fails its `times` and is passed over
- * afterwards: it counts by the failures since the turn last got on, which it is told. It keeps nothing itself, so
- * a script plays the same over restarts and on any runner.
+ * One response runs up to and including the next tool calls; the following response continues behind them. The position
+ * in the script follows from the number of tool calls in the prompt. An error step fails `times` times and is skipped
+ * afterwards, counted by the failures since the turn last made progress, which the runner passes in. The model has no
+ * state of its own, so a script runs in the same way after a restart and on any runner.
  */
 export function createScript(clock: Clock): LanguageModelV4 {
   return {
@@ -28,12 +28,13 @@ export function createScript(clock: Clock): LanguageModelV4 {
       throw new Error('rehearsal models only stream');
     },
     async doStream(options) {
-      const scene = sceneOf(options);
-      const { steps, fails } = scene;
+      const response = scriptedResponse(options);
+      const { steps, fails } = response;
       const [first] = steps;
-      // Nothing was said yet: the request itself is refused, as a provider would do it.
-      if (first?.kind === 'error' && first === fails && first.error !== 'cut_stream') throw refusal(first);
-      const parts = play(scene, options, clock);
+      // An error before any output rejects the request itself, as a provider would.
+      if (first?.kind === 'error' && first === fails && first.error !== 'cut_stream')
+        throw scriptedError(first);
+      const parts = streamSteps(response, options, clock);
       const stream = new ReadableStream<LanguageModelV4StreamPart>({
         async pull(controller) {
           const { done, value } = await parts.next();
@@ -51,29 +52,34 @@ export function createScript(clock: Clock): LanguageModelV4 {
 
 type ErrorStep = Extract<ScriptStep, { kind: 'error' }>;
 
-/** What one answer plays. */
-interface Scene {
+/** The part of the script that one response runs. */
+interface ScriptedResponse {
   steps: ScriptStep[];
-  /** The error step that it meets; undefined when all of them are used up. */
+  /** The error step that fails this response; undefined when none does. */
   fails: ErrorStep | undefined;
-  /** The id of the first call; the others count on. */
-  question: number;
+  /** The number of the user message, which is part of the ids of tool calls. */
+  userMessages: number;
   calls: number;
 }
 
-function sceneOf({ providerOptions, prompt }: LanguageModelV4CallOptions): Scene {
-  const { calls, question } = callsSinceUser(prompt);
+function scriptedResponse({ providerOptions, prompt }: LanguageModelV4CallOptions): ScriptedResponse {
+  const { calls, userMessages } = callsSinceUser(prompt);
   try {
-    const steps = behind(readSteps(providerOptions?.rehearsal), calls);
+    const steps = stepsBehind(readSteps(providerOptions?.rehearsal), calls);
     const failures = providerOptions?.turn?.failures;
-    return { steps, fails: failingStep(steps, typeof failures === 'number' ? failures : 0), question, calls };
+    return {
+      steps,
+      fails: failingStep(steps, typeof failures === 'number' ? failures : 0),
+      userMessages,
+      calls,
+    };
   } catch (error) {
     throw error instanceof ScriptProblem ? apiError(400, error.message) : error;
   }
 }
 
-/** The steps behind so many calls, up to the end of the next run of tools. */
-function behind(steps: ScriptStep[], calls: number): ScriptStep[] {
+/** The steps behind the given number of tool calls, up to the end of the next group of tool steps. */
+function stepsBehind(steps: ScriptStep[], calls: number): ScriptStep[] {
   let begin = 0;
   for (let passed = 0; passed < calls && begin < steps.length; begin++) {
     if (steps[begin]?.kind === 'tool') passed++;
@@ -93,8 +99,8 @@ function failingStep(steps: ScriptStep[], failures: number): ErrorStep | undefin
   return undefined;
 }
 
-async function* play(
-  { steps, fails, question, calls }: Scene,
+async function* streamSteps(
+  { steps, fails, userMessages, calls }: ScriptedResponse,
   { prompt, maxOutputTokens = Number.POSITIVE_INFINITY, abortSignal }: LanguageModelV4CallOptions,
   clock: Clock,
 ): AsyncGenerator<LanguageModelV4StreamPart, undefined> {
@@ -102,7 +108,7 @@ async function* play(
     text.replace(/\{\{(input|last_tool_output)\}\}/g, (_, name) =>
       name === 'input' ? lastUserText(prompt) : lastToolText(prompt),
     );
-  let usage: ReturnType<typeof tokens> | undefined;
+  let usage: ReturnType<typeof tokenUsage> | undefined;
   let words = 0;
   let last = '';
   let full = false;
@@ -111,11 +117,11 @@ async function* play(
   for (const [index, step] of steps.entries()) {
     const id = String(index);
     if (step === fails) {
-      // A stream that simply ends, without saying why, is one that was cut.
-      if (fails.error !== 'cut_stream') yield { type: 'error', error: refusal(fails) };
+      // A stream without a finish part counts as interrupted.
+      if (fails.error !== 'cut_stream') yield { type: 'error', error: scriptedError(fails) };
       return;
     }
-    if (step.kind === 'usage') usage = tokens(step.inputTokens, step.outputTokens);
+    if (step.kind === 'usage') usage = tokenUsage(step.inputTokens, step.outputTokens);
     if (step.kind === 'thinking') {
       yield { type: 'reasoning-start', id };
       yield { type: 'reasoning-delta', id, delta: fill(step.text) };
@@ -136,7 +142,7 @@ async function* play(
       yield { type: 'text-end', id };
     }
     if (step.kind === 'tool' && !full) {
-      const toolCallId = `call_${question}_${++called}`;
+      const toolCallId = `call_${userMessages}_${++called}`;
       const input = JSON.stringify(filled(step.input, fill));
       yield { type: 'tool-call', toolCallId, toolName: step.tool, input };
     }
@@ -146,7 +152,7 @@ async function* play(
   return;
 }
 
-/** Every text in it is filled in. */
+/** Replaces the placeholders in every text of a JSON value. */
 function filled(value: JSONValue, fill: (text: string) => string): JSONValue {
   if (typeof value === 'string') return fill(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -165,9 +171,9 @@ const STATUS: Record<Exclude<ScriptError, 'cut_stream'>, number> = {
   bad_request: 400,
 };
 
-function refusal({ error, retryAfterSeconds }: ErrorStep): APICallError {
+function scriptedError({ error, retryAfterSeconds }: ErrorStep): APICallError {
   const status = error === 'cut_stream' ? 500 : STATUS[error];
-  return apiError(status, `the script says ${error}`, retryAfterSeconds);
+  return apiError(status, `The script requests the error ${error}.`, retryAfterSeconds);
 }
 
 function apiError(statusCode: number, message: string, retryAfterSeconds?: number): APICallError {

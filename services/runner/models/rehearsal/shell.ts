@@ -5,9 +5,9 @@ const PROMPT = '$ ';
 const TOOL = 'bash';
 
 /**
- * `rehearsal/shell` is a shell that is spoken to: it has every line of the last user message that begins with `$ `
- * carried out by the tool bash, one call a step, in order, and then says what they printed. It keeps nothing itself:
- * how far it has got it sees from the number of calls in the prompt.
+ * `rehearsal/shell` runs every line of the last user message that begins with `$ ` with the tool bash, in order and one
+ * call per step, and then answers with the output. It has no state of its own: its position follows from the number of
+ * tool calls in the prompt.
  */
 export function createShell(): LanguageModelV4 {
   return {
@@ -20,10 +20,10 @@ export function createShell(): LanguageModelV4 {
     },
     async doStream({ prompt }) {
       const commands = commandsIn(lastUserText(prompt));
-      const { calls, question } = callsSinceUser(prompt);
+      const { calls, userMessages } = callsSinceUser(prompt);
       const command = commands[calls];
       const text = commands.length === 0 ? NOTHING : toolTexts(prompt).filter(Boolean).join('\n');
-      const said: LanguageModelV4StreamPart[] =
+      const content: LanguageModelV4StreamPart[] =
         command === undefined
           ? [
               { type: 'text-start', id: '0' },
@@ -33,14 +33,14 @@ export function createShell(): LanguageModelV4 {
           : [
               {
                 type: 'tool-call',
-                toolCallId: `call_${question}_${calls + 1}`,
+                toolCallId: `call_${userMessages}_${calls + 1}`,
                 toolName: TOOL,
                 input: JSON.stringify({ command }),
               },
             ];
       const parts: LanguageModelV4StreamPart[] = [
         { type: 'stream-start', warnings: [] },
-        ...said,
+        ...content,
         {
           type: 'finish',
           usage: usageOf(prompt, countWords(command ?? text)),

@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 
-/** One thing the script model does, in the order of `model_options.steps`. */
+/** One step of the script model. Steps run in the order of `model_options.steps`. */
 export type ScriptStep =
   | { kind: 'text'; text: string; chunkChars: number | undefined; delayMs: number }
   | { kind: 'thinking'; text: string }
@@ -8,12 +8,12 @@ export type ScriptStep =
   | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
   | { kind: 'usage'; inputTokens: number; outputTokens: number };
 
-export const SCRIPT_ERRORS = ['overloaded', 'rate_limited', 'bad_request', 'cut_stream'] as const;
+const SCRIPT_ERRORS = ['overloaded', 'rate_limited', 'bad_request', 'cut_stream'] as const;
 export type ScriptError = (typeof SCRIPT_ERRORS)[number];
 
 type Members = Record<string, unknown>;
 
-/** What is wrong with the options, for the agent's author. */
+/** Invalid options. The message is for the author of the agent. */
 export class ScriptProblem extends Error {}
 
 const MAX_DELAY_MS = 3_600_000;
@@ -21,12 +21,13 @@ const MAX_DELAY_MS = 3_600_000;
 /**
  * Reads `{"steps": […]}`. A step is one of
  *
- *   {"text": string, "chunk_chars"?: n, "delay_ms"?: n}   says it, in chunks of n UTF-16 units, a delay before each
+ *   {"text": string, "chunk_chars"?: n, "delay_ms"?: n}   streams the text in chunks of n UTF-16 units, each after a
+ *                                                         delay
  *   {"thinking": string}
- *   {"tool": string, "input"?: any JSON}                  has it called, and goes on when its output is there; tools
- *                                                         that stand next to each other are called together
+ *   {"tool": string, "input"?: any JSON}                  calls the tool and continues with its result; adjacent tool
+ *                                                         steps are called together
  *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
- *   {"usage": {"input_tokens": n, "output_tokens": n}}    instead of the counted words
+ *   {"usage": {"input_tokens": n, "output_tokens": n}}    replaces the counted words
  *
  * Throws a ScriptProblem that names the step.
  */

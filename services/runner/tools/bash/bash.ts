@@ -1,79 +1,93 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../../../../lib/clock.ts';
-import type { WorkspaceTree } from '../../sandbox/tree.ts';
-import type { Carried, CommandLine } from '../../sandboxes/command.ts';
-import { Answer, type ToolCall } from '../tool.ts';
+import type { WorkspaceTree } from '../../sandbox/workspace-tree.ts';
+import type { CommandRunner, CompletedCommand } from '../../sandbox-pool/run-command.ts';
+import { type ToolCallContext, ToolOutput } from '../../tool-calls/tool-call.ts';
 import { notesOf } from './notes.ts';
-import { fileOf, show } from './shown.ts';
+import { excerptOf, type OutputExcerpt, outputFile } from './output-excerpt.ts';
 import { Transcript } from './transcript.ts';
 
-/** Of the output of one command: what is kept, and what ends it. */
+/** Bytes of the output that are kept. */
 const KEPT_BYTES = 1024 * 1024;
-const MOST_BYTES = 64 * 1024 * 1024;
-const OUTPUTS = '.outputs';
+/** A command that prints more bytes is killed. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const OUTPUT_DIRECTORY = '.outputs';
 
 const Input = Type.Object(
   {
-    command: Type.String({ minLength: 1, description: 'A script for bash. Its directory is the workspace.' }),
+    command: Type.String({
+      minLength: 1,
+      description: 'A bash script. Its working directory is the workspace.',
+    }),
     timeout_seconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 86_400, description: 'Ends it sooner than the environment does.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400,
+        description: 'A shorter time limit than that of the environment.',
+      }),
     ),
   },
   { additionalProperties: false },
 );
 
 /**
- * Runs a command in the sandbox of the session. The model is told what it printed, in the order in which it came,
- * and behind it in brackets what else there is to know; without such a note it has ended with 0.
+ * Runs a command in the sandbox of the session. The result is the combined output in the order in which it was printed,
+ * followed by notes in brackets. Without a note about its end, the command exited with 0.
  */
-export function createBash(carryOut: CommandLine, clock: Clock) {
+export function createBash(runCommand: CommandRunner, clock: Clock) {
   return {
     outcomeUnknown: 'tell' as const,
-    endsItself: true,
+    hasOwnTimeout: true,
     usesWorkspace: true,
     input: Input,
-    async run({ command, timeout_seconds: timeoutSeconds }: Static<typeof Input>, call: ToolCall) {
-      const printed = new Transcript(KEPT_BYTES);
+    async run({ command, timeout_seconds: timeoutSeconds }: Static<typeof Input>, call: ToolCallContext) {
+      const transcript = new Transcript(KEPT_BYTES);
       const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
-      const path = `${OUTPUTS}/${call.toolUseId.replace(/[^\w-]/g, '_').slice(0, 100)}.txt`;
-      const shown = () => show(printed, `The middle of ${printed.bytes} bytes is left out; see ${path}`);
-      const carried = await carryOut(
+      const path = `${OUTPUT_DIRECTORY}/${call.toolUseId.replace(/[^\w-]/g, '_').slice(0, 100)}.txt`;
+      const excerpt = () =>
+        excerptOf(transcript, `The middle of ${transcript.bytes} bytes is left out; see ${path}`);
+      const completed = await runCommand(
         {
           script: command,
           timeoutSeconds,
-          maxOutputBytes: MOST_BYTES,
+          maxOutputBytes: MAX_OUTPUT_BYTES,
           output(bytes, stream) {
-            printed.add(bytes);
+            transcript.add(bytes, stream);
             call.progress(decoders[stream].write(Buffer.from(bytes)));
           },
-          async add(tree) {
-            if (shown().isCut) await putOutput(tree, path, printed, clock);
+          async writeFiles(tree) {
+            if (excerpt().isCut) await writeOutputFile(tree, path, transcript, clock);
           },
         },
         call,
       );
-      return answerOf(shown().text, carried);
+      return toToolOutput(excerpt(), completed);
     },
   };
 }
 
-async function putOutput(
+async function writeOutputFile(
   tree: WorkspaceTree,
   path: string,
-  printed: Transcript,
+  transcript: Transcript,
   clock: Clock,
 ): Promise<void> {
-  await tree.makeDirectory(OUTPUTS);
+  await tree.makeDirectory(OUTPUT_DIRECTORY);
   async function* bytes() {
-    yield* fileOf(printed);
+    yield* outputFile(transcript);
   }
   await tree.putFile(path, bytes(), { executable: false, modifiedAt: clock.now() });
 }
 
-function answerOf(text: string, carried: Carried): Answer {
-  const { notes, isError } = notesOf(carried);
+function toToolOutput({ text, stderrRanges }: OutputExcerpt, completed: CompletedCommand): ToolOutput {
+  const { notes, isError } = notesOf(completed);
   const lines = notes.map((note) => `[${note}]`).join('\n');
   const gap = text === '' || text.endsWith('\n') || lines === '' ? '' : '\n';
-  return new Answer(`${text}${gap}${lines}`, { isError, workspaceVersion: carried.commit?.version });
+  return new ToolOutput(`${text}${gap}${lines}`, {
+    isError,
+    workspaceVersion: completed.commit?.version,
+    exitCode: completed.result.exitCode ?? undefined,
+    stderrRanges,
+  });
 }

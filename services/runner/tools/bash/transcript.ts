@@ -1,28 +1,38 @@
-/** The bytes that something prints: all of them up to a limit, and beyond it the beginning and the end. */
+import type { TextRange } from '../../tool-calls/tool-call.ts';
+import { StderrRanges } from './stderr-ranges.ts';
+
+/** Keeps the output of a command: all bytes up to a limit, and above it the first and the last half of the limit. */
 export class Transcript {
   readonly #half: number;
   #head: Uint8Array[] = [];
   #headBytes = 0;
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
-  /** Printed in all. */
+  readonly #stderr = new StderrRanges();
+  /** The number of bytes that were printed. */
   bytes = 0;
 
   constructor(maxBytes: number) {
     this.#half = Math.floor(maxBytes / 2);
   }
 
-  add(bytes: Uint8Array): void {
+  add(bytes: Uint8Array, stream: 'stdout' | 'stderr'): void {
+    if (stream === 'stderr') this.#stderr.add(this.bytes, this.bytes + bytes.length);
     this.bytes += bytes.length;
-    const room = this.#half - this.#headBytes;
-    if (room > 0) {
-      this.#head.push(bytes.slice(0, room));
-      this.#headBytes += Math.min(room, bytes.length);
+    const freeBytes = this.#half - this.#headBytes;
+    if (freeBytes > 0) {
+      this.#head.push(bytes.slice(0, freeBytes));
+      this.#headBytes += Math.min(freeBytes, bytes.length);
     }
-    if (bytes.length > room) this.#addToTail(bytes.slice(Math.max(0, room)));
+    if (bytes.length > freeBytes) this.#addToTail(bytes.slice(Math.max(0, freeBytes)));
   }
 
-  /** What was kept. `leftOut` is how many bytes are missing between the two. */
+  /** The byte ranges of the output that were printed to stderr. */
+  get stderrRanges(): readonly TextRange[] {
+    return this.#stderr.ranges;
+  }
+
+  /** `leftOut` is the number of bytes that are missing between head and tail. */
   get kept(): { head: Buffer; tail: Buffer; leftOut: number } {
     const tail = Buffer.concat(this.#tail).subarray(-this.#half);
     return {

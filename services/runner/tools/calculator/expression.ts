@@ -1,86 +1,90 @@
+import { ToolError } from '../../tool-calls/tool-error.ts';
 import { decimal, type Fraction, negative, power, product, quotient, remainder, sum } from './fraction.ts';
 
 const MAX_DEPTH = 100;
 const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([-+*/%^()]))/y;
 
 /**
- * Calculates an expression exactly. From weak to strong: `+ -`, `* / %`, a sign, `^` (from the right, so that
- * -2 ^ 2 is -4 and 2 ^ 3 ^ 2 is 512), parentheses. Throws an Error that says what is wrong with it.
+ * Evaluates an expression exactly. Precedence from low to high: `+ -`, `* / %`, unary sign, `^` (right-associative, so
+ * -2 ^ 2 is -4 and 2 ^ 3 ^ 2 is 512), parentheses. Throws a ToolError that names the problem.
  */
 export function evaluate(expression: string): Fraction {
-  const tokens = tokensOf(expression);
-  let at = 0;
+  const tokens = tokenize(expression);
+  let position = 0;
   let depth = 0;
 
-  function take(...operators: string[]): string | undefined {
-    const token = tokens[at];
+  function accept(...operators: string[]): string | undefined {
+    const token = tokens[position];
     if (token === undefined || !operators.includes(token)) return undefined;
-    at++;
+    position++;
     return token;
   }
 
-  function terms(): Fraction {
-    let value = factors();
-    for (let sign = take('+', '-'); sign; sign = take('+', '-')) {
-      const next = factors();
+  function parseSum(): Fraction {
+    let value = parseProduct();
+    for (let sign = accept('+', '-'); sign; sign = accept('+', '-')) {
+      const next = parseProduct();
       value = sum(value, sign === '+' ? next : negative(next));
     }
     return value;
   }
 
-  function factors(): Fraction {
-    let value = signed();
-    for (let sign = take('*', '/', '%'); sign; sign = take('*', '/', '%')) {
-      value = (sign === '*' ? product : sign === '/' ? quotient : remainder)(value, signed());
+  function parseProduct(): Fraction {
+    let value = parseSigned();
+    for (let sign = accept('*', '/', '%'); sign; sign = accept('*', '/', '%')) {
+      value = (sign === '*' ? product : sign === '/' ? quotient : remainder)(value, parseSigned());
     }
     return value;
   }
 
-  function signed(): Fraction {
-    return deeper(() => {
-      const sign = take('+', '-');
-      if (sign) return sign === '+' ? signed() : negative(signed());
-      const base = single();
-      return take('^') ? power(base, signed()) : base;
+  function parseSigned(): Fraction {
+    return nested(() => {
+      const sign = accept('+', '-');
+      if (sign) return sign === '+' ? parseSigned() : negative(parseSigned());
+      const base = parseAtom();
+      return accept('^') ? power(base, parseSigned()) : base;
     });
   }
 
-  function single(): Fraction {
-    if (take('(')) {
-      const value = terms();
-      if (!take(')')) throw new Error(`a ) is missing ${place()}`);
+  function parseAtom(): Fraction {
+    if (accept('(')) {
+      const value = parseSum();
+      if (!accept(')')) throw new ToolError(`A ) is missing ${location()}.`);
       return value;
     }
-    const token = tokens[at];
-    if (token === undefined || !/[\d.]/.test(token)) throw new Error(`a number is missing ${place()}`);
-    at++;
+    const token = tokens[position];
+    if (token === undefined || !/[\d.]/.test(token))
+      throw new ToolError(`A number is missing ${location()}.`);
+    position++;
     return decimal(token);
   }
 
-  function deeper(calculate: () => Fraction): Fraction {
-    if (++depth > MAX_DEPTH) throw new Error('the expression is nested too deeply');
-    const value = calculate();
+  function nested(parse: () => Fraction): Fraction {
+    if (++depth > MAX_DEPTH) throw new ToolError('The expression is nested too deeply.');
+    const value = parse();
     depth--;
     return value;
   }
 
-  function place(): string {
-    return at < tokens.length ? `before ${tokens[at]}` : 'at the end';
+  function location(): string {
+    return position < tokens.length ? `before ${tokens[position]}` : 'at the end';
   }
 
-  const value = terms();
-  if (at < tokens.length) throw new Error(`an operator is missing ${place()}`);
+  const value = parseSum();
+  if (position < tokens.length) throw new ToolError(`An operator is missing ${location()}.`);
   return value;
 }
 
-function tokensOf(expression: string): string[] {
+function tokenize(expression: string): string[] {
   const tokens: string[] = [];
   const text = expression.trimEnd();
   for (let from = 0; from < text.length; from = TOKEN.lastIndex) {
     TOKEN.lastIndex = from;
     const found = TOKEN.exec(text);
-    if (!found)
-      throw new Error(`${JSON.stringify(text.slice(from).trim().slice(0, 20))} is no number and no operator`);
+    if (!found) {
+      const rest = JSON.stringify(text.slice(from).trim().slice(0, 20));
+      throw new ToolError(`${rest} is not a number or an operator.`);
+    }
     tokens.push(found[1] ?? found[2] ?? '');
   }
   return tokens;

@@ -1,89 +1,99 @@
-/** An exact number. The denominator is positive; the two may have a factor in common. */
+import { ToolError } from '../../tool-calls/tool-error.ts';
+
+/** An exact number. The denominator is positive; numerator and denominator may have a common factor. */
 export interface Fraction {
-  over: bigint;
-  under: bigint;
+  numerator: bigint;
+  denominator: bigint;
 }
 
-/** Numbers stay small enough to be calculated with in no time. */
+/** Size limit of numerators and denominators, so that every operation is fast. */
 const MAX_BITS = 4_096;
-/** Of a number whose decimal places never end. */
+/** Significant digits of a number that has no finite decimal expansion. */
 const SHOWN_DIGITS = 50;
 
-export function fraction(over: bigint, under = 1n): Fraction {
-  const signed = under < 0n ? { over: -over, under: -under } : { over, under };
-  if (fits(signed.over) && fits(signed.under)) return signed;
-  const shared = commonFactor(signed.over < 0n ? -signed.over : signed.over, signed.under);
-  const reduced = { over: signed.over / shared, under: signed.under / shared };
-  if (fits(reduced.over) && fits(reduced.under)) return reduced;
-  throw new Error('the numbers become too large');
+/** Throws a ToolError when the reduced fraction exceeds MAX_BITS. */
+function fraction(numerator: bigint, denominator = 1n): Fraction {
+  const signed =
+    denominator < 0n ? { numerator: -numerator, denominator: -denominator } : { numerator, denominator };
+  if (fits(signed)) return signed;
+  const reduced = reduce(signed);
+  if (fits(reduced)) return reduced;
+  throw tooLarge();
 }
 
-/** `digits` as they are written: 12, 0.5, .5, 2e3. */
+/** Parses decimal notation: 12, 0.5, .5, 2e3. */
 export function decimal(digits: string): Fraction {
   const [, whole = '', part = '', power = '0'] = /^(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(digits) ?? [];
   const exponent = Number(power) - part.length;
-  if (Math.abs(exponent) > MAX_BITS) throw new Error('the numbers become too large');
-  const over = BigInt(whole + part);
-  return exponent < 0 ? fraction(over, 10n ** BigInt(-exponent)) : fraction(over * 10n ** BigInt(exponent));
+  if (Math.abs(exponent) > MAX_BITS) throw tooLarge();
+  const numerator = BigInt(whole + part);
+  return exponent < 0
+    ? fraction(numerator, 10n ** BigInt(-exponent))
+    : fraction(numerator * 10n ** BigInt(exponent));
 }
 
-export function negative({ over, under }: Fraction): Fraction {
-  return { over: -over, under };
+export function negative({ numerator, denominator }: Fraction): Fraction {
+  return { numerator: -numerator, denominator };
 }
 
 export function sum(a: Fraction, b: Fraction): Fraction {
-  return fraction(a.over * b.under + b.over * a.under, a.under * b.under);
+  return fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator);
 }
 
 export function product(a: Fraction, b: Fraction): Fraction {
-  return fraction(a.over * b.over, a.under * b.under);
+  return fraction(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
 export function quotient(a: Fraction, b: Fraction): Fraction {
-  if (b.over === 0n) throw new Error('a division by zero has no result');
-  return fraction(a.over * b.under, a.under * b.over);
+  if (b.numerator === 0n) throw new ToolError('Division by zero.');
+  return fraction(a.numerator * b.denominator, a.denominator * b.numerator);
 }
 
-/** Of a division that is cut off towards zero. */
+/** The remainder of a division that truncates towards zero. */
 export function remainder(a: Fraction, b: Fraction): Fraction {
-  const { over, under } = quotient(a, b);
-  return sum(a, negative(product(b, fraction(over / under))));
+  const { numerator, denominator } = quotient(a, b);
+  return sum(a, negative(product(b, fraction(numerator / denominator))));
 }
 
-/** Whole exponents only: no other power of a decimal number is exact. */
+/** Accepts only whole exponents: other powers of a decimal number are not exact. */
 export function power(base: Fraction, exponent: Fraction): Fraction {
-  if (exponent.over % exponent.under !== 0n) throw new Error('an exponent must be a whole number');
-  const times = exponent.over / exponent.under;
+  if (exponent.numerator % exponent.denominator !== 0n)
+    throw new ToolError('The exponent must be a whole number.');
+  const times = exponent.numerator / exponent.denominator;
   if (times < 0n) return power(quotient(fraction(1n), base), fraction(-times));
-  const { over, under } = lowest(base);
-  const longest = BigInt(Math.max(bits(over) - 1, bits(under) - 1));
-  if (longest * times > MAX_BITS) throw new Error('the numbers become too large');
-  // What is left are powers of 0, 1 and -1, which are as good with a small exponent.
-  const few = longest === 0n ? times % 2n || (times === 0n ? 0n : 2n) : times;
-  return fraction(over ** few, under ** few);
+  const { numerator, denominator } = reduce(base);
+  const bits = BigInt(Math.max(bitLength(numerator) - 1, bitLength(denominator) - 1));
+  if (bits * times > MAX_BITS) throw tooLarge();
+  // Powers of 0, 1 and -1 depend only on whether the exponent is zero, odd or even.
+  const small = bits === 0n ? times % 2n || (times === 0n ? 0n : 2n) : times;
+  return fraction(numerator ** small, denominator ** small);
 }
 
-export function shown(value: Fraction): string {
-  const { over, under } = lowest(value);
-  const sign = over < 0n ? '-' : '';
-  const size = over < 0n ? -over : over;
-  const places = decimalPlaces(under);
-  if (places !== undefined) return sign + withPoint((size * 10n ** BigInt(places)) / under, places);
-  const kept = size < under ? SHOWN_DIGITS + length(under / size) - 1 : SHOWN_DIGITS - length(size / under);
-  return `${sign}${rounded(size, under, Math.max(1, kept))} (rounded)`;
+/** Decimal notation: exact, or rounded to SHOWN_DIGITS digits and marked "(rounded)". */
+export function toDecimalText(value: Fraction): string {
+  const { numerator, denominator } = reduce(value);
+  const sign = numerator < 0n ? '-' : '';
+  const size = absolute(numerator);
+  const places = decimalPlaces(denominator);
+  if (places !== undefined) return sign + withPoint((size * 10n ** BigInt(places)) / denominator, places);
+  const kept =
+    size < denominator
+      ? SHOWN_DIGITS + digitCount(denominator / size) - 1
+      : SHOWN_DIGITS - digitCount(size / denominator);
+  return `${sign}${rounded(size, denominator, Math.max(1, kept))} (rounded)`;
 }
 
-function rounded(size: bigint, under: bigint, places: number): string {
-  return withPoint((size * 10n ** BigInt(places) * 2n + under) / (under * 2n), places);
+function rounded(size: bigint, denominator: bigint, places: number): string {
+  return withPoint((size * 10n ** BigInt(places) * 2n + denominator) / (denominator * 2n), places);
 }
 
-function length(whole: bigint): number {
+function digitCount(whole: bigint): number {
   return whole.toString().length;
 }
 
-/** How many places the number has behind its point; undefined when they never end. */
-function decimalPlaces(under: bigint): number | undefined {
-  let rest = under;
+/** The number of decimal places; undefined when the expansion is infinite. */
+function decimalPlaces(denominator: bigint): number | undefined {
+  let rest = denominator;
   let twos = 0;
   let fives = 0;
   for (; rest % 2n === 0n; twos++) rest /= 2n;
@@ -97,9 +107,9 @@ function withPoint(digits: bigint, places: number): string {
   return `${text.slice(0, -places)}.${text.slice(-places)}`.replace(/\.?0+$/, '');
 }
 
-function lowest({ over, under }: Fraction): Fraction {
-  const shared = commonFactor(over < 0n ? -over : over, under);
-  return { over: over / shared, under: under / shared };
+function reduce({ numerator, denominator }: Fraction): Fraction {
+  const shared = commonFactor(absolute(numerator), denominator);
+  return { numerator: numerator / shared, denominator: denominator / shared };
 }
 
 function commonFactor(a: bigint, b: bigint): bigint {
@@ -108,10 +118,18 @@ function commonFactor(a: bigint, b: bigint): bigint {
   return larger;
 }
 
-function bits(value: bigint): number {
-  return (value < 0n ? -value : value).toString(2).length;
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
 }
 
-function fits(value: bigint): boolean {
-  return bits(value) <= MAX_BITS;
+function bitLength(value: bigint): number {
+  return absolute(value).toString(2).length;
+}
+
+function fits({ numerator, denominator }: Fraction): boolean {
+  return bitLength(numerator) <= MAX_BITS && bitLength(denominator) <= MAX_BITS;
+}
+
+function tooLarge(): ToolError {
+  return new ToolError('The numbers become too large.');
 }

@@ -1,16 +1,16 @@
 import { StringDecoder } from 'node:string_decoder';
 
-export interface Line {
+interface Line {
   /** From 1. */
   number: number;
-  /** Without its end; the beginning of a line that is too long. */
+  /** Without the line break; only the beginning of a line that is too long. */
   text: string;
   isCut: boolean;
 }
 
 /**
- * The lines of a text that comes in pieces, each cut at `maxChars` UTF-16 units, so that a line without an end takes
- * no memory. What follows the last line break is a line unless it is empty.
+ * Splits streamed text into lines. Each line is cut at `maxChars` UTF-16 units, which bounds the memory for a file
+ * without line breaks. Text after the last line break is a line unless it is empty.
  */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>, maxChars: number): AsyncGenerator<Line> {
   const decoder = new StringDecoder('utf8');
@@ -38,10 +38,10 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>, maxChars: numbe
   if (line.text !== '') yield ended();
 }
 
-/** How much of a file is looked at to see whether it is text. */
-export const PROBE_BYTES = 8_192;
+/** The number of bytes that are checked for a NUL. */
+const PROBE_BYTES = 8_192;
 
-/** No text has a NUL near its beginning. */
+/** Whether there is a NUL byte near the beginning, which text files do not have. */
 export function looksBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, PROBE_BYTES).includes(0);
 }

@@ -1,27 +1,28 @@
 import { pathProblem } from '../../../../lib/paths.ts';
+import { ToolError } from '../../tool-calls/tool-error.ts';
 
 const ROOT = '/workspace';
 
 /**
- * How models name what is in a workspace: relative, or as their commands see it, below /workspace. Gives the path as
- * the workspace knows it; empty for the workspace itself. Throws in words for the model.
+ * Converts a path of the model, relative or below /workspace as commands see it, to a workspace path; empty for the
+ * workspace itself. Throws a ToolError for paths outside of the workspace.
  */
-export function pathIn(given: string): string {
+export function workspacePath(given: string): string {
   const inside = given === ROOT || given.startsWith(`${ROOT}/`) ? given.slice(ROOT.length + 1) : given;
   if (inside.startsWith('/'))
-    throw new Error(`${given} is not in the workspace: paths are relative to ${ROOT}.`);
+    throw new ToolError(`${given} is outside of the workspace. Paths are relative to ${ROOT}.`);
   const path = inside
     .split('/')
     .filter((part) => part !== '' && part !== '.')
     .join('/');
   const problem = path === '' ? undefined : pathProblem(path);
-  if (problem) throw new Error(`The path ${problem}.`);
+  if (problem) throw new ToolError(`The path ${problem}.`);
   return path;
 }
 
-/** The same, of something that is in the workspace. */
-export function filePathIn(given: string): string {
-  const path = pathIn(given);
-  if (path === '') throw new Error('The path names the workspace, and no file in it.');
+/** Like workspacePath, and rejects the workspace itself. */
+export function workspaceFilePath(given: string): string {
+  const path = workspacePath(given);
+  if (path === '') throw new ToolError('The path is the workspace itself. Give the path of a file.');
   return path;
 }

@@ -1,23 +1,22 @@
 import type { ChangeWorkspaceResponse } from '../../../../proto/gen/ahs/files/v1/files.ts';
-import type { Desk } from '../../workspace/desk.ts';
-import { keyOf } from '../../workspace/key.ts';
-import type { ToolCall } from '../tool.ts';
+import type { ToolCallContext } from '../../tool-calls/tool-call.ts';
+import { changeKey, type WorkspaceClient } from '../../workspace/workspace-client.ts';
 
-export interface Text {
+interface FileToPut {
   path: string;
   bytes: Uint8Array;
   executable: boolean;
-  /** The version it was made from; absent where whatever is there is replaced. */
+  /** The version the content is based on; absent to replace the file unconditionally. */
   baseVersion?: number;
 }
 
-/** Puts one file. The same call again changes nothing, and is answered like the first. */
-export async function put(
-  desk: Desk,
-  call: Pick<ToolCall, 'turn' | 'toolUseId'>,
-  { path, bytes, executable, baseVersion }: Text,
+/** Writes one file. Repeating the same call changes nothing and returns the first response. */
+export async function putFile(
+  workspace: WorkspaceClient,
+  call: Pick<ToolCallContext, 'turn' | 'toolUseId'>,
+  { path, bytes, executable, baseVersion }: FileToPut,
 ): Promise<ChangeWorkspaceResponse> {
-  const [content] = await desk.write([{ size: bytes.length, read: () => [bytes] }]);
+  const [content] = await workspace.write([{ size: bytes.length, read: () => [bytes] }]);
   const value = { path, contentId: content?.contentId ?? '', executable, modifiedAt: undefined };
-  return desk.change([{ kind: { $case: 'putFile', value } }], { baseVersion, key: keyOf(call) });
+  return workspace.change([{ kind: { $case: 'putFile', value } }], { baseVersion, key: changeKey(call) });
 }

@@ -1,45 +1,49 @@
 import { type Static, Type } from 'typebox';
-import { Desk, type FilesClient } from '../../workspace/desk.ts';
-import type { ToolCall } from '../tool.ts';
+import type { ToolCallContext } from '../../tool-calls/tool-call.ts';
+import { ToolError } from '../../tool-calls/tool-error.ts';
+import { type FilesClient, WorkspaceClient } from '../../workspace/workspace-client.ts';
 import { linesOf, looksBinary } from './lines.ts';
-import { filePathIn } from './path.ts';
+import { workspaceFilePath } from './path.ts';
 
 const DEFAULT_LINES = 2_000;
 const LINE_CHARS = 2_000;
-/** Of all lines that are shown together, in UTF-16 units. */
+/** Limit of all shown lines together, in UTF-16 units. */
 const SHOWN_CHARS = 100_000;
 
 const Input = Type.Object(
   {
     path: Type.String({ description: 'Relative to the workspace, for example src/main.ts.' }),
-    offset: Type.Optional(Type.Integer({ minimum: 1, description: 'The first line to show, from 1.' })),
+    offset: Type.Optional(Type.Integer({ minimum: 1, description: 'The number of the first line, from 1.' })),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 10_000,
-        description: `How many lines to show; ${DEFAULT_LINES} otherwise.`,
+        description: `Maximum number of lines; ${DEFAULT_LINES} by default.`,
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** Shows lines of a text file, each behind its number and a tab. */
+/** Returns lines of a text file, each preceded by its number and a tab. */
 export function createReadFile(files: FilesClient) {
   return {
     usesWorkspace: true,
     input: Input,
-    async run({ path: given, offset = 1, limit = DEFAULT_LINES }: Static<typeof Input>, call: ToolCall) {
-      const path = filePathIn(given);
-      const desk = new Desk(files, call.turn, call.signal);
-      const found = await desk.find(path);
-      if (!found) throw new Error(`There is no file ${path}.`);
+    async run(
+      { path: given, offset = 1, limit = DEFAULT_LINES }: Static<typeof Input>,
+      call: ToolCallContext,
+    ) {
+      const path = workspaceFilePath(given);
+      const workspace = new WorkspaceClient(files, call.turn, call.signal);
+      const found = await workspace.find(path);
+      if (!found) throw new ToolError(`There is no file ${path}.`);
       const { kind, size, target } = found.entry;
-      if (kind === 'directory') throw new Error(`${path} is a directory; list_files shows what is in it.`);
-      if (kind === 'symlink') return `${path} is a symlink to ${target}. Symlinks are not followed here.`;
+      if (kind === 'directory') throw new ToolError(`${path} is a directory. Use list_files.`);
+      if (kind === 'symlink') return `${path} is a symlink to ${target}. This tool does not follow symlinks.`;
       if (size === 0) return `${path} is empty.`;
       let isBinary = false;
-      const bytes = probed(desk.read(path, found.version), (first) => {
+      const bytes = untilRefused(workspace.read(path, found.version), (first) => {
         isBinary = looksBinary(first);
         return isBinary;
       });
@@ -49,8 +53,8 @@ export function createReadFile(files: FilesClient) {
   };
 }
 
-/** Ends at once when what comes first is not wanted. */
-async function* probed(bytes: AsyncIterable<Uint8Array>, refuses: (first: Uint8Array) => boolean) {
+/** Yields the chunks unless `refuses` returns true for the first one. */
+async function* untilRefused(bytes: AsyncIterable<Uint8Array>, refuses: (first: Uint8Array) => boolean) {
   let isFirst = true;
   for await (const chunk of bytes) {
     if (isFirst && refuses(chunk)) return;
@@ -65,15 +69,15 @@ async function show(lines: ReturnType<typeof linesOf>, offset: number, limit: nu
   let last = 0;
   for await (const { number, text, isCut } of lines) {
     if (number >= offset + limit || chars > SHOWN_CHARS) {
-      const next = `[There is more: go on with offset ${number}.]`;
+      const next = `[There are more lines. Continue with offset ${number}.]`;
       return [...shown, next].join('\n');
     }
     last = number;
     if (number < offset) continue;
-    const line = `${number}\t${text}${isCut ? ' [The line goes on.]' : ''}`;
+    const line = `${number}\t${text}${isCut ? ' [The line was cut.]' : ''}`;
     shown.push(line);
     chars += line.length;
   }
-  if (shown.length === 0 && last > 0) throw new Error(`The file has only ${last} lines.`);
+  if (shown.length === 0 && last > 0) throw new ToolError(`The file has only ${last} lines.`);
   return shown.join('\n');
 }

@@ -1,5 +1,5 @@
-/** The lines, from 1, in which a piece of a text begins, each time it is there; places do not overlap. */
-export function placesOf(text: string, piece: string): number[] {
+/** The line numbers, from 1, of the non-overlapping occurrences of `piece`. */
+export function occurrenceLines(text: string, piece: string): number[] {
   const lines: number[] = [];
   let line = 1;
   let seen = 0;
@@ -13,7 +13,7 @@ export function placesOf(text: string, piece: string): number[] {
   return lines;
 }
 
-/** Everywhere, and taken literally. */
-export function replaced(text: string, piece: string, other: string): string {
+/** Replaces all occurrences literally. */
+export function replaceAll(text: string, piece: string, other: string): string {
   return text.split(piece).join(other);
 }

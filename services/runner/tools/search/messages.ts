@@ -1,17 +1,18 @@
-/** What a thread is started with. */
-export interface Search {
+/** The messages between a Searcher and its worker thread. The thread answers each request before the next is sent. */
+
+/** The worker data of the thread. */
+export interface SearchQuery {
   pattern: string;
   ignoreCase: boolean;
-  /** Of the names, or with a slash of the paths, of the files that are looked at; empty for all. */
+  /** Matches file names, or whole paths if it contains a slash; empty matches every file. */
   glob: string;
 }
 
-/** One after the other: each is answered before the next is sent. */
-export type Asked = { paths: string[] } | { bytes: Uint8Array };
+export type SearchRequest = { paths: string[] } | { bytes: Uint8Array };
 
-export type Told = { wanted: string[] } | { found: Found[] } | { problem: string };
+export type SearchResponse = { matchingPaths: string[] } | { lines: LineMatch[] } | { patternError: string };
 
-export interface Found {
+export interface LineMatch {
   /** From 1. */
   line: number;
   text: string;

@@ -1,66 +1,78 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../../lib/clock.ts';
-import type { Asked, Found, Search, Told } from './messages.ts';
+import { ToolError } from '../../tool-calls/tool-error.ts';
+import type { LineMatch, SearchQuery, SearchRequest, SearchResponse } from './messages.ts';
 
-/** How long one file, or one list of names, may take. */
-const ANSWER_MS = 5_000;
+/** Time limit for one file or one list of paths. */
+const REQUEST_TIMEOUT_MS = 5_000;
 const HEAP_MIB = 128;
 const PROGRAM = new URL('./worker.ts', import.meta.url);
 
-/** Tries a pattern on files, in a thread of its own that is ended when the pattern takes too long. */
+/** Matches a pattern in a worker thread, which is terminated when the pattern takes too long. */
 export class Searcher implements AsyncDisposable {
   readonly #worker: Worker;
   readonly #clock: Clock;
-  readonly #gone: Promise<never>;
+  readonly #exited: Promise<never>;
 
-  constructor(search: Search, clock: Clock) {
+  constructor(query: SearchQuery, clock: Clock) {
     this.#clock = clock;
     this.#worker = new Worker(PROGRAM, {
-      workerData: search,
+      workerData: query,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-      // Nothing of the process is for it.
+      // The thread gets no environment variables of the process.
       env: {},
       stdout: true,
       stderr: true,
     });
-    this.#gone = new Promise((_, reject) => {
-      this.#worker.on('error', () => reject(new Error('The search needs too much memory.')));
-      this.#worker.on('exit', () => reject(new Error('The search has ended.')));
+    this.#exited = new Promise((_, reject) => {
+      this.#worker.on('error', (cause) =>
+        reject(
+          isOutOfMemory(cause)
+            ? new ToolError('The search needs too much memory.')
+            : new ToolError('The search failed.', { cause }),
+        ),
+      );
+      this.#worker.on('exit', () => reject(new ToolError('The search was stopped.')));
     });
-    this.#gone.catch(() => {});
+    this.#exited.catch(() => {});
     this.#worker.unref();
   }
 
-  /** Of these paths, those whose names are wanted. */
-  async wanted(paths: string[]): Promise<string[]> {
-    const told = await this.#ask({ paths });
-    return 'wanted' in told ? told.wanted : [];
+  /** Returns the paths that match the glob. */
+  async filterPaths(paths: string[]): Promise<string[]> {
+    const response = await this.#request({ paths });
+    return 'matchingPaths' in response ? response.matchingPaths : [];
   }
 
-  /** The lines of a file in which the pattern is found. */
-  async search(bytes: Uint8Array): Promise<Found[]> {
-    const told = await this.#ask({ bytes });
-    return 'found' in told ? told.found : [];
+  /** Returns the matching lines of a file. */
+  async search(bytes: Uint8Array): Promise<LineMatch[]> {
+    const response = await this.#request({ bytes });
+    return 'lines' in response ? response.lines : [];
   }
 
-  async #ask(asked: Asked): Promise<Told> {
-    const answer = Promise.withResolvers<Told>();
-    const cancel = this.#clock.after(ANSWER_MS, () =>
-      answer.reject(new Error('The pattern takes too long to match: make it simpler.')),
+  async #request(request: SearchRequest): Promise<SearchResponse> {
+    const answered = Promise.withResolvers<SearchResponse>();
+    const cancel = this.#clock.after(REQUEST_TIMEOUT_MS, () =>
+      answered.reject(new ToolError('The pattern takes too long to match. Use a simpler pattern.')),
     );
-    this.#worker.once('message', answer.resolve);
-    this.#worker.postMessage(asked);
+    this.#worker.once('message', answered.resolve);
+    this.#worker.postMessage(request);
     try {
-      const told = await Promise.race([answer.promise, this.#gone]);
-      if ('problem' in told) throw new Error(`The pattern is no regular expression: ${told.problem}`);
-      return told;
+      const response = await Promise.race([answered.promise, this.#exited]);
+      if ('patternError' in response)
+        throw new ToolError(`The pattern is not a valid regular expression: ${response.patternError}`);
+      return response;
     } finally {
       cancel();
-      this.#worker.off('message', answer.resolve);
+      this.#worker.off('message', answered.resolve);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker.terminate();
   }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -1,22 +1,22 @@
 /**
- * The thread in which a model's patterns are tried. A regular expression may take for ever: whoever asks ends this
- * thread when it does not answer in time, and nobody else has waited for it.
+ * The thread that matches patterns of models. A regular expression can take exponential time, so the Searcher terminates
+ * this thread when it does not answer in time.
  */
 import { posix } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Asked, Found, Search, Told } from './messages.ts';
+import type { LineMatch, SearchQuery, SearchRequest, SearchResponse } from './messages.ts';
 
-const { pattern, ignoreCase, glob } = workerData as Search;
-/** Longer lines are searched up to here. */
+const { pattern, ignoreCase, glob } = workerData as SearchQuery;
+/** The searched part of a longer line, in UTF-16 units. */
 const LINE_CHARS = 20_000;
 const SHOWN_CHARS = 300;
-/** Of one file. */
-const MAX_FOUND = 200;
+/** Limit of matching lines per file. */
+const MAX_MATCHES = 200;
 
-const expression = compiled();
+const expression = compilePattern();
 
-/** Without the strictness of unicode mode where the pattern does not stand it. */
-function compiled(): RegExp | string {
+/** Returns the error message for an invalid pattern. A pattern that is invalid in unicode mode is tried without it. */
+function compilePattern(): RegExp | string {
   const flags = ignoreCase ? 'i' : '';
   for (const mode of ['u', '']) {
     try {
@@ -28,40 +28,40 @@ function compiled(): RegExp | string {
   return '';
 }
 
-function wanted(path: string): boolean {
+function matchesGlob(path: string): boolean {
   if (glob === '') return true;
   return posix.matchesGlob(glob.includes('/') ? path : posix.basename(path), glob);
 }
 
-function search(bytes: Uint8Array, expression: RegExp): Found[] {
+function search(bytes: Uint8Array, expression: RegExp): LineMatch[] {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const found: Found[] = [];
+  const matches: LineMatch[] = [];
   let line = 1;
   for (let begin = 0; begin < text.length; line++) {
     const newline = text.indexOf('\n', begin);
     const end = newline < 0 ? text.length : newline;
     const candidate = text.slice(begin, Math.min(end, begin + LINE_CHARS)).replace(/\r$/, '');
     const match = expression.exec(candidate);
-    if (match) found.push({ line, text: around(candidate, match.index) });
-    if (found.length === MAX_FOUND) break;
+    if (match) matches.push({ line, text: excerptAround(candidate, match.index) });
+    if (matches.length === MAX_MATCHES) break;
     begin = end + 1;
   }
-  return found;
+  return matches;
 }
 
-/** Of a long line, what stands around the match. */
-function around(line: string, at: number): string {
+/** The part of a long line around the match. */
+function excerptAround(line: string, index: number): string {
   if (line.length <= SHOWN_CHARS) return line;
-  const begin = Math.max(0, Math.min(at - SHOWN_CHARS / 4, line.length - SHOWN_CHARS));
+  const begin = Math.max(0, Math.min(index - SHOWN_CHARS / 4, line.length - SHOWN_CHARS));
   return `${begin > 0 ? '…' : ''}${line.slice(begin, begin + SHOWN_CHARS).toWellFormed()}…`;
 }
 
-parentPort?.on('message', (asked: Asked) => {
-  const answer: Told =
+parentPort?.on('message', (request: SearchRequest) => {
+  const response: SearchResponse =
     typeof expression === 'string'
-      ? { problem: expression }
-      : 'paths' in asked
-        ? { wanted: asked.paths.filter(wanted) }
-        : { found: search(asked.bytes, expression) };
-  parentPort?.postMessage(answer);
+      ? { patternError: expression }
+      : 'paths' in request
+        ? { matchingPaths: request.paths.filter(matchesGlob) }
+        : { lines: search(request.bytes, expression) };
+  parentPort?.postMessage(response);
 });

@@ -1,14 +1,22 @@
 import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TreeIndex } from '../../../../services/runner/sandbox/tree.ts';
-import { bytes, follow, makeWorkspace, type Picture, PLAIN, sorted, takePicture } from './workspace.ts';
+import type { TreeIndex } from '../../../../services/runner/sandbox/workspace-tree.ts';
+import {
+  applyScan,
+  bytes,
+  makeWorkspace,
+  PLAIN,
+  sorted,
+  type TreeSnapshot,
+  takeSnapshot,
+} from './workspace-fixture.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'ü', 'A');
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 const text = fc.constantFrom('', 'x', 'y', 'longer text');
 
-/** What a command does, or the service on behalf of others. */
+/** A change by a command, or by the service. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant('write' as const), path, text }),
   fc.record({ kind: fc.constant('mkdir' as const), path }),
@@ -27,7 +35,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 type Workspace = ReturnType<typeof makeWorkspace>;
 
-async function take({ tree, at }: Workspace, one: Step): Promise<void> {
+async function applyStep({ tree, at }: Workspace, one: Step): Promise<void> {
   switch (one.kind) {
     case 'write':
       return writeFileSync(at(one.path), one.text);
@@ -58,21 +66,21 @@ async function take({ tree, at }: Workspace, one: Step): Promise<void> {
   }
 }
 
-describe('a workspace in a directory', () => {
-  it('is known from its scans, whatever happens in it', async () => {
+describe('DirectoryTree', () => {
+  it('reports every change in its scans, for random sequences of changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
-        using there = makeWorkspace();
+        using workspace = makeWorkspace();
         const seen: TreeIndex = new Map();
-        const kept: Picture = new Map();
+        const snapshot: TreeSnapshot = new Map();
         for (const one of [...steps, { kind: 'scan' as const }]) {
-          // What is not possible as things are does not happen.
-          await take(there, one).catch((error: NodeJS.ErrnoException) => {
+          // Steps that are impossible in the current state fail with a system error.
+          await applyStep(workspace, one).catch((error: NodeJS.ErrnoException) => {
             if (error.code === undefined) throw error;
           });
           if (one.kind !== 'scan') continue;
-          await follow(kept, await there.tree.scan(seen), there.tree);
-          expect(sorted(kept)).toEqual(sorted(takePicture(there.root)));
+          await applyScan(snapshot, await workspace.tree.scan(seen), workspace.tree);
+          expect(sorted(snapshot)).toEqual(sorted(takeSnapshot(workspace.root)));
         }
       }),
       { numRuns: 300 },

@@ -17,14 +17,14 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TreeIndex } from '../../../../services/runner/sandbox/tree.ts';
-import { isRoot, NOBODY, ordinaryUser } from '../../../support/ordinary.ts';
-import { bytes, makeWorkspace, PLAIN, readText } from './workspace.ts';
+import type { TreeIndex } from '../../../../services/runner/sandbox/workspace-tree.ts';
+import { asUnprivilegedUser, isRoot, UNPRIVILEGED_UID } from '../../../support/unprivileged-user.ts';
+import { bytes, makeWorkspace, PLAIN, readText } from './workspace-fixture.ts';
 
-describe('a workspace in a directory', () => {
-  it('takes files, directories and links, and tells them at the first scan', async () => {
-    using there = makeWorkspace();
-    const { tree, at } = there;
+describe('DirectoryTree', () => {
+  it('stores files, directories and links, and reports them in the first scan', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at } = workspace;
     await tree.makeDirectory('src');
     await tree.putFile('src/run.sh', bytes('echo ', 'hi'), { ...PLAIN, executable: true });
     await tree.putFile('empty', bytes(), PLAIN);
@@ -40,32 +40,32 @@ describe('a workspace in a directory', () => {
       { kind: 'file', path: 'src/run.sh', size: 7, executable: true, modifiedAt: PLAIN.modifiedAt },
     ]);
     expect(skipped).toEqual([]);
-    expect(readdirSync(there.staging.path)).toEqual([]);
+    expect(readdirSync(workspace.staging.path)).toEqual([]);
   });
 
   it('reads files of any length', async () => {
-    using there = makeWorkspace();
+    using workspace = makeWorkspace();
     const long = Buffer.alloc(3_000_001, 'abc');
-    await there.tree.putFile('long', bytes(long.subarray(0, 1_000_000), long.subarray(1_000_000)), PLAIN);
-    await there.tree.putFile('short', bytes('x'), PLAIN);
-    expect(await readText(there.tree, 'long')).toBe(long.toString());
-    expect(await readText(there.tree, 'short')).toBe('x');
+    await workspace.tree.putFile('long', bytes(long.subarray(0, 1_000_000), long.subarray(1_000_000)), PLAIN);
+    await workspace.tree.putFile('short', bytes('x'), PLAIN);
+    expect(await readText(workspace.tree, 'long')).toBe(long.toString());
+    expect(await readText(workspace.tree, 'short')).toBe('x');
   });
 
-  it('tells what has changed since, and nothing else', async () => {
-    using there = makeWorkspace();
-    const { tree, at } = there;
+  it('reports only the changes since the last scan', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at } = workspace;
     for (const name of ['a', 'b', 'c']) await tree.putFile(name, bytes(name), PLAIN);
     await tree.makeDirectory('d');
     await tree.putFile('d/e', bytes('e'), PLAIN);
-    const seen: TreeIndex = new Map();
-    await settled(() => tree.note(seen), seen);
-    expect(await tree.scan(seen)).toEqual({ changes: [], skipped: [] });
+    const index: TreeIndex = new Map();
+    await untilNotRacy(() => tree.updateIndex(index), index);
+    expect(await tree.scan(index)).toEqual({ changes: [], skipped: [] });
     writeFileSync(at('a'), 'A');
     utimesSync(at('a'), PLAIN.modifiedAt, PLAIN.modifiedAt);
     chmodSync(at('b'), 0o700);
     renameSync(at('d'), at('f'));
-    const { changes } = await tree.scan(seen);
+    const { changes } = await tree.scan(index);
     expect(changes.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
       'remove d',
       'file a',
@@ -75,22 +75,22 @@ describe('a workspace in a directory', () => {
     ]);
   });
 
-  it('reads again what changed in the moment it was seen', async () => {
-    using there = makeWorkspace();
-    const seen: TreeIndex = new Map();
-    // Until a change and a look fall into one moment of the clock that stamps files.
-    for (let round = 0; !seen.get('a')?.racy; round++) {
-      writeFileSync(there.at('a'), `${round % 10}`);
-      await there.tree.scan(seen);
+  it('reports a file that changed in the same clock tick as its last inspection', async () => {
+    using workspace = makeWorkspace();
+    const index: TreeIndex = new Map();
+    // Repeats until a change and an inspection fall into the same tick of the file system's clock.
+    for (let round = 0; !index.get('a')?.racy; round++) {
+      writeFileSync(workspace.at('a'), `${round % 10}`);
+      await workspace.tree.scan(index);
     }
-    expect((await there.tree.scan(seen)).changes).toMatchObject([{ kind: 'file', path: 'a' }]);
-    await settled(() => there.tree.scan(seen), seen);
-    expect((await there.tree.scan(seen)).changes).toEqual([]);
+    expect((await workspace.tree.scan(index)).changes).toMatchObject([{ kind: 'file', path: 'a' }]);
+    await untilNotRacy(() => workspace.tree.scan(index), index);
+    expect((await workspace.tree.scan(index)).changes).toEqual([]);
   });
 
-  it('replaces whatever stands in the way', async () => {
-    using there = makeWorkspace();
-    const { tree, at } = there;
+  it('replaces existing entries of any kind', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at } = workspace;
     mkdirSync(at('x/y'), { recursive: true });
     writeFileSync(at('x/y/z'), '');
     await tree.putFile('x', bytes('file'), PLAIN);
@@ -107,21 +107,21 @@ describe('a workspace in a directory', () => {
     expect(lstatSync(at('x')).isSymbolicLink()).toBe(true);
   });
 
-  it('leaves a file as it was when its content does not come to its end', async () => {
-    using there = makeWorkspace();
-    await there.tree.putFile('a', bytes('before'), PLAIN);
+  it('keeps the old file when the new content ends with an error', async () => {
+    using workspace = makeWorkspace();
+    await workspace.tree.putFile('a', bytes('before'), PLAIN);
     const broken = async function* () {
       yield* bytes('half of ');
-      throw new Error('the line was cut');
+      throw new Error('the connection was closed');
     };
-    await expect(there.tree.putFile('a', broken(), PLAIN)).rejects.toThrow('the line was cut');
-    expect(readFileSync(there.at('a'), 'utf8')).toBe('before');
-    expect(readdirSync(there.staging.path)).toEqual([]);
+    await expect(workspace.tree.putFile('a', broken(), PLAIN)).rejects.toThrow('the connection was closed');
+    expect(readFileSync(workspace.at('a'), 'utf8')).toBe('before');
+    expect(readdirSync(workspace.staging.path)).toEqual([]);
   });
 
-  it('never goes through a link', async () => {
-    using there = makeWorkspace();
-    const { tree, at, base } = there;
+  it('follows no symbolic link', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at, base } = workspace;
     mkdirSync(join(base, 'outside'));
     writeFileSync(join(base, 'outside/secret'), 'secret');
     symlinkSync('../outside', at('out'));
@@ -139,22 +139,22 @@ describe('a workspace in a directory', () => {
     const { changes } = await tree.scan(new Map());
     expect(changes.map(({ path }) => path)).toEqual(['in', 'in/out', 'out', 'secret']);
     await tree.clear();
-    expect(readdirSync(there.root)).toEqual([]);
+    expect(readdirSync(workspace.root)).toEqual([]);
     expect(readFileSync(join(base, 'outside/secret'), 'utf8')).toBe('secret');
   });
 
-  it('reads nothing but files', async () => {
-    using there = makeWorkspace();
-    execFileSync('mkfifo', [there.at('pipe')]);
-    mkdirSync(there.at('folder'));
-    await expect(readText(there.tree, 'pipe')).rejects.toThrow('is not a file');
-    await expect(readText(there.tree, 'folder')).rejects.toThrow();
-    await expect(readText(there.tree, 'nothing')).rejects.toThrow('ENOENT');
+  it('reads regular files only', async () => {
+    using workspace = makeWorkspace();
+    execFileSync('mkfifo', [workspace.at('pipe')]);
+    mkdirSync(workspace.at('folder'));
+    await expect(readText(workspace.tree, 'pipe')).rejects.toThrow('is not a regular file');
+    await expect(readText(workspace.tree, 'folder')).rejects.toThrow();
+    await expect(readText(workspace.tree, 'nothing')).rejects.toThrow('ENOENT');
   });
 
-  it('skips what cannot be kept, and says why', async () => {
-    using there = makeWorkspace();
-    const { tree, at, root } = there;
+  it('skips entries that a workspace cannot store, with the reason', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at, root } = workspace;
     execFileSync('mkfifo', [at('pipe')]);
     const server = createServer().listen(at('socket'));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -164,8 +164,8 @@ describe('a workspace in a directory', () => {
     mkdirSync(at('.ahs-mine'));
     writeFileSync(at('.ahs-mine/below'), '');
     symlinkSync(Buffer.from([0xff]), at('bad-link'));
-    // Deeper than a path may be long, made from inside as a shell would.
-    dig(root, '0'.repeat(200), 30);
+    // Deeper than PATH_MAX.
+    nestDirectories(root, '0'.repeat(200), 30);
     const { changes, skipped } = await tree.scan(new Map());
     const name = '0'.repeat(200);
     expect(changes.map(({ path }) => path)).toEqual([
@@ -184,73 +184,73 @@ describe('a workspace in a directory', () => {
     server.close();
     await tree.clear();
     expect(readdirSync(root)).toEqual([]);
-    expect(readdirSync(there.staging.path)).toEqual([]);
+    expect(readdirSync(workspace.staging.path)).toEqual([]);
   });
 
-  it('tells a path as removed when something stands there that cannot be kept', async () => {
-    using there = makeWorkspace();
-    const { tree, at } = there;
+  it('reports a path as removed when an entry that cannot be stored has replaced it', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at } = workspace;
     await tree.putFile('a', bytes(''), PLAIN);
-    const seen: TreeIndex = new Map();
-    await tree.note(seen);
+    const index: TreeIndex = new Map();
+    await tree.updateIndex(index);
     rmSync(at('a'));
     execFileSync('mkfifo', [at('a')]);
-    expect(await tree.scan(seen)).toEqual({
+    expect(await tree.scan(index)).toEqual({
       changes: [{ kind: 'remove', path: 'a' }],
       skipped: [{ path: 'a', reason: 'is a named pipe' }],
     });
   });
 
-  it('keeps hard links as files of their own', async () => {
-    using there = makeWorkspace();
-    const { tree, at } = there;
+  it('stores hard links as separate files', async () => {
+    using workspace = makeWorkspace();
+    const { tree, at } = workspace;
     writeFileSync(at('a'), 'one');
     linkSync(at('a'), at('b'));
-    const seen: TreeIndex = new Map();
-    expect((await tree.scan(seen)).changes.map(({ path }) => path)).toEqual(['a', 'b']);
+    const index: TreeIndex = new Map();
+    expect((await tree.scan(index)).changes.map(({ path }) => path)).toEqual(['a', 'b']);
     await tree.putFile('b', bytes('two'), PLAIN);
     expect(readFileSync(at('a'), 'utf8')).toBe('one');
-    await settled(() => tree.scan(seen), seen);
+    await untilNotRacy(() => tree.scan(index), index);
     writeFileSync(at('a'), 'three');
-    expect((await tree.scan(seen)).changes.map(({ path }) => path)).toEqual(['a']);
+    expect((await tree.scan(index)).changes.map(({ path }) => path)).toEqual(['a']);
   });
 
-  it('refuses to look at more than it may hold', async () => {
-    using there = makeWorkspace({ maxEntries: 3 });
-    for (const name of ['a', 'b', 'c']) writeFileSync(there.at(name), '');
-    expect((await there.tree.scan(new Map())).changes).toHaveLength(3);
-    writeFileSync(there.at('d'), '');
-    await expect(there.tree.scan(new Map())).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  it('throws QUOTA_EXCEEDED for a scan of more files than the limit', async () => {
+    using workspace = makeWorkspace({ maxFiles: 3 });
+    for (const name of ['a', 'b', 'c']) writeFileSync(workspace.at(name), '');
+    expect((await workspace.tree.scan(new Map())).changes).toHaveLength(3);
+    writeFileSync(workspace.at('d'), '');
+    await expect(workspace.tree.scan(new Map())).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('removes a tree of any depth', async () => {
-    using there = makeWorkspace();
-    mkdirSync(there.at('a'));
-    dig(there.at('a'), 'd', 3_000);
-    await there.tree.remove('a');
-    expect(readdirSync(there.root)).toEqual([]);
-    expect(readdirSync(there.staging.path)).toEqual([]);
+    using workspace = makeWorkspace();
+    mkdirSync(workspace.at('a'));
+    nestDirectories(workspace.at('a'), 'd', 3_000);
+    await workspace.tree.remove('a');
+    expect(readdirSync(workspace.root)).toEqual([]);
+    expect(readdirSync(workspace.staging.path)).toEqual([]);
   });
 
-  it('says that the disk is full', async () => {
-    using there = makeWorkspace();
+  it('throws STORAGE_FULL when the disk is full', async () => {
+    using workspace = makeWorkspace();
     const full = async function* (): AsyncGenerator<Uint8Array> {
       yield* bytes('x');
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     };
-    await expect(there.tree.putFile('a', full(), PLAIN)).rejects.toMatchObject({ code: 'STORAGE_FULL' });
+    await expect(workspace.tree.putFile('a', full(), PLAIN)).rejects.toMatchObject({ code: 'STORAGE_FULL' });
   });
 
-  it('opens again, as an ordinary user, what commands have locked', () => {
-    using there = makeWorkspace();
-    const { base, root } = there;
+  it('restores access to entries whose permissions a command removed, as an ordinary user', () => {
+    using workspace = makeWorkspace();
+    const { base, root } = workspace;
     mkdirSync(join(root, 'closed/below'), { recursive: true });
     writeFileSync(join(root, 'closed/below/file'), 'text');
     writeFileSync(join(root, 'shut'), 'shut');
     const program = `
       const { chmodSync } = await import('node:fs');
       const [{ DirectoryTree }, { Staging }] = await Promise.all(
-        ['tree', 'erase'].map((name) => import('${import.meta.dirname}/../../../../services/runner/sandbox/directory/' + name + '.ts')),
+        ['directory-tree', 'staging'].map((name) => import('${import.meta.dirname}/../../../../services/runner/sandbox-providers/directory/' + name + '.ts')),
       );
       chmodSync('${root}/closed/below/file', 0);
       chmodSync('${root}/closed/below', 0o500);
@@ -267,7 +267,7 @@ describe('a workspace in a directory', () => {
       console.log(JSON.stringify({ uid: process.getuid(), text, changes: changes.map(({ path }) => path) }));
     `;
     const [first = process.execPath, ...rest] = [
-      ...ordinaryUser(NOBODY, base),
+      ...asUnprivilegedUser(UNPRIVILEGED_UID, base),
       process.execPath,
       '--input-type=module',
       '-e',
@@ -276,7 +276,7 @@ describe('a workspace in a directory', () => {
     const { stdout, stderr } = spawnSync(first, rest, { encoding: 'utf8', cwd: base });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual({
-      uid: isRoot ? NOBODY : process.getuid?.(),
+      uid: isRoot ? UNPRIVILEGED_UID : process.getuid?.(),
       text: 'text',
       changes: ['closed', 'closed/below', 'closed/below/file', 'shut'],
     });
@@ -284,14 +284,14 @@ describe('a workspace in a directory', () => {
   });
 });
 
-/** Makes directories in each other, as a program does that goes into each: their path may be of any length. */
-function dig(root: string, name: string, depth: number): void {
+/** Creates nested directories by changing into each, so that their path may be longer than PATH_MAX. */
+function nestDirectories(root: string, name: string, depth: number): void {
   const program = `for (let i = 0; i < ${depth}; i++) { fs.mkdirSync('${name}'); process.chdir('${name}'); }`;
   execFileSync(process.execPath, ['-e', program], { cwd: root });
 }
 
-/** Looks until nothing is so young that it might still change unseen. */
-async function settled(look: () => Promise<unknown>, seen: TreeIndex): Promise<void> {
-  do await look();
-  while ([...seen.values()].some(({ racy }) => racy));
+/** Repeats an update of the index until no entry is racy. */
+async function untilNotRacy(update: () => Promise<unknown>, index: TreeIndex): Promise<void> {
+  do await update();
+  while ([...index.values()].some(({ racy }) => racy));
 }

@@ -13,18 +13,18 @@ export const protobufPackage = "ahs.agents.v1";
 
 export const protobufFileName = "ahs/agents/v1/agents.proto";
 
-/** What a turn runs with. A version is one of these, numbered. */
+/** The settings of a turn. Every version of an agent has one. */
 export interface AgentRuntime {
   /** <provider>/<model id>, for example rehearsal/echo. */
   model: string;
-  /** A JSON object, handed to the provider as it is. */
+  /** A JSON object: standard options and options of the model provider. */
   modelOptionsJson: string;
   /** The system prompt; empty for none. */
   system: string;
   /** env_…; empty for the default environment. */
   environmentId: string;
   tools: Tool[];
-  /** Model steps a turn may take, 1–1000. */
+  /** Maximum number of model steps of a turn, 1–1000. */
   maxSteps: number;
   budget: Budget | undefined;
 }
@@ -37,11 +37,11 @@ export interface Tool {
 
 /** Absent members set no limit. */
 export interface Budget {
-  /** Output tokens of one turn. */
+  /** Maximum output tokens of one turn. */
   maxTokens?:
     | number
     | undefined;
-  /** Seconds of one turn. */
+  /** Maximum duration of one turn in seconds. */
   maxTurnSeconds?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface Agent {
   updatedAt:
     | Date
     | undefined;
-  /** What the caller may do with it: use, which is to begin conversations, or manage, which is everything. */
+  /** The caller's access level: see, use (start sessions) or manage (everything). */
   level: string;
 }
 
@@ -129,10 +129,10 @@ export interface GetAgentResponse {
   agent: Agent | undefined;
 }
 
-/** An absent field stays as it is. */
+/** An absent field stays unchanged. */
 export interface UpdateAgentRequest {
   agentId: string;
-  /** The version the caller has seen; absent for whatever is there. */
+  /** The version that the caller saw; absent to change any version. */
   ifVersion?: number | undefined;
   name?: string | undefined;
   description?: string | undefined;
@@ -190,7 +190,7 @@ export interface ListAgentVersionsResponse {
 export interface GetAgentVersionRequest {
   /** agt_… or ast_… */
   agentId: string;
-  /** 0 for the newest one, which is all that is known of an assistant. */
+  /** 0 for the newest version. Assistants only have 0. */
   version: number;
 }
 
@@ -210,9 +210,9 @@ export interface ResolveAgentResponse {
 }
 
 export interface LookUpAgentsRequest {
-  /** Either ids … */
+  /** Either ids, */
   agentIds: string[];
-  /** … or a part of the name (at most 1,000 agents are found). */
+  /** or a part of the name. At most 1,000 agents are returned. */
   nameContains: string;
 }
 
@@ -233,15 +233,15 @@ export interface AgentName {
   name: string;
 }
 
-/** Whoever has created an agent manages it, and so do administrators. */
+/** The owner of an agent and administrators always have the level manage. */
 export interface Access {
-  /** private: for who manages it; allowlist: for the users and groups here, too; public: for everybody. */
+  /** private: only managers; allowlist: also the users and groups of this message; public: all users. */
   visibility: string;
-  /** usr_…: they change the agent and everything of it. */
+  /** usr_…: users with the level manage. */
   managers: string[];
-  /** usr_…: they begin conversations. */
+  /** usr_…: users with the level use. */
   users: string[];
-  /** Names of groups at the identity provider, whose members begin conversations. */
+  /** Names of groups at the identity provider. Their members have the level use. */
   groups: string[];
 }
 
@@ -253,7 +253,7 @@ export interface GetAgentAccessResponse {
   access:
     | Access
     | undefined;
-  /** 1 at first, and one more with each change. */
+  /** Starts at 1 and increases by one with each change. */
   version: number;
 }
 
@@ -262,7 +262,7 @@ export interface SetAgentAccessRequest {
   access:
     | Access
     | undefined;
-  /** The version the caller has seen; absent for whatever is there. */
+  /** The version that the caller saw; absent to change any version. */
   ifVersion?: number | undefined;
 }
 
@@ -277,7 +277,10 @@ export interface GetLevelRequest {
 }
 
 export interface GetLevelResponse {
-  /** none | see | use | manage: each includes those before it. An administrator sees the assistants of others. */
+  /**
+   * none | see | use | manage: each level includes the levels before it. Administrators have the level see for the
+   * assistants of other users.
+   */
   level: string;
 }
 
@@ -341,7 +344,7 @@ export interface GetAssistantResponse {
   assistant: Assistant | undefined;
 }
 
-/** An absent field stays as it is. */
+/** An absent field stays unchanged. */
 export interface UpdateAssistantRequest {
   assistantId: string;
   name?: string | undefined;
@@ -374,15 +377,15 @@ export interface DeleteAssistantResponse {
 export interface Environment {
   /** env_… */
   environmentId: string;
-  /** Unique, and never changed. */
+  /** Unique and immutable. */
   name: string;
   spec: EnvironmentSpec | undefined;
   enabled: boolean;
   /** 1, 2, 3 … */
   version: number;
-  /** The one of agents that name none. */
+  /** The environment of agents that name none. */
   isDefault: boolean;
-  /** usr_…; empty for the one that was there from the beginning. */
+  /** usr_…; empty for the default environment, which a migration creates. */
   createdBy: string;
   createdAt: Date | undefined;
   updatedAt: Date | undefined;
@@ -398,7 +401,7 @@ export interface EnvironmentSpec {
   idle:
     | IdleSpec
     | undefined;
-  /** Environment variables of every command. They are no secrets. */
+  /** Environment variables of every command. They are not secret. */
   variables: { [key: string]: string };
 }
 
@@ -407,9 +410,9 @@ export interface EnvironmentSpec_VariablesEntry {
   value: string;
 }
 
-/** Absent limits are those of the provider. */
+/** An absent limit means the provider's default. */
 export interface SandboxSpec {
-  /** auto | simulated | bubblewrap | docker | kubernetes; auto is the strongest that the runner has. */
+  /** auto | simulated | bubblewrap | docker | kubernetes; auto selects the strongest provider of the runner. */
   provider: string;
   /** Empty for none. */
   image: string;
@@ -418,22 +421,24 @@ export interface SandboxSpec {
   memoryMib?:
     | number
     | undefined;
-  /** Processes at the same time. */
+  /** Maximum number of concurrent processes. */
   pids?:
     | number
     | undefined;
-  /** Of its temporary files. */
+  /** Limit for temporary files. */
   diskMib?:
     | number
     | undefined;
-  /** The longest one command may take. */
+  /** Time limit of one command. */
   commandTimeoutSeconds: number;
+  /** Limit for the copy of each workspace; absent for the limit of workspaces. */
+  workspaceMib?: number | undefined;
 }
 
 export interface NetworkSpec {
   /** none | limited | unrestricted */
   mode: string;
-  /** Of limited: host names, or *.domain for all below one; with :port for other ports than 80 and 443. */
+  /** For the mode limited: host names, or *.domain for all its subdomains; with :port for ports other than 80 and 443. */
   allowedHosts: string[];
 }
 
@@ -477,10 +482,10 @@ export interface GetEnvironmentResponse {
   environment: Environment | undefined;
 }
 
-/** An absent field stays as it is; a part that is given replaces that part whole. */
+/** An absent field stays unchanged. A present message replaces the whole message. */
 export interface UpdateEnvironmentRequest {
   environmentId: string;
-  /** The version the caller has seen; absent for whatever is there. */
+  /** The version that the caller saw; absent to change any version. */
   ifVersion?: number | undefined;
   sandbox: SandboxSpec | undefined;
   network: NetworkSpec | undefined;
@@ -522,12 +527,52 @@ export interface EnvironmentVersion {
 }
 
 export interface ResolveEnvironmentRequest {
-  /** Empty for the default one. */
+  /** Empty for the default environment. */
   environmentId: string;
 }
 
 export interface ResolveEnvironmentResponse {
   environment: Environment | undefined;
+}
+
+/** A process that runs turns and their commands. */
+export interface Runner {
+  /** rnr_… */
+  runnerId: string;
+  /** The sandbox providers that work on its machine, the strongest first. */
+  providers: RunnerProvider[];
+  /** Facts about the runner for operators, for example the provider in force and why no stronger one works. */
+  backends: RunnerBackend[];
+}
+
+export interface RunnerBackend {
+  role: string;
+  description: string;
+}
+
+export interface RunnerProvider {
+  /** simulated | bubblewrap | … */
+  name: string;
+  /** The limits of an environment that it enforces on the runner's machine: cpu_millis, memory_mib and so on. */
+  limits: string[];
+}
+
+export interface ReportRunnerRequest {
+  runner:
+    | Runner
+    | undefined;
+  /** The runner has stopped and is forgotten at once. */
+  stopped: boolean;
+}
+
+export interface ReportRunnerResponse {
+}
+
+export interface ListRunnersRequest {
+}
+
+export interface ListRunnersResponse {
+  runners: Runner[];
 }
 
 function createBaseAgentRuntime(): AgentRuntime {
@@ -4210,6 +4255,7 @@ function createBaseSandboxSpec(): SandboxSpec {
     pids: undefined,
     diskMib: undefined,
     commandTimeoutSeconds: 0,
+    workspaceMib: undefined,
   };
 }
 
@@ -4235,6 +4281,9 @@ export const SandboxSpec: MessageFns<SandboxSpec> = {
     }
     if (message.commandTimeoutSeconds !== 0) {
       writer.uint32(56).int32(message.commandTimeoutSeconds);
+    }
+    if (message.workspaceMib !== undefined) {
+      writer.uint32(64).int32(message.workspaceMib);
     }
     return writer;
   },
@@ -4306,6 +4355,14 @@ export const SandboxSpec: MessageFns<SandboxSpec> = {
             }
 
             message.commandTimeoutSeconds = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.workspaceMib = reader.int32();
             continue;
           }
         }
@@ -5343,6 +5400,361 @@ export const ResolveEnvironmentResponse: MessageFns<ResolveEnvironmentResponse> 
   },
 };
 
+function createBaseRunner(): Runner {
+  return { runnerId: "", providers: [], backends: [] };
+}
+
+export const Runner: MessageFns<Runner> = {
+  encode(message: Runner, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runnerId !== "") {
+      writer.uint32(10).string(message.runnerId);
+    }
+    for (const v of message.providers) {
+      RunnerProvider.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.backends) {
+      RunnerBackend.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Runner {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunner();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runnerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.providers.push(RunnerProvider.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.backends.push(RunnerBackend.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRunnerBackend(): RunnerBackend {
+  return { role: "", description: "" };
+}
+
+export const RunnerBackend: MessageFns<RunnerBackend> = {
+  encode(message: RunnerBackend, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.role !== "") {
+      writer.uint32(10).string(message.role);
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunnerBackend {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunnerBackend();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRunnerProvider(): RunnerProvider {
+  return { name: "", limits: [] };
+}
+
+export const RunnerProvider: MessageFns<RunnerProvider> = {
+  encode(message: RunnerProvider, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.limits) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunnerProvider {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunnerProvider();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.limits.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportRunnerRequest(): ReportRunnerRequest {
+  return { runner: undefined, stopped: false };
+}
+
+export const ReportRunnerRequest: MessageFns<ReportRunnerRequest> = {
+  encode(message: ReportRunnerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runner !== undefined) {
+      Runner.encode(message.runner, writer.uint32(10).fork()).join();
+    }
+    if (message.stopped !== false) {
+      writer.uint32(16).bool(message.stopped);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportRunnerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportRunnerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runner = Runner.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stopped = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportRunnerResponse(): ReportRunnerResponse {
+  return {};
+}
+
+export const ReportRunnerResponse: MessageFns<ReportRunnerResponse> = {
+  encode(_: ReportRunnerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportRunnerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportRunnerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRunnersRequest(): ListRunnersRequest {
+  return {};
+}
+
+export const ListRunnersRequest: MessageFns<ListRunnersRequest> = {
+  encode(_: ListRunnersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunnersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunnersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRunnersResponse(): ListRunnersResponse {
+  return { runners: [] };
+}
+
+export const ListRunnersResponse: MessageFns<ListRunnersResponse> = {
+  encode(message: ListRunnersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.runners) {
+      Runner.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunnersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunnersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runners.push(Runner.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Agents and their immutable versions, assistants, and the environments that both run in. */
 export type AgentsServiceDefinition = typeof AgentsServiceDefinition;
 export const AgentsServiceDefinition = {
@@ -5383,7 +5795,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The agent starts nothing any more; what it has started stays readable. */
+    /** A deleted agent cannot start sessions. Its existing sessions stay readable. */
     deleteAgent: {
       name: "DeleteAgent",
       requestType: DeleteAgentRequest as typeof DeleteAgentRequest,
@@ -5401,7 +5813,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The runtime fields of one version, for the runner. They never change, so they may be kept for ever. */
+    /** The runtime fields of one version, for the runner. They never change and can be cached without a time limit. */
     getAgentVersion: {
       name: "GetAgentVersion",
       requestType: GetAgentVersionRequest as typeof GetAgentVersionRequest,
@@ -5410,7 +5822,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Which version a new session would start with, or why none may start: AGENT_NOT_FOUND, AGENT_NOT_RUNNABLE. */
+    /** The version for a new session. Refused with AGENT_NOT_FOUND, AGENT_NOT_RUNNABLE, ENVIRONMENT_DISABLED, FORBIDDEN. */
     resolveAgent: {
       name: "ResolveAgent",
       requestType: ResolveAgentRequest as typeof ResolveAgentRequest,
@@ -5420,8 +5832,8 @@ export const AgentsServiceDefinition = {
       options: {},
     },
     /**
-     * Agents by id, those that the caller sees, or by a part of their name, those that they manage: for lists that show
-     * or search an agent's name.
+     * Names of agents that the caller sees by id, or of agents that the caller manages by a part of their name. For lists
+     * that show or search agent names.
      */
     lookUpAgents: {
       name: "LookUpAgents",
@@ -5431,7 +5843,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The ids of the agents that the caller manages, for lists of what belongs to agents. */
+    /** The ids of the agents that the caller manages, for lists of resources that belong to agents. */
     listManagedAgents: {
       name: "ListManagedAgents",
       requestType: ListManagedAgentsRequest as typeof ListManagedAgentsRequest,
@@ -5440,7 +5852,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Who else may do what with an agent; for who manages it. Refused with FORBIDDEN. */
+    /** The users and groups with access to an agent. Requires the level manage; otherwise refused with FORBIDDEN. */
     getAgentAccess: {
       name: "GetAgentAccess",
       requestType: GetAgentAccessRequest as typeof GetAgentAccessRequest,
@@ -5449,7 +5861,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Replaces all of it. Somebody who is not there is refused with INVALID_REQUEST. */
+    /** Replaces the access list. Unknown users are refused with INVALID_REQUEST. */
     setAgentAccess: {
       name: "SetAgentAccess",
       requestType: SetAgentAccessRequest as typeof SetAgentAccessRequest,
@@ -5459,8 +5871,8 @@ export const AgentsServiceDefinition = {
       options: {},
     },
     /**
-     * What the caller may do with an agent or assistant, for services that keep what belongs to it. Never refused: what
-     * is not there, or not theirs, is none.
+     * The caller's access level for an agent or assistant, for services that own resources of agents. Never refused: the
+     * level of an absent or inaccessible agent is none.
      */
     getLevel: {
       name: "GetLevel",
@@ -5470,7 +5882,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Assistants: what an agent is, for its owner alone and without versions. */
+    /** Assistants: private agents of their owner, without versions in the contract. */
     createAssistant: {
       name: "CreateAssistant",
       requestType: CreateAssistantRequest as typeof CreateAssistantRequest,
@@ -5504,7 +5916,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** It starts nothing any more; its workspace goes, and its sessions stay readable. */
+    /** A deleted assistant cannot start sessions. Its workspace is deleted, and its sessions stay readable. */
     deleteAssistant: {
       name: "DeleteAssistant",
       requestType: DeleteAssistantRequest as typeof DeleteAssistantRequest,
@@ -5548,7 +5960,7 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Refused with RESOURCE_IN_USE while an agent or assistant names it, and for the default one. */
+    /** Refused with RESOURCE_IN_USE while an agent or assistant names the environment, and for the default environment. */
     deleteEnvironment: {
       name: "DeleteEnvironment",
       requestType: DeleteEnvironmentRequest as typeof DeleteEnvironmentRequest,
@@ -5566,12 +5978,30 @@ export const AgentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** What a runner needs of an environment as it is now. Refused with ENVIRONMENT_NOT_FOUND, ENVIRONMENT_DISABLED. */
+    /** The current version of an environment, for a runner. Refused with ENVIRONMENT_NOT_FOUND, ENVIRONMENT_DISABLED. */
     resolveEnvironment: {
       name: "ResolveEnvironment",
       requestType: ResolveEnvironmentRequest as typeof ResolveEnvironmentRequest,
       requestStream: false,
       responseType: ResolveEnvironmentResponse as typeof ResolveEnvironmentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Records the sandbox providers of a runner. A runner that has not reported for 20 seconds is forgotten. */
+    reportRunner: {
+      name: "ReportRunner",
+      requestType: ReportRunnerRequest as typeof ReportRunnerRequest,
+      requestStream: false,
+      responseType: ReportRunnerResponse as typeof ReportRunnerResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The runners that report, by id. */
+    listRunners: {
+      name: "ListRunners",
+      requestType: ListRunnersRequest as typeof ListRunnersRequest,
+      requestStream: false,
+      responseType: ListRunnersResponse as typeof ListRunnersResponse,
       responseStream: false,
       options: {},
     },

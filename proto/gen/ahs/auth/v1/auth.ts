@@ -19,13 +19,13 @@ export interface User {
   displayName: string;
   /** member | administrator */
   roles: string[];
-  /** A disabled user starts nothing, and nothing starts in their name. */
+  /** All requests of a disabled user are refused, and no turns start on behalf of the user. */
   enabled: boolean;
-  /** As the identity provider says; empty when it does not. */
+  /** Verified by the identity provider; empty: none. */
   email: string;
-  /** Names of groups, as the identity provider has said most recently. */
+  /** Group names, as last reported by the identity provider. */
   groups: string[];
-  /** First login. */
+  /** Time of the first login. */
   createdAt:
     | Date
     | undefined;
@@ -34,74 +34,74 @@ export interface User {
 }
 
 export interface IdentifyRequest {
-  /** What follows Bearer in Authorization; empty for none. With it, a login is not looked at. */
+  /** The bearer token; empty: none. When it is present, the login is ignored. */
   bearer: string;
-  /** The value of the cookie that FinishLogin gave; empty for none. */
+  /** The value of the login cookie from FinishLogin; empty: none. */
   login: string;
-  /** Of the network, from where it came, for the limits. */
+  /** IP address of the client, for rate limits. */
   address?:
     | string
     | undefined;
-  /** Asked about an answer that goes on: it is no new request, and is not counted. */
+  /** The check of a long-lived response, which rate limits do not count. */
   again?: boolean | undefined;
 }
 
 export interface IdentifyResponse {
-  /** As this credential lets them act: without the scope admin nobody is an administrator. */
+  /** With the rights of this credential: without the scope admin, the role administrator is removed. */
   user:
     | User
     | undefined;
-  /** read | write | admin | mcp. A login has all but mcp. */
+  /** read | write | admin. A login has all. */
   scopes: string[];
-  /** tok_… or lgn_…; access_token for one of the identity provider; local in local mode. */
+  /** tok_… or lgn_…; access_token: an access token of the identity provider; local: local mode. */
   credential: string;
 }
 
 export interface BeginLoginRequest {
-  /** Where the browser wants to be afterwards. What is not a path of ours becomes /. */
+  /** The path to which the browser is redirected after the login. Anything but a path of this service becomes /. */
   returnTo: string;
-  /** Of the network, from where it came, for the limits. */
+  /** IP address of the client, for rate limits. */
   address?: string | undefined;
 }
 
 export interface BeginLoginResponse {
-  /** At the identity provider. */
+  /** URL at the identity provider. */
   authorizationUrl: string;
-  /** Secret: binds the attempt to this browser, as a cookie. */
+  /** Secret cookie value that ties the attempt to this browser. */
   attempt: string;
   lifetimeSeconds: number;
 }
 
 export interface FinishLoginRequest {
-  /** Of BeginLogin; empty when the browser has none. */
+  /** The attempt from BeginLogin; empty: none. */
   attempt: string;
-  /** The query with which the provider sent the browser back, without its question mark. */
+  /** The query of the callback, without the question mark. */
   query: string;
-  /** The login that the browser had, if any: it ends. */
+  /** The earlier login of the browser, which ends; empty: none. */
   login: string;
-  /** Of the network, from where it came, for the audit log. */
+  /** IP address of the client, for the audit log. */
   address?: string | undefined;
 }
 
 export interface FinishLoginResponse {
-  /** Secret: 256 random bits that were never used before, for a cookie. */
+  /** Secret cookie value: 256 new random bits. */
   login: string;
   lifetimeSeconds: number;
   user:
     | User
     | undefined;
-  /** A path of ours. */
+  /** A path of this service. */
   returnTo: string;
 }
 
 export interface EndLoginRequest {
   login: string;
-  /** Of the network, from where it came, for the audit log. */
+  /** IP address of the client, for the audit log. */
   address?: string | undefined;
 }
 
 export interface EndLoginResponse {
-  /** Where the browser ends its login at the provider, too; empty when that has no such place. */
+  /** The URL that ends the login at the provider; empty: none. */
   endSessionUrl: string;
 }
 
@@ -109,7 +109,7 @@ export interface Token {
   /** tok_… */
   tokenId: string;
   name: string;
-  /** read | write | admin | mcp */
+  /** read | write | admin */
   scopes: string[];
   /** The last four characters of its value. */
   hint: string;
@@ -126,9 +126,9 @@ export interface Token {
 
 export interface CreateTokenRequest {
   name: string;
-  /** At least one. admin only from an administrator; write includes read. */
+  /** At least one. Only administrators can request admin. write includes read. */
   scopes: string[];
-  /** 1 to 3650; absent: it does not expire. */
+  /** 1 to 3650; absent: the token does not expire. */
   expiresInDays?: number | undefined;
   idempotencyKey: string;
 }
@@ -137,7 +137,7 @@ export interface CreateTokenResponse {
   token:
     | Token
     | undefined;
-  /** Secret, and nowhere else again; empty in a replay. */
+  /** Secret. It is only in this response; empty in a replay. */
   value: string;
   replayed: boolean;
 }
@@ -170,13 +170,33 @@ export interface ListUsersRequest {
   page:
     | PageRequest
     | undefined;
-  /** A part of the name or the address, or an id; empty for all. */
+  /** A part of the name or the e-mail address, or an id; empty: all. */
   q: string;
 }
 
 export interface ListUsersResponse {
   users: User[];
   page: PageInfo | undefined;
+}
+
+export interface FindUsersRequest {
+  /** A part of the name or the e-mail address, at least 2 characters. Empty when ids are given. */
+  q: string;
+  /** usr_…, at most 100. Empty when q is given. */
+  userIds: string[];
+}
+
+export interface FindUsersResponse {
+  /** Newest first. With q, at most 20 enabled users. With ids, those of the users that exist, also disabled ones. */
+  users: UserName[];
+}
+
+export interface UserName {
+  /** usr_… */
+  userId: string;
+  displayName: string;
+  /** Empty for none. */
+  email: string;
 }
 
 export interface SetUserEnabledRequest {
@@ -197,30 +217,30 @@ export interface ListDisabledUsersResponse {
   userIds: string[];
 }
 
-/** One line of the audit log. None is ever changed or deleted. */
+/** An entry of the audit log. Entries are never changed or deleted. */
 export interface Act {
-  /** 1, 2, 3 … without a gap. */
+  /** 1, 2, 3 … without gaps. */
   seq: number;
   createdAt:
     | Date
     | undefined;
-  /** usr_…; empty: nobody who is known. */
+  /** usr_…; empty: unknown. */
   actorId: string;
-  /** With what they came: tok_… or lgn_…, access_token, local; empty when that is not known. */
+  /** The credential: tok_… or lgn_…, access_token, local; empty: unknown. */
   credential: string;
-  /** A name of lib/acts.ts. */
+  /** A name of lib/audit-actions.ts. */
   action: string;
-  /** The id of what it was done to; may be empty. */
+  /** Id of the target; may be empty. */
   targetId: string;
-  /** done | refused. An act is written down before it is done: one that fails afterwards stays. */
+  /** done | refused. The entry is written before the action and stays when the action fails. */
   outcome: string;
-  /** Of the address of the network; empty when that is not known. */
+  /** IP address of the client; empty: unknown. */
   address: string;
-  /** req_…; empty for none. */
+  /** req_…; empty: none. */
   requestId: string;
   /** A JSON object without secrets. */
   dataJson: string;
-  /** SHA-256, in hexadecimal, of this line and the hash of the one before it: docs/how-to/audit.md says of which bytes. */
+  /** SHA-256 of this entry and the hash of the previous entry, in hexadecimal. docs/how-to/audit.md describes the bytes. */
   hash: string;
 }
 
@@ -233,9 +253,9 @@ export interface NewAct {
   targetId: string;
   /** done | refused */
   outcome: string;
-  /** A JSON object; empty for {}. */
+  /** A JSON object; empty: {}. */
   dataJson: string;
-  /** Of a request by nobody who is known; otherwise that of the caller counts. */
+  /** IP address of a request without a known user. Otherwise, the address of the caller is stored. */
   address: string;
 }
 
@@ -251,7 +271,7 @@ export interface ListActsRequest {
   action: string;
   targetId: string;
   outcome: string;
-  /** From this time on, and before that one. */
+  /** Inclusive start and exclusive end. */
   from: Date | undefined;
   until: Date | undefined;
 }
@@ -262,22 +282,22 @@ export interface ListActsResponse {
 }
 
 export interface VerifyActsRequest {
-  /** Where the last part ended; 0 for the beginning. */
+  /** Last sequence number of the previous part; 0: the beginning. */
   afterSeq: number;
   /** At most 100,000. */
   limit: number;
 }
 
 export interface VerifyActsResponse {
-  /** Up to here nothing was changed, left out or put in, as long as nothing was before after_seq. */
+  /** Entries up to here are unchanged, complete and in order, if the entries up to after_seq are. */
   verifiedSeq: number;
-  /** The hash of that line; empty before the first one. */
+  /** Hash of that entry; empty: no entry. */
   verifiedHash: string;
-  /** The first line that is not as it was written; absent when there is none in this part. */
+  /** The first changed or missing entry; absent: none in this part. */
   brokenSeq?:
     | number
     | undefined;
-  /** The log ends with this part. */
+  /** Whether the log ends with this part. */
   complete: boolean;
 }
 
@@ -1603,6 +1623,177 @@ export const ListUsersResponse: MessageFns<ListUsersResponse> = {
   },
 };
 
+function createBaseFindUsersRequest(): FindUsersRequest {
+  return { q: "", userIds: [] };
+}
+
+export const FindUsersRequest: MessageFns<FindUsersRequest> = {
+  encode(message: FindUsersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.q !== "") {
+      writer.uint32(10).string(message.q);
+    }
+    for (const v of message.userIds) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindUsersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindUsersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.q = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFindUsersResponse(): FindUsersResponse {
+  return { users: [] };
+}
+
+export const FindUsersResponse: MessageFns<FindUsersResponse> = {
+  encode(message: FindUsersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.users) {
+      UserName.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindUsersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindUsersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.users.push(UserName.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUserName(): UserName {
+  return { userId: "", displayName: "", email: "" };
+}
+
+export const UserName: MessageFns<UserName> = {
+  encode(message: UserName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userId !== "") {
+      writer.uint32(10).string(message.userId);
+    }
+    if (message.displayName !== "") {
+      writer.uint32(18).string(message.displayName);
+    }
+    if (message.email !== "") {
+      writer.uint32(26).string(message.email);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UserName {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUserName();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.displayName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseSetUserEnabledRequest(): SetUserEnabledRequest {
   return { userId: "", enabled: false };
 }
@@ -2442,16 +2633,16 @@ export const VerifyActsResponse: MessageFns<VerifyActsResponse> = {
   },
 };
 
-/** Who is calling, and whether they still may. */
+/** Identifies callers and manages users, logins, personal access tokens and the audit log. */
 export type AuthServiceDefinition = typeof AuthServiceDefinition;
 export const AuthServiceDefinition = {
   name: "AuthService",
   fullName: "ahs.auth.v1.AuthService",
   methods: {
     /**
-     * Turns what a request carries into a user. In local mode there is nothing to carry, and the answer is the one
-     * local administrator. Refused with UNAUTHENTICATED, TOKEN_EXPIRED, with DEPENDENCY_UNAVAILABLE where the identity
-     * provider would have to be asked, and with RATE_LIMITED where the operator has set limits.
+     * Returns the user of the credential of a request. In local mode, returns the local administrator. Fails with
+     * UNAUTHENTICATED or TOKEN_EXPIRED, with DEPENDENCY_UNAVAILABLE when the identity provider is needed and down, and with
+     * RATE_LIMITED when limits are set.
      */
     identify: {
       name: "Identify",
@@ -2462,8 +2653,8 @@ export const AuthServiceDefinition = {
       options: {},
     },
     /**
-     * A browser is to log in: where it goes for that. Refused with LOGIN_NOT_AVAILABLE,
-     * DEPENDENCY_UNAVAILABLE, RATE_LIMITED.
+     * Starts a login. Returns the URL to which the browser is redirected. Fails with LOGIN_NOT_AVAILABLE,
+     * DEPENDENCY_UNAVAILABLE or RATE_LIMITED.
      */
     beginLogin: {
       name: "BeginLogin",
@@ -2474,7 +2665,7 @@ export const AuthServiceDefinition = {
       options: {},
     },
     /**
-     * A browser comes back from there. An attempt is good for one return. Refused with LOGIN_FAILED,
+     * Completes a login after the redirect back. An attempt can be completed once. Fails with LOGIN_FAILED or
      * RATE_LIMITED.
      */
     finishLogin: {
@@ -2485,7 +2676,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The login is worth nothing from the answer on, at any replica. One that has ended is no error. */
+    /** Ends a login. No replica accepts it after the response. An ended login is no error. */
     endLogin: {
       name: "EndLogin",
       requestType: EndLoginRequest as typeof EndLoginRequest,
@@ -2494,7 +2685,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A personal access token of the caller. A token cannot make another one: FORBIDDEN. */
+    /** Creates a personal access token of the caller. Fails with FORBIDDEN when the caller uses a token. */
     createToken: {
       name: "CreateToken",
       requestType: CreateTokenRequest as typeof CreateTokenRequest,
@@ -2503,7 +2694,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Those of the caller, newest first; also the expired ones, until they are deleted. */
+    /** Tokens of the caller, newest first, including expired tokens. */
     listTokens: {
       name: "ListTokens",
       requestType: ListTokensRequest as typeof ListTokensRequest,
@@ -2512,7 +2703,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** One of the caller's. Nobody gets in with it from the answer on. Refused with TOKEN_NOT_FOUND. */
+    /** Deletes a token of the caller. No replica accepts it after the response. Fails with TOKEN_NOT_FOUND. */
     deleteToken: {
       name: "DeleteToken",
       requestType: DeleteTokenRequest as typeof DeleteTokenRequest,
@@ -2521,7 +2712,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Reads one user. Refused with USER_NOT_FOUND. */
+    /** Reads one user. Fails with USER_NOT_FOUND. */
     getUser: {
       name: "GetUser",
       requestType: GetUserRequest as typeof GetUserRequest,
@@ -2530,7 +2721,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first; for administrators. */
+    /** Newest first. For administrators. */
     listUsers: {
       name: "ListUsers",
       requestType: ListUsersRequest as typeof ListUsersRequest,
@@ -2539,9 +2730,18 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /** Finds users by a part of the name or e-mail address, or by their ids. For every user. */
+    findUsers: {
+      name: "FindUsers",
+      requestType: FindUsersRequest as typeof FindUsersRequest,
+      requestStream: false,
+      responseType: FindUsersResponse as typeof FindUsersResponse,
+      responseStream: false,
+      options: {},
+    },
     /**
-     * For administrators, about anybody but themselves (RESOURCE_IN_USE). A disabled user is refused everywhere from
-     * the answer on, whatever they carry.
+     * For administrators. They cannot change themselves (RESOURCE_IN_USE). After the response, all replicas reject every
+     * credential of a disabled user.
      */
     setUserEnabled: {
       name: "SetUserEnabled",
@@ -2551,7 +2751,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Which of these are disabled, for a service that works in their names. */
+    /** Returns the disabled users among these, for a service that works on their behalf. */
     listDisabledUsers: {
       name: "ListDisabledUsers",
       requestType: ListDisabledUsersRequest as typeof ListDisabledUsersRequest,
@@ -2561,8 +2761,8 @@ export const AuthServiceDefinition = {
       options: {},
     },
     /**
-     * Writes acts of the caller down in the audit log, all or none; they are there when this is answered. Whoever cannot
-     * have an act written down does not do it.
+     * Appends actions of the caller to the audit log, all or none, before it responds. When it fails, the caller does not
+     * carry out the action.
      */
     recordActs: {
       name: "RecordActs",
@@ -2572,7 +2772,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first; for administrators. */
+    /** Newest first. For administrators. */
     listActs: {
       name: "ListActs",
       requestType: ListActsRequest as typeof ListActsRequest,
@@ -2581,7 +2781,7 @@ export const AuthServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Computes the chain of the audit log anew, a part at a time; for administrators. */
+    /** Verifies the hash chain of the audit log, one part at a time. For administrators. */
     verifyActs: {
       name: "VerifyActs",
       requestType: VerifyActsRequest as typeof VerifyActsRequest,

@@ -12,17 +12,17 @@ export const protobufPackage = "ahs.common.v1";
 export const protobufFileName = "ahs/common/v1/common.proto";
 
 /**
- * The one shape of a refusal between services. It travels in the gRPC trailer
- * `ahs-error-bin`; the code is a name from lib/errors.ts, which also decides the gRPC status.
+ * The form of all refusals between services. It is sent in the gRPC trailer
+ * `ahs-error-bin`. The code is a name from lib/errors.ts, which also determines the gRPC status.
  */
 export interface ErrorDetail {
   /** A name from the error table, for example AGENT_NOT_FOUND. */
   code: string;
-  /** Text for a person. Never a secret, never a stack trace. */
+  /** Text for people. Never contains a secret or a stack trace. */
   message: string;
-  /** Which members of a request were refused, and why. */
+  /** The invalid members of the request, with the reasons. */
   details: FieldProblem[];
-  /** Whole seconds to wait before trying again; absent when waiting does not help. */
+  /** Whole seconds to wait before a retry; absent when waiting does not help. */
   retryAfterSeconds?: number | undefined;
 }
 
@@ -33,8 +33,8 @@ export interface FieldProblem {
 }
 
 /**
- * On whose behalf a call is made. It is signed by the calling service together with its own
- * name (lib/grpc/peers.ts); no client of the edge can set it.
+ * The user for whom a call is made. The calling service signs it together with its own name
+ * (lib/grpc/service-token.ts); clients of the edge cannot set it.
  */
 export interface Caller {
   /** usr_… */
@@ -43,7 +43,7 @@ export interface Caller {
   roles: string[];
 }
 
-/** One page of a list is asked for with these two. */
+/** Requests one page of a list. */
 export interface PageRequest {
   /** 1–100. */
   limit: number;

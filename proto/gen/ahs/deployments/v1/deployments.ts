@@ -17,13 +17,13 @@ export interface Deployment {
   /** dep_… */
   deploymentId: string;
   agentId: string;
-  /** Empty when the agent is deleted. */
+  /** Empty: the agent is deleted. */
   agentName: string;
   /** webhook */
   type: string;
   /** hmac */
   authenticationType: string;
-  /** Absent when none was given. */
+  /** Absent: none. */
   promptPrefix?:
     | string
     | undefined;
@@ -43,7 +43,7 @@ export interface CreateDeploymentRequest {
   promptPrefix?:
     | string
     | undefined;
-  /** Empty for none. */
+  /** Empty: none. */
   idempotencyKey: string;
 }
 
@@ -51,7 +51,7 @@ export interface CreateDeploymentResponse {
   deployment:
     | Deployment
     | undefined;
-  /** Stands in this one answer and nowhere else again; absent in a replayed one. */
+  /** Secret. It is only in this response; absent in a replay. */
   sharedSecret?: string | undefined;
   replayed: boolean;
 }
@@ -60,13 +60,13 @@ export interface ListDeploymentsRequest {
   page:
     | PageRequest
     | undefined;
-  /** Empty for all agents of the caller. */
+  /** Empty: all agents of the caller. */
   agentId: string;
-  /** A part of the agent's name, of the type or of the id; empty for all. */
+  /** A part of the agent name, the type or the id; empty: all. */
   q: string;
-  /** Empty for all. */
+  /** Empty: all. */
   type: string;
-  /** enabled | disabled; empty for both. */
+  /** enabled | disabled; empty: both. */
   status: string;
 }
 
@@ -127,14 +127,14 @@ export interface Invocation {
     | undefined;
   /** accepted | refused */
   result: string;
-  /** Of a refusal: missing_timestamp, stale_timestamp, bad_signature, disabled, … Empty when accepted. */
+  /** Reason of a refusal: missing_timestamp, stale_timestamp, bad_signature, disabled, … Empty: accepted. */
   reason: string;
-  /** Bytes of the request body. */
+  /** Size of the request body in bytes. */
   bodyBytes: number;
   sourceAddress: string;
-  /** ses_…; empty when refused. */
+  /** ses_…; empty: refused. */
   sessionId: string;
-  /** How many calls this row stands for: 1, or more where a flood of refusals was counted instead of stored. */
+  /** Number of requests that this row represents. Frequent refusals share a row. */
   count: number;
 }
 
@@ -151,9 +151,9 @@ export interface ListInvocationsResponse {
 
 export interface TriggerRequest {
   deploymentId: string;
-  /** Exactly the bytes received; empty when oversize is set. */
+  /** The received bytes; empty when oversize is set. */
   body: Buffer;
-  /** The body was longer than the edge reads; it was not kept. */
+  /** The body was longer than the limit of the edge and was dropped. */
   oversize: boolean;
   /** Every X-WEBHOOK-TIMESTAMP header, in order. */
   timestamps: string[];
@@ -1555,7 +1555,7 @@ export const TriggerResponse: MessageFns<TriggerResponse> = {
   },
 };
 
-/** What starts an agent from outside: today signed webhooks. */
+/** Starts agents through signed webhooks. */
 export type DeploymentsServiceDefinition = typeof DeploymentsServiceDefinition;
 export const DeploymentsServiceDefinition = {
   name: "DeploymentsService",
@@ -1569,7 +1569,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first; of one agent or of all. */
+    /** Newest first, of one agent or of all agents. */
     listDeployments: {
       name: "ListDeployments",
       requestType: ListDeploymentsRequest as typeof ListDeploymentsRequest,
@@ -1586,7 +1586,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A webhook cannot be changed: always DEPLOYMENT_IMMUTABLE once it is found. */
+    /** Webhooks cannot be changed: returns DEPLOYMENT_IMMUTABLE for an existing deployment. */
     updateDeployment: {
       name: "UpdateDeployment",
       requestType: UpdateDeploymentRequest as typeof UpdateDeploymentRequest,
@@ -1603,7 +1603,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Answered only when no replica accepts the trigger any more. */
+    /** Responds when no replica accepts the trigger any more. */
     disableDeployment: {
       name: "DisableDeployment",
       requestType: DisableDeploymentRequest as typeof DisableDeploymentRequest,
@@ -1612,7 +1612,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Answered only when no replica accepts the trigger any more. */
+    /** Responds when no replica accepts the trigger any more. */
     deleteDeployment: {
       name: "DeleteDeployment",
       requestType: DeleteDeploymentRequest as typeof DeleteDeploymentRequest,
@@ -1621,7 +1621,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Accepted and refused calls, newest first, with the true reason of each refusal. */
+    /** Accepted and refused requests, newest first, with the reason of each refusal. */
     listInvocations: {
       name: "ListInvocations",
       requestType: ListInvocationsRequest as typeof ListInvocationsRequest,
@@ -1630,7 +1630,7 @@ export const DeploymentsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Verifies a signed call and starts a session with it. The answer means committed. */
+    /** Verifies a signed request and starts a session. The session is committed before the response. */
     trigger: {
       name: "Trigger",
       requestType: TriggerRequest as typeof TriggerRequest,

@@ -14,7 +14,7 @@ export const protobufPackage = "ahs.files.v1";
 
 export const protobufFileName = "ahs/files/v1/files.proto";
 
-/** Whose workspace. A session of an assistant has that of the assistant. */
+/** Names a workspace by its session or assistant. A session of an assistant uses the workspace of the assistant. */
 export interface Place {
   of:
     | //
@@ -29,23 +29,23 @@ export interface Place {
 export interface Workspace {
   /** wsp_… */
   workspaceId: string;
-  /** 0 as long as nothing was ever in it. */
+  /** 0 for a workspace that was never changed. */
   version: number;
-  /** Older versions are not kept any more. */
+  /** The oldest version that is still retained. */
   oldestVersion: number;
-  /** What is in it now, directories not counted. */
+  /** Current number of files and symlinks, without directories. */
   files: number;
   bytes: number;
-  /** The most it may hold. */
+  /** Limits of the workspace. */
   maxFiles: number;
   maxBytes: number;
-  /** The number of its newest change, for ListChanges. */
+  /** The sequence number of the newest change, for ListChanges. */
   lastSeq: number;
   updatedAt: Date | undefined;
 }
 
 export interface Entry {
-  /** Relative to the workspace, with / between its parts, as it was given: nothing is normalised. */
+  /** Relative to the workspace, with / as separator, exactly as the client gave it, without normalization. */
   path: string;
   /** file | directory | symlink */
   kind: string;
@@ -55,7 +55,7 @@ export interface Entry {
   sha256: string;
   modifiedAt: Date | undefined;
   executable: boolean;
-  /** Where a symlink points, as it was written; nobody follows it. */
+  /** The target of a symlink as it was written. The service does not follow symlinks. */
   target: string;
 }
 
@@ -71,25 +71,25 @@ export interface ContentsPlace {
   place:
     | Place
     | undefined;
-  /** Of a runner; otherwise absent. */
+  /** The lease of a runner; absent for other callers. */
   lease: Lease | undefined;
 }
 
 export interface ContentBegin {
   /**
-   * How many bytes will come, where that is known: what is too much is refused at once, and a different number
-   * of bytes with INVALID_REQUEST.
+   * The size in bytes, if it is known. A size above the limit is refused at once. A different number of bytes is refused
+   * with INVALID_REQUEST.
    */
   size?: number | undefined;
 }
 
 export interface WriteContentsResponse {
-  /** In the order in which they came. */
+  /** In the order of the upload. */
   contents: Content[];
 }
 
 export interface Content {
-  /** cnt_…: good for changes of workspaces of the same owner. */
+  /** cnt_…: valid in changes of all workspaces of the same owner. */
   contentId: string;
   size: number;
   /** Lowercase hexadecimal. */
@@ -100,28 +100,30 @@ export interface ChangeWorkspaceRequest {
   place:
     | Place
     | undefined;
-  /** Of a runner; otherwise absent. */
+  /** The lease of a runner; absent for other callers. */
   lease:
     | Lease
     | undefined;
   /**
-   * The version on which the changes were made: what somebody else has changed since keeps its path, and the
-   * change goes beside it (see Conflict). Absent: whatever is there is changed.
+   * The version that the caller saw. An entry that another caller has changed since then keeps its path, and the change
+   * is stored beside it (see Conflict). Absent: the changes apply to the current version without conflicts.
    */
   baseVersion?:
     | number
     | undefined;
-  /** In this order. */
+  /** Applied in this order. */
   changes: Change[];
-  /** A second call with the same key is answered like the first. Empty for none. */
+  /** A repeated call with the same key returns the answer of the first call. Empty for none. */
   idempotencyKey: string;
+  /** The change is an upload of a user: one files.uploaded event describes all of its files. */
+  upload?: boolean | undefined;
 }
 
 export interface Change {
   kind:
     | { $case: "putFile"; value: PutFile }
     | //
-    /** With all above it; one that is there already stays. */
+    /** Makes a directory and its parents. An existing directory is left unchanged. */
     { $case: "makeDirectory"; value: MakeDirectory }
     | { $case: "putSymlink"; value: PutSymlink }
     | { $case: "move"; value: Move }
@@ -129,12 +131,12 @@ export interface Change {
     | undefined;
 }
 
-/** Puts a file at a path, over a file or a symlink that is there; the directories above it are made. */
+/** Writes a file. It replaces an existing file or symlink; missing parent directories are made. */
 export interface PutFile {
   path: string;
   contentId: string;
   executable: boolean;
-  /** Absent: now. */
+  /** Absent: the current time. */
   modifiedAt: Date | undefined;
 }
 
@@ -147,37 +149,77 @@ export interface PutSymlink {
   target: string;
 }
 
-/** A directory moves with all that is in it. */
+/** Moves an entry. A directory moves with everything in it. */
 export interface Move {
   from: string;
   to: string;
-  /** What is at `to` goes; otherwise refused with NAME_TAKEN. */
+  /** Replace an existing entry at `to`. Otherwise the move is refused with NAME_TAKEN. */
   overwrite: boolean;
 }
 
-/** A directory goes with all that is in it. */
+/** Removes an entry. A directory is removed with everything in it. */
 export interface Remove {
   path: string;
-  /** Nothing happens when it is not there; otherwise refused with FILE_NOT_FOUND. */
+  /** Ignore an absent path. Otherwise it is refused with FILE_NOT_FOUND. */
   ifExists: boolean;
 }
 
 export interface ChangeWorkspaceResponse {
-  /** The workspace as it is now. */
+  /** The workspace after the change. */
   workspace:
     | Workspace
     | undefined;
-  /** What stands at the paths of put_file, make_directory, put_symlink and move (to), in the order of the changes. */
+  /** The entries at the paths of put_file, make_directory, put_symlink and move (to), in the order of the changes. */
   entries: Entry[];
   conflicts: Conflict[];
-  /** True when the answer is the stored one of an earlier call with the same key. */
+  /** True for the stored answer of an earlier call with the same key. */
   replayed: boolean;
 }
 
-/** Somebody else has changed the same path since the base version. Theirs has kept the path. */
+export interface CommitChangesRequest {
+  kind: { $case: "begin"; value: CommitBegin } | //
+  /** An encoded ChangePart. The receiver keeps the parts in this form until all of them have arrived. */
+  { $case: "part"; value: Buffer } | undefined;
+}
+
+/** The first message of the stream. */
+export interface CommitBegin {
+  place: Place | undefined;
+  lease:
+    | Lease
+    | undefined;
+  /** As in ChangeWorkspaceRequest. */
+  baseVersion?:
+    | number
+    | undefined;
+  /** As in ChangeWorkspaceRequest. */
+  idempotencyKey: string;
+  /** The number of parts that follow. A stream with another number is refused with INVALID_REQUEST. */
+  parts: number;
+}
+
+/** Changes that are applied in this order, after those of earlier parts. */
+export interface ChangePart {
+  changes: Change[];
+}
+
+export interface CommitChangesResponse {
+  /** The workspace after the change. */
+  workspace:
+    | Workspace
+    | undefined;
+  /** At most 1,000. */
+  conflicts: Conflict[];
+  /** The number of all conflicts. */
+  conflictCount: number;
+  /** True for the stored answer of an earlier call with the same key. */
+  replayed: boolean;
+}
+
+/** Another caller has changed the same path since the base version. Their entry keeps the path. */
 export interface Conflict {
   path: string;
-  /** Where the change went instead; empty for a removal, which did not happen. */
+  /** The path of the conflict copy; empty for a move or removal that was left out. */
   keptAs: string;
 }
 
@@ -193,14 +235,14 @@ export interface ListEntriesRequest {
   place:
     | Place
     | undefined;
-  /** Of a runner; otherwise absent. */
+  /** The lease of a runner; absent for other callers. */
   lease: Lease | undefined;
   page:
     | PageRequest
     | undefined;
   /** A directory; empty for the workspace. */
   path: string;
-  /** Everything below it, not only what is directly in it. */
+  /** List all entries below the directory, not only its direct entries. */
   recursive: boolean;
 }
 
@@ -213,7 +255,7 @@ export interface GetEntryRequest {
   place:
     | Place
     | undefined;
-  /** Of a runner; otherwise absent. */
+  /** The lease of a runner; absent for other callers. */
   lease: Lease | undefined;
   path: string;
 }
@@ -222,7 +264,7 @@ export interface GetEntryResponse {
   entry:
     | Entry
     | undefined;
-  /** The version in which it stands like this. */
+  /** The current version of the workspace. */
   version: number;
 }
 
@@ -230,21 +272,21 @@ export interface ReadContentRequest {
   place:
     | Place
     | undefined;
-  /** Of a runner; otherwise absent. */
+  /** The lease of a runner; absent for other callers. */
   lease: Lease | undefined;
   path: string;
-  /** As of this version; absent for now. */
+  /** Read the file as of this version; absent for the current version. */
   version?:
     | number
     | undefined;
-  /** Begin at this byte. */
+  /** The first byte to read. */
   offset: number;
-  /** At most so many bytes; absent for all that follow. */
+  /** The maximum number of bytes; absent for all bytes from the offset. */
   length?: number | undefined;
 }
 
 export interface ReadContentResponse {
-  /** At most 1 MiB, cut anywhere. */
+  /** At most 1 MiB; message boundaries have no meaning. */
   bytes: Buffer;
 }
 
@@ -254,7 +296,7 @@ export interface ReadArchiveRequest {
     | undefined;
   /** Empty for the whole workspace. */
   path: string;
-  /** The longest archive that is wanted, in bytes. */
+  /** The maximum size of the archive in bytes. */
   maxBytes: number;
 }
 
@@ -266,7 +308,7 @@ export interface ListChangesRequest {
   place:
     | Place
     | undefined;
-  /** Only changes after this one; 0 for all that are known. */
+  /** Only changes after this sequence number; 0 for all retained changes. */
   afterSeq: number;
   page: PageRequest | undefined;
 }
@@ -277,14 +319,14 @@ export interface ListChangesResponse {
 }
 
 export interface PathChange {
-  /** 1, 2, 3 … within the workspace, without gaps. */
+  /** 1, 2, 3 … within the workspace, with no gaps. */
   seq: number;
   /** created | modified | deleted */
   kind: string;
-  /** As it stands after the change; of a deletion only the path and the kind. */
+  /** The entry after the change. For a deletion only `path` is set. */
   entry: Entry | undefined;
   workspaceVersion: number;
-  /** The session in which it happened; empty for a change of an assistant's workspace by its owner. */
+  /** The session that made the change; empty for a change that the owner made to an assistant's workspace directly. */
   sessionId: string;
   createdAt: Date | undefined;
 }
@@ -303,7 +345,7 @@ export interface CheckoutRequest {
   lease:
     | Lease
     | undefined;
-  /** What is there already, as of this version; absent for nothing. */
+  /** The version of the files that the caller has; absent if it has none. */
   haveVersion?: number | undefined;
   haveWorkspaceId: string;
 }
@@ -311,16 +353,16 @@ export interface CheckoutRequest {
 export interface CheckoutResponse {
   kind:
     | //
-    /** First. */
+    /** The first message. */
     { $case: "head"; value: CheckoutHead }
     | //
-    /** A path that is not there any more, with all below it. They come before the entries. */
+    /** A removed path, with everything below it. Removed paths come before the entries. */
     { $case: "removed"; value: string }
     | //
-    /** What is new, or not what it was. A directory comes before what is in it. */
+    /** A new or changed entry. A directory comes before its entries. */
     { $case: "entry"; value: Entry }
     | //
-    /** Of the file that came last, at most 1 MiB each. */
+    /** Bytes of the last file entry, at most 1 MiB in each message. */
     { $case: "bytes"; value: Buffer }
     | undefined;
 }
@@ -328,19 +370,22 @@ export interface CheckoutResponse {
 export interface CheckoutHead {
   workspaceId: string;
   version: number;
-  /** The whole tree follows; what is there has to go first. */
+  /** The whole tree follows. The caller must remove the files that it has. */
   whole: boolean;
+  /** Size of the workspace at this version: files and symlinks, and the bytes of the files. */
+  files: number;
+  bytes: number;
 }
 
 export interface ForkWorkspaceRequest {
   fromSessionId: string;
-  /** As of this version, or of the nearest one that is still kept; absent for now. */
+  /** Fork this version, or the nearest retained one; absent for the current version. */
   version?: number | undefined;
   toSessionId: string;
 }
 
 export interface ForkWorkspaceResponse {
-  /** Of the new workspace, which goes on counting from there. */
+  /** The version of the new workspace. Its versions continue from there. */
   version: number;
 }
 
@@ -954,7 +999,14 @@ export const Content: MessageFns<Content> = {
 };
 
 function createBaseChangeWorkspaceRequest(): ChangeWorkspaceRequest {
-  return { place: undefined, lease: undefined, baseVersion: undefined, changes: [], idempotencyKey: "" };
+  return {
+    place: undefined,
+    lease: undefined,
+    baseVersion: undefined,
+    changes: [],
+    idempotencyKey: "",
+    upload: undefined,
+  };
 }
 
 export const ChangeWorkspaceRequest: MessageFns<ChangeWorkspaceRequest> = {
@@ -973,6 +1025,9 @@ export const ChangeWorkspaceRequest: MessageFns<ChangeWorkspaceRequest> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(42).string(message.idempotencyKey);
+    }
+    if (message.upload !== undefined) {
+      writer.uint32(48).bool(message.upload);
     }
     return writer;
   },
@@ -1028,6 +1083,14 @@ export const ChangeWorkspaceRequest: MessageFns<ChangeWorkspaceRequest> = {
             }
 
             message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.upload = reader.bool();
             continue;
           }
         }
@@ -1498,6 +1561,280 @@ export const ChangeWorkspaceResponse: MessageFns<ChangeWorkspaceResponse> = {
             }
 
             message.conflicts.push(Conflict.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCommitChangesRequest(): CommitChangesRequest {
+  return { kind: undefined };
+}
+
+export const CommitChangesRequest: MessageFns<CommitChangesRequest> = {
+  encode(message: CommitChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.kind?.$case) {
+      case "begin":
+        CommitBegin.encode(message.kind.value, writer.uint32(10).fork()).join();
+        break;
+      case "part":
+        writer.uint32(18).bytes(message.kind.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommitChangesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommitChangesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = { $case: "begin", value: CommitBegin.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = { $case: "part", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCommitBegin(): CommitBegin {
+  return { place: undefined, lease: undefined, baseVersion: undefined, idempotencyKey: "", parts: 0 };
+}
+
+export const CommitBegin: MessageFns<CommitBegin> = {
+  encode(message: CommitBegin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.place !== undefined) {
+      Place.encode(message.place, writer.uint32(10).fork()).join();
+    }
+    if (message.lease !== undefined) {
+      Lease.encode(message.lease, writer.uint32(18).fork()).join();
+    }
+    if (message.baseVersion !== undefined) {
+      writer.uint32(24).int64(message.baseVersion);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(34).string(message.idempotencyKey);
+    }
+    if (message.parts !== 0) {
+      writer.uint32(40).int32(message.parts);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommitBegin {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommitBegin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.place = Place.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lease = Lease.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.baseVersion = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.parts = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChangePart(): ChangePart {
+  return { changes: [] };
+}
+
+export const ChangePart: MessageFns<ChangePart> = {
+  encode(message: ChangePart, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      Change.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangePart {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangePart();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(Change.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCommitChangesResponse(): CommitChangesResponse {
+  return { workspace: undefined, conflicts: [], conflictCount: 0, replayed: false };
+}
+
+export const CommitChangesResponse: MessageFns<CommitChangesResponse> = {
+  encode(message: CommitChangesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workspace !== undefined) {
+      Workspace.encode(message.workspace, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.conflicts) {
+      Conflict.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.conflictCount !== 0) {
+      writer.uint32(24).int64(message.conflictCount);
+    }
+    if (message.replayed !== false) {
+      writer.uint32(32).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommitChangesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommitChangesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workspace = Workspace.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.conflicts.push(Conflict.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.conflictCount = longToNumber(reader.int64());
             continue;
           }
           case 4: {
@@ -2693,7 +3030,7 @@ export const CheckoutResponse: MessageFns<CheckoutResponse> = {
 };
 
 function createBaseCheckoutHead(): CheckoutHead {
-  return { workspaceId: "", version: 0, whole: false };
+  return { workspaceId: "", version: 0, whole: false, files: 0, bytes: 0 };
 }
 
 export const CheckoutHead: MessageFns<CheckoutHead> = {
@@ -2706,6 +3043,12 @@ export const CheckoutHead: MessageFns<CheckoutHead> = {
     }
     if (message.whole !== false) {
       writer.uint32(24).bool(message.whole);
+    }
+    if (message.files !== 0) {
+      writer.uint32(32).int64(message.files);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(40).int64(message.bytes);
     }
     return writer;
   },
@@ -2745,6 +3088,22 @@ export const CheckoutHead: MessageFns<CheckoutHead> = {
             }
 
             message.whole = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.files = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.int64());
             continue;
           }
         }
@@ -2956,8 +3315,8 @@ export const DeleteWorkspaceResponse: MessageFns<DeleteWorkspaceResponse> = {
 };
 
 /**
- * Workspaces: trees of files in numbered versions, and the bytes of their files. A version never changes; every
- * change of a workspace makes the next one, whole or not at all.
+ * Workspaces: trees of files in numbered, immutable versions. Every change of a workspace atomically makes the next
+ * version.
  */
 export type FilesServiceDefinition = typeof FilesServiceDefinition;
 export const FilesServiceDefinition = {
@@ -2965,9 +3324,9 @@ export const FilesServiceDefinition = {
   fullName: "ahs.files.v1.FilesService",
   methods: {
     /**
-     * Keeps the bytes of files for a change that is to name them, within hours. Contents follow one another: each
-     * begins with `begin`, and its bytes come in `bytes` messages of at most 1 MiB.
-     * Refused with FILE_TOO_LARGE, STORAGE_FULL, and what any change of the place is refused with.
+     * Stores the bytes of files for a later ChangeWorkspace, which must name them within hours. The contents follow one
+     * another: each starts with a `begin` message, and its bytes follow in `bytes` messages of at most 1 MiB.
+     * Refused with FILE_TOO_LARGE, STORAGE_FULL, and the errors of a change of the same place.
      */
     writeContents: {
       name: "WriteContents",
@@ -2978,7 +3337,7 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * Makes one new version of all changes together, or none.
+     * Applies all changes as one new version, or none of them.
      * Refused with FILE_NOT_FOUND, NAME_TAKEN, QUOTA_EXCEEDED, LEASE_LOST, SESSION_ARCHIVED.
      */
     changeWorkspace: {
@@ -2986,6 +3345,20 @@ export const FilesServiceDefinition = {
       requestType: ChangeWorkspaceRequest as typeof ChangeWorkspaceRequest,
       requestStream: false,
       responseType: ChangeWorkspaceResponse as typeof ChangeWorkspaceResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Like ChangeWorkspace, for more changes than fit into one message: applies the changes of all parts as one new
+     * version, or none of them. Nothing is applied before the last part has arrived. The stream consists of a `begin`
+     * message and one `part` message for each part.
+     * Refused with the errors of ChangeWorkspace.
+     */
+    commitChanges: {
+      name: "CommitChanges",
+      requestType: CommitChangesRequest as typeof CommitChangesRequest,
+      requestStream: true,
+      responseType: CommitChangesResponse as typeof CommitChangesResponse,
       responseStream: false,
       options: {},
     },
@@ -2997,7 +3370,7 @@ export const FilesServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** In the order of the bytes of their paths. Refused with FILE_NOT_FOUND when the path is no directory. */
+    /** Sorted by the UTF-8 bytes of the paths. Refused with FILE_NOT_FOUND when the path is not a directory. */
     listEntries: {
       name: "ListEntries",
       requestType: ListEntriesRequest as typeof ListEntriesRequest,
@@ -3015,8 +3388,8 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * The bytes of a file, or of a part of it. A damaged content is refused with CONTENT_DAMAGED before its last
-     * byte is given out.
+     * The bytes of a file, or of a range of it. A damaged content is refused with CONTENT_DAMAGED before its last byte is
+     * sent.
      */
     readContent: {
       name: "ReadContent",
@@ -3026,7 +3399,7 @@ export const FilesServiceDefinition = {
       responseStream: true,
       options: {},
     },
-    /** A directory as a tar archive (POSIX pax). Refused with FILE_TOO_LARGE before its first byte. */
+    /** A directory as a tar archive (POSIX pax). Refused with FILE_TOO_LARGE before the first byte is sent. */
     readArchive: {
       name: "ReadArchive",
       requestType: ReadArchiveRequest as typeof ReadArchiveRequest,
@@ -3035,7 +3408,7 @@ export const FilesServiceDefinition = {
       responseStream: true,
       options: {},
     },
-    /** What has changed, oldest first. */
+    /** The changes of paths, oldest first. */
     listChanges: {
       name: "ListChanges",
       requestType: ListChangesRequest as typeof ListChangesRequest,
@@ -3045,8 +3418,8 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * A runner begins to work on the workspace of a turn that it holds: changes under an older fence of the same
-     * session are refused from here on.
+     * Called by a runner before it works on the workspace of a leased turn. From then on, changes under an older fence of
+     * the same session are refused.
      */
     attachWorkspace: {
       name: "AttachWorkspace",
@@ -3056,7 +3429,7 @@ export const FilesServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** All that tells one version from a later one, with the bytes of its files. */
+    /** The differences between a version that the caller has and the current version, with the bytes of changed files. */
     checkout: {
       name: "Checkout",
       requestType: CheckoutRequest as typeof CheckoutRequest,
@@ -3066,8 +3439,8 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * Makes the workspace of a new session out of that of another, as it was. It costs the same however much there is
-     * in it. The same call again changes nothing.
+     * Makes the workspace of a new session as a fork of another session's workspace. The cost does not depend on its size.
+     * A repeated call has no effect.
      */
     forkWorkspace: {
       name: "ForkWorkspace",
@@ -3077,7 +3450,10 @@ export const FilesServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The workspace goes; its bytes follow when nothing else needs them. One that never was is deleted as well. */
+    /**
+     * Deletes a workspace. Its bytes are erased later, if no other workspace uses them. Deleting an absent workspace
+     * succeeds and keeps it from being created.
+     */
     deleteWorkspace: {
       name: "DeleteWorkspace",
       requestType: DeleteWorkspaceRequest as typeof DeleteWorkspaceRequest,

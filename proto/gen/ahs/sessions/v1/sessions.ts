@@ -17,22 +17,22 @@ export interface Session {
   /** ses_… */
   sessionId: string;
   agentId: string;
-  /** The version this session is pinned to. */
+  /** The agent version of the session's turns. */
   agentVersion: number;
-  /** dep_… and inv_… when a deployment began it; otherwise empty. */
+  /** dep_… and inv_… when a deployment created the session. Otherwise empty. */
   deploymentId: string;
   invocationId: string;
   title: string;
   /** idle | pending | running | rescheduling | terminated */
   status: string;
-  /** A JSON object with a type; empty before the first turn ends. */
+  /** JSON object with a type. Empty before the first turn ends. */
   stopReasonJson: string;
   needsAction: boolean;
   /** none | provisioning | ready | suspended | restoring | lost | released */
   environmentStatus: string;
-  /** The turn that is in progress or blocked; otherwise empty. */
+  /** The turn that is in progress or blocked. Otherwise empty. */
   currentTurnId: string;
-  /** Turns waiting behind it. */
+  /** Number of queued turns. */
   queuedTurns: number;
   usage:
     | Usage
@@ -50,11 +50,18 @@ export interface Session {
   archivedAt:
     | Date
     | undefined;
-  /** ast_… when it is a session of an assistant; agent_id is then empty. */
+  /** ast_… when the session belongs to an assistant. agent_id is then empty. */
   assistantId: string;
-  /** sbx_…, and who provides it: the sandbox of its last command; empty before the first one. */
+  /** sbx_… and provider of the sandbox of the last command. Empty before the first command. */
   sandboxId: string;
   sandboxProvider: string;
+  /**
+   * needs_approval | running | retrying | queued | completed | failed | stopped | limit_reached. Derived from the status,
+   * the stop reason and needs_action. Empty before the first turn.
+   */
+  state: string;
+  /** Queued turns wait until the queue is released. */
+  queueHeld: boolean;
 }
 
 export interface Session_MetadataEntry {
@@ -67,7 +74,7 @@ export interface Usage {
   outputTokens: number;
   steps: number;
   toolCalls: number;
-  /** Time in progress, in milliseconds; shown as active_seconds. */
+  /** Time in progress in milliseconds. The public API shows it as active_seconds. */
   activeMs: number;
 }
 
@@ -82,18 +89,18 @@ export interface Turn {
   usage:
     | Usage
     | undefined;
-  /** A JSON object {code, message}; empty unless failed. */
+  /** JSON object {code, message}. Empty unless the turn failed. */
   errorJson: string;
   createdAt: Date | undefined;
   startedAt: Date | undefined;
   finishedAt:
     | Date
     | undefined;
-  /** The seq of the event that queued it. */
+  /** The seq of the event that queued the turn. */
   position: number;
 }
 
-/** A question that a turn waits for. */
+/** A decision that a turn waits for. */
 export interface Approval {
   /** apr_… */
   approvalId: string;
@@ -103,7 +110,7 @@ export interface Approval {
   kind: string;
   toolUseId: string;
   toolName: string;
-  /** What the tool would be, or was, called with, as JSON text. */
+  /** The input of the tool call as JSON text. */
   inputJson: string;
   /** Lowercase hexadecimal SHA-256 of input_json. */
   inputSha256: string;
@@ -112,23 +119,23 @@ export interface Approval {
   /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Empty unless decided. */
   decision: string;
   reason: string;
-  /** What somebody wants the tool to be called with instead; empty for none. */
+  /** The input that the user has set instead, as JSON text. Empty when it was not edited. */
   editedInputJson: string;
-  /** usr_…; empty unless decided by somebody. */
+  /** usr_… id of the user who decided. Empty unless the status is decided. */
   decidedBy: string;
-  /** agt_…: whose turn asks. */
+  /** agt_… or ast_… id of the agent that requested the approval. */
   requestedBy: string;
   createdAt:
     | Date
     | undefined;
-  /** When it counts as denied. */
+  /** When the approval expires and counts as denied. */
   expiresAt: Date | undefined;
   decidedAt: Date | undefined;
 }
 
 /**
- * One event of the journal. Sessions is the only writer of its text and everyone else passes it
- * on as it is, so every reader gets the same bytes.
+ * An event of the journal. The sessions service writes its text once and other services pass it on unchanged, so that
+ * every reader gets the same bytes.
  */
 export interface Event {
   seq: number;
@@ -140,7 +147,7 @@ export interface Event {
 export interface CreateConversationRequest {
   /** agt_… or ast_… */
   agentId: string;
-  /** A JSON array of content parts; empty for a conversation without a first message. */
+  /** JSON array of content parts. Empty for a conversation without a first message. */
   contentJson: string;
   title: string;
   metadata: { [key: string]: string };
@@ -159,16 +166,16 @@ export interface CreateConversationResponse {
 }
 
 export interface CreateSessionRequest {
-  /** inv_…: the same one gives the same session. */
+  /** inv_… id. The same invocation gives the same session. */
   invocationId: string;
   deploymentId: string;
   agentId: string;
   agentVersion: number;
-  /** usr_…: whose session it is. */
+  /** usr_… id of the owner of the session. */
   ownerId: string;
   /** The first message, as text. */
   text: string;
-  /** Bytes of the request body, and where it came from: kept for the invocation log. */
+  /** Size of the request body in bytes, and the address of its sender, for the invocation log. */
   bodyBytes: number;
   sourceAddress: string;
 }
@@ -190,15 +197,19 @@ export interface ListSessionsRequest {
     | undefined;
   /** A part of the title, or an id. */
   q: string;
-  /** Absent: those that are not archived. */
+  /** Absent for sessions that are not archived. */
   archived?:
     | boolean
     | undefined;
   /**
-   * Absent: those of the caller. agent: of everybody, as far as the caller manages agent_id, and otherwise their own;
-   * all: of everybody, for administrators.
+   * Absent: sessions of the caller. agent: sessions of all users with agent_id if the caller manages it, otherwise the
+   * caller's own. all: sessions of all users, for administrators.
    */
-  reach?: string | undefined;
+  reach?:
+    | string
+    | undefined;
+  /** Values of Session.state. Sessions in any of them are listed. */
+  states: string[];
 }
 
 export interface ListSessionsResponse {
@@ -220,7 +231,7 @@ export interface UpdateSessionRequest {
   metadata: SessionMetadata | undefined;
 }
 
-/** A map that can be absent. */
+/** A map in a message of its own, so that it can be absent. */
 export interface SessionMetadata {
   entries: { [key: string]: string };
 }
@@ -261,22 +272,40 @@ export interface SendMessageRequest {
 
 export interface SendMessageResponse {
   turnId: string;
-  /** The seq of its user.message. */
+  /** The seq of the user.message event. */
   seq: number;
   replayed: boolean;
 }
 
 export interface InterruptSessionRequest {
   sessionId: string;
+  /** Keep the queued turns waiting until ReleaseQueue. Otherwise the next queued turn starts. */
+  holdQueue?: boolean | undefined;
 }
 
 export interface InterruptSessionResponse {
   session: Session | undefined;
 }
 
+export interface ReleaseQueueRequest {
+  sessionId: string;
+}
+
+export interface ReleaseQueueResponse {
+  session: Session | undefined;
+}
+
+export interface CancelTurnRequest {
+  sessionId: string;
+  turnId: string;
+}
+
+export interface CancelTurnResponse {
+}
+
 export interface ForkSessionRequest {
   sessionId: string;
-  /** Refused with INVALID_REQUEST when it lies beyond the newest event. */
+  /** Refused with INVALID_REQUEST when it is after the newest event. */
   afterSeq: number;
   /** Empty for none. */
   idempotencyKey: string;
@@ -315,9 +344,9 @@ export interface DecideApprovalRequest {
   approvalId: string;
   /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. */
   decision: string;
-  /** The model is told. */
+  /** Shown to the model. */
   reason: string;
-  /** Only with allow: JSON text, empty for the input as it is. */
+  /** JSON text, only with allow. Empty to keep the input. */
   editedInputJson: string;
 }
 
@@ -331,7 +360,7 @@ export interface ListMessagesRequest {
 }
 
 export interface ListMessagesResponse {
-  /** user.message and agent.message events; a runner gets agent.tool_result events with them. */
+  /** user.message and agent.message events. A runner also gets agent.tool_result events. */
   events: Event[];
   page: PageInfo | undefined;
 }
@@ -341,7 +370,7 @@ export interface ListTurnsRequest {
   page:
     | PageRequest
     | undefined;
-  /** Only turns that have not ended: the one that runs or waits for an approval, and those behind it. */
+  /** Only unfinished turns: the one in progress or blocked, and the queued ones. */
   unfinished: boolean;
 }
 
@@ -364,11 +393,11 @@ export interface ListEventsRequest {
   page:
     | PageRequest
     | undefined;
-  /** Only events after this seq; 0 for all. A cursor goes before it. */
+  /** Only events after this seq. 0 for all events. A cursor takes precedence. */
   afterSeq: number;
   /** Empty for all types. */
   types: string[];
-  /** Begin at the newest event, and go back. */
+  /** Newest event first. */
   newestFirst?: boolean | undefined;
 }
 
@@ -379,27 +408,27 @@ export interface ListEventsResponse {
 
 export interface FollowRequest {
   sessionId: string;
-  /** Begin after this seq. Refused with INVALID_CURSOR when it lies beyond the newest event. */
+  /** Begin after this seq. Refused with INVALID_CURSOR when it is after the newest event. */
   afterSeq: number;
-  /** Begin at the newest event instead: the first message then holds only its seq. */
+  /** Begin after the newest event instead. The first message then holds only its seq. */
   fromNow: boolean;
   /** Empty for all types. */
   types: string[];
-  /** End when there is nothing more at the moment, instead of waiting for it. */
+  /** End when the newest event was sent, instead of waiting for further events. */
   untilCaughtUp: boolean;
 }
 
 export interface FollowResponse {
   events: Event[];
-  /** Everything up to this seq has now been sent or was filtered out. */
+  /** All events up to this seq were sent or filtered out. */
   seq: number;
-  /** The reader has everything there is at this moment. */
+  /** The newest event was sent. */
   caughtUp: boolean;
 }
 
 export interface ListDeploymentSessionsRequest {
   deploymentId: string;
-  /** Only sessions with a smaller invocation id; empty for the newest. */
+  /** Only sessions with a smaller invocation id. Empty for the newest. */
   beforeInvocationId: string;
   limit: number;
 }
@@ -417,15 +446,15 @@ export interface DeploymentSession {
 }
 
 export interface ClaimTurnsRequest {
-  /** Which runner; shown to operators. */
+  /** Id of the runner, shown to operators. */
   runnerId: string;
-  /** How many turns it can take now, 1–1000. */
+  /** Maximum number of turns to claim, 1–1000. */
   slots: number;
 }
 
 export interface ClaimTurnsResponse {
   turns: ClaimedTurn[];
-  /** How long a lease lasts from now, in milliseconds. Renew at a third of it. */
+  /** Duration of the leases in milliseconds. Renew after a third of it. */
   leaseMs: number;
 }
 
@@ -434,16 +463,16 @@ export interface ClaimedTurn {
   sessionId: string;
   /** agt_… or ast_… */
   agentId: string;
-  /** 0 for an assistant: whatever it is now. */
+  /** 0 for an assistant, which has no versions. */
   agentVersion: number;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   attempt: number;
-  /** Only grows; every report carries it, and an older one is refused. */
+  /** Grows with each claim. Every report carries it, and a report with an older fence is refused. */
   fence: number;
   ownerId: string;
-  /** Of the request that queued the turn; empty when there was none. */
+  /** Trace context of the request that queued the turn. Empty when it had none. */
   traceparent: string;
-  /** What this turn has used so far, in earlier attempts. */
+  /** Usage of the turn in earlier attempts. */
   usage:
     | Usage
     | undefined;
@@ -452,20 +481,20 @@ export interface ClaimedTurn {
    * agent.message and agent.tool_result events.
    */
   messages: Event[];
-  /** There are more messages than were sent: read them with ListMessages. */
+  /** The session has more messages than these, or they could not be read. Read them with ListMessages. */
   messagesIncomplete: boolean;
-  /** Failures worth another try since the turn last got on. */
+  /** Retryable failures since the last progress of the turn. */
   failures: number;
-  /** Tool calls of this turn that have no result, from earlier attempts. */
+  /** Tool calls of earlier attempts that have no result, with all decisions about them. */
   openCalls: OpenCall[];
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
 export interface OpenCall {
   toolUseId: string;
-  /** How often it was sent to its tool (agent.tool_dispatched). */
+  /** How often the call was dispatched to its tool (agent.tool_dispatched). */
   dispatches: number;
-  /** What became of the newest question about it; absent when there was none. */
+  /** The decision of its newest approval. Absent when no approval was requested. */
   decision: CallDecision | undefined;
 }
 
@@ -475,13 +504,13 @@ export interface CallDecision {
   /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Either: expired. */
   decision: string;
   reason: string;
-  /** What the tool is to be called with, byte for byte what was decided on. */
+  /** The input for the tool call, exactly the bytes that were approved. */
   inputJson: string;
-  /** Lowercase hexadecimal SHA-256 of input_json, from when it was decided. */
+  /** Lowercase hexadecimal SHA-256 of input_json at the time of the decision. */
   inputSha256: string;
-  /** Somebody has changed the input. */
+  /** A user has edited the input. */
   edited: boolean;
-  /** How often the call had been sent to its tool when this was asked: a decision to send it again is good for once. */
+  /** How often the call had been dispatched when the approval was requested. A retry decision allows one more dispatch. */
   dispatches: number;
 }
 
@@ -497,8 +526,13 @@ export interface Lease {
 }
 
 export interface RenewLeasesResponse {
-  /** Turns whose lease is no longer this runner's. It stops them without another word. */
+  /** Turns whose lease the runner has lost. It stops them without a report. */
   lostTurnIds: string[];
+  /**
+   * Turns whose lease the runner still holds and whose expiry stays as it was: it is not due yet, or the session was
+   * locked.
+   */
+  unextendedTurnIds: string[];
 }
 
 export interface ReportTurnsRequest {
@@ -506,29 +540,29 @@ export interface ReportTurnsRequest {
   reports: TurnReport[];
 }
 
-/** What one running turn has done since its last report. */
+/** The progress of a turn since its last report. */
 export interface TurnReport {
   sessionId: string;
   turnId: string;
   fence: number;
   /** agent.* and model.* events, in order. */
   events: NewEvent[];
-  /** The message that has deltas but is not finished: it is discarded if the lease is lost. Empty for none. */
+  /** The unfinished message, which is discarded if the lease is lost. Empty for none. */
   openMessageId: string;
-  /** What to add to the usage of turn and session. */
+  /** Added to the usage of the turn and the session. */
   usage:
     | Usage
     | undefined;
-  /** Absent while the turn goes on. */
+  /** Absent while the turn is in progress. */
   outcome:
     | Outcome
     | undefined;
   /**
-   * 1, 2, 3 … for each turn and fence. A report whose answer was lost is sent again with the same
-   * number and content; one that was appended before is answered as appended and changes nothing.
+   * 1, 2, 3 … for each turn and fence. A report whose answer was lost is sent again with the same number and content.
+   * A report that was appended before succeeds and changes nothing.
    */
   reportSeq: number;
-  /** Where in the turn's trace this is said; empty for what is not worth a place there. */
+  /** Span of the turn's trace that the report belongs to. Empty when the report has no span. */
   traceparent: string;
 }
 
@@ -547,7 +581,7 @@ export interface Outcome {
     | undefined;
 }
 
-/** The turn waits for somebody. It is queued again when all of these are decided. */
+/** The turn waits for approvals. It is queued again when all of them are decided. */
 export interface TurnBlocked {
   asks: Ask[];
 }
@@ -555,33 +589,33 @@ export interface TurnBlocked {
 export interface Ask {
   /** tool | outcome_unknown */
   kind: string;
-  /** Of a call that has no result. */
+  /** Id of a call that has no result. */
   toolUseId: string;
   toolName: string;
-  /** What the tool would be, or was, called with, as JSON text. */
+  /** The input of the tool call as JSON text. */
   inputJson: string;
 }
 
-/** The turn has reached its end: end_turn, or one of the caps. */
+/** The turn is completed: its work is done or a limit is reached. */
 export interface TurnCompleted {
   /** end_turn | budget_reached | max_steps_reached | refused */
   stopReason: string;
 }
 
-/** The turn cannot go on. */
+/** The turn failed with an error that is not retryable. The stop reason of the session is failed. */
 export interface TurnFailed {
   error: TurnError | undefined;
 }
 
 /**
- * Something went wrong that may pass: the turn is queued again for a later moment. When its
- * attempts are used up it fails instead, and the session says retries_exhausted.
+ * A retryable error: the turn is queued again for a later time. When its retries are spent it fails, and the stop reason
+ * of the session is retries_exhausted.
  */
 export interface TurnRetry {
   error:
     | TurnError
     | undefined;
-  /** Not before this many milliseconds from now; 0 lets sessions choose. */
+  /** Minimum delay in milliseconds. 0 lets the sessions service choose it. */
   delayMs: number;
 }
 
@@ -591,30 +625,33 @@ export interface TurnError {
 }
 
 export interface ReportTurnsResponse {
-  /** One for each report, in the same order. */
+  /** One result for each report, in the same order. */
   results: ReportResult[];
 }
 
 export interface ReportResult {
-  /** Empty when appended; otherwise a name from the error table, LEASE_LOST among them. */
+  /**
+   * Empty when the report was appended. Otherwise an error code, for example LEASE_LOST. A report with a retryable code,
+   * for example DEPENDENCY_UNAVAILABLE while the session is locked, may be sent again.
+   */
   errorCode: string;
   errorMessage: string;
 }
 
 export interface LocateWorkspaceRequest {
   sessionId: string;
-  /** Of a runner; otherwise absent. */
+  /** Lease of a runner. Absent for a user. */
   lease: Lease | undefined;
 }
 
 export interface LocateWorkspaceResponse {
   /** usr_… */
   ownerId: string;
-  /** ast_… when the session works on an assistant's workspace; otherwise empty. */
+  /** ast_… when the session works on an assistant's workspace. Otherwise empty. */
   assistantId: string;
-  /** Of an archived session: it can only be read. */
+  /** The workspace is read-only because the session is archived or terminated. */
   readOnly: boolean;
-  /** The caller may only read it: it is somebody else's. */
+  /** The caller may only read the workspace because the session belongs to another user. */
   foreign: boolean;
 }
 
@@ -625,19 +662,19 @@ export interface AppendFileEventsRequest {
 }
 
 export interface FileEvent {
-  /** Its number among the changes of the workspace. */
+  /** Number of the change in its workspace. */
   seq: number;
-  /** file.created | file.modified | file.deleted */
+  /** files.uploaded | file.created | file.modified | file.deleted */
   type: string;
   /** A JSON object. */
   dataJson: string;
-  /** usr_… of who did it; empty when an agent did. */
+  /** usr_… id of the user who made the change. Empty when the agent made it. */
   userId: string;
   createdAt: Date | undefined;
 }
 
 export interface AppendFileEventsResponse {
-  /** The session is gone; nothing more has to be said to it. */
+  /** The session is deleted. Further events need not be sent. */
   gone: boolean;
 }
 
@@ -646,29 +683,29 @@ export interface Sandbox {
   sandboxId: string;
   /** simulated | bubblewrap | docker | kubernetes */
   provider: string;
-  /** What keeps it apart: kernel | simulation. */
+  /** Isolation: kernel | simulation. */
   isolation: string;
   /** provisioning | ready | suspended | restoring | lost | released */
   status: string;
-  /** Why it is in that status; may be empty. */
+  /** Reason of the status. May be empty. */
   reason: string;
-  /** session | agent | assistant: who shares it. */
+  /** session | agent | assistant: the scope that shares the sandbox. */
   tenancy: string;
-  /** ses_…, agt_… or ast_…: whose it is. */
+  /** ses_…, agt_… or ast_… id of that scope. */
   tenantId: string;
   /** usr_… */
   ownerId: string;
-  /** rnr_…: where it is. */
+  /** rnr_… id of its runner. */
   runnerId: string;
   environmentId: string;
   environmentVersion: number;
-  /** The limits that are in force, and what of them is really kept: a JSON object. */
+  /** JSON object: the limits in force and which of them are enforced. */
   limitsJson: string;
   createdAt: Date | undefined;
   updatedAt:
     | Date
     | undefined;
-  /** Absent as long as it is there. */
+  /** Absent while the sandbox is active. */
   endedAt: Date | undefined;
 }
 
@@ -677,7 +714,7 @@ export interface TakeSandboxRequest {
   lease:
     | Lease
     | undefined;
-  /** One that the runner has; or a new one, which it makes when this is answered. */
+  /** An existing sandbox of the runner, or the id of a new one, which the runner creates after the answer. */
   sandboxId: string;
   provider: string;
   isolation: string;
@@ -689,13 +726,13 @@ export interface TakeSandboxRequest {
 }
 
 export interface TakeSandboxResponse {
-  /** False: that one has ended; the runner makes a new one under a new id and asks again. */
+  /** False when that sandbox has ended. The runner then takes a new sandbox with a new id. */
   granted: boolean;
 }
 
 export interface ReportSandboxesRequest {
   runnerId: string;
-  /** All that it has, and those that have ended since the last report. */
+  /** All sandboxes of the runner, and those that have ended since the last report. */
   sandboxes: SandboxReport[];
 }
 
@@ -703,12 +740,12 @@ export interface SandboxReport {
   sandboxId: string;
   /** ready | suspended | lost | released */
   status: string;
-  /** For people; may be empty. */
+  /** Human-readable reason of the status. May be empty. */
   reason: string;
 }
 
 export interface ReportSandboxesResponse {
-  /** These have to end; a runner that has never heard of one may forget about it. */
+  /** Sandboxes that the runner must end. It ignores ids that it does not know. */
   endSandboxIds: string[];
 }
 
@@ -716,7 +753,7 @@ export interface ListSandboxesRequest {
   page:
     | PageRequest
     | undefined;
-  /** Empty for those that are there; ended | all. */
+  /** Empty for active sandboxes, or ended | all. */
   status: string;
 }
 
@@ -765,6 +802,8 @@ function createBaseSession(): Session {
     assistantId: "",
     sandboxId: "",
     sandboxProvider: "",
+    state: "",
+    queueHeld: false,
   };
 }
 
@@ -835,6 +874,12 @@ export const Session: MessageFns<Session> = {
     }
     if (message.sandboxProvider !== "") {
       writer.uint32(178).string(message.sandboxProvider);
+    }
+    if (message.state !== "") {
+      writer.uint32(186).string(message.state);
+    }
+    if (message.queueHeld !== false) {
+      writer.uint32(192).bool(message.queueHeld);
     }
     return writer;
   },
@@ -1029,6 +1074,22 @@ export const Session: MessageFns<Session> = {
             }
 
             message.sandboxProvider = reader.string();
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.queueHeld = reader.bool();
             continue;
           }
         }
@@ -2050,6 +2111,7 @@ function createBaseListSessionsRequest(): ListSessionsRequest {
     q: "",
     archived: undefined,
     reach: undefined,
+    states: [],
   };
 }
 
@@ -2078,6 +2140,9 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
     }
     if (message.reach !== undefined) {
       writer.uint32(66).string(message.reach);
+    }
+    for (const v of message.states) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -2157,6 +2222,14 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
             }
 
             message.reach = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.states.push(reader.string());
             continue;
           }
         }
@@ -2862,13 +2935,16 @@ export const SendMessageResponse: MessageFns<SendMessageResponse> = {
 };
 
 function createBaseInterruptSessionRequest(): InterruptSessionRequest {
-  return { sessionId: "" };
+  return { sessionId: "", holdQueue: undefined };
 }
 
 export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
   encode(message: InterruptSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.sessionId !== "") {
       writer.uint32(10).string(message.sessionId);
+    }
+    if (message.holdQueue !== undefined) {
+      writer.uint32(16).bool(message.holdQueue);
     }
     return writer;
   },
@@ -2892,6 +2968,14 @@ export const InterruptSessionRequest: MessageFns<InterruptSessionRequest> = {
             }
 
             message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.holdQueue = reader.bool();
             continue;
           }
         }
@@ -2940,6 +3024,190 @@ export const InterruptSessionResponse: MessageFns<InterruptSessionResponse> = {
             message.session = Session.decode(reader, reader.uint32());
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReleaseQueueRequest(): ReleaseQueueRequest {
+  return { sessionId: "" };
+}
+
+export const ReleaseQueueRequest: MessageFns<ReleaseQueueRequest> = {
+  encode(message: ReleaseQueueRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseQueueRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleaseQueueRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReleaseQueueResponse(): ReleaseQueueResponse {
+  return { session: undefined };
+}
+
+export const ReleaseQueueResponse: MessageFns<ReleaseQueueResponse> = {
+  encode(message: ReleaseQueueResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReleaseQueueResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReleaseQueueResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCancelTurnRequest(): CancelTurnRequest {
+  return { sessionId: "", turnId: "" };
+}
+
+export const CancelTurnRequest: MessageFns<CancelTurnRequest> = {
+  encode(message: CancelTurnRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(18).string(message.turnId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelTurnRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelTurnRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCancelTurnResponse(): CancelTurnResponse {
+  return {};
+}
+
+export const CancelTurnResponse: MessageFns<CancelTurnResponse> = {
+  encode(_: CancelTurnResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelTurnResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelTurnResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4905,13 +5173,16 @@ export const Lease: MessageFns<Lease> = {
 };
 
 function createBaseRenewLeasesResponse(): RenewLeasesResponse {
-  return { lostTurnIds: [] };
+  return { lostTurnIds: [], unextendedTurnIds: [] };
 }
 
 export const RenewLeasesResponse: MessageFns<RenewLeasesResponse> = {
   encode(message: RenewLeasesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.lostTurnIds) {
       writer.uint32(10).string(v!);
+    }
+    for (const v of message.unextendedTurnIds) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -4935,6 +5206,14 @@ export const RenewLeasesResponse: MessageFns<RenewLeasesResponse> = {
             }
 
             message.lostTurnIds.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.unextendedTurnIds.push(reader.string());
             continue;
           }
         }
@@ -6945,7 +7224,7 @@ export const SessionsServiceDefinition = {
   name: "SessionsService",
   fullName: "ahs.sessions.v1.SessionsService",
   methods: {
-    /** The caller begins a conversation with an agent. With a message the first turn is queued in the same commit. */
+    /** Creates a conversation of the caller with an agent. With a message the first turn is queued in the same commit. */
     createConversation: {
       name: "CreateConversation",
       requestType: CreateConversationRequest as typeof CreateConversationRequest,
@@ -6954,7 +7233,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A deployment begins a session in the name of its creator. The same invocation gives the same session. */
+    /** Creates a session for a deployment, owned by its creator. The same invocation gives the same session. */
     createSession: {
       name: "CreateSession",
       requestType: CreateSessionRequest as typeof CreateSessionRequest,
@@ -6963,7 +7242,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first. */
+    /** Lists sessions, newest first. */
     listSessions: {
       name: "ListSessions",
       requestType: ListSessionsRequest as typeof ListSessionsRequest,
@@ -7014,8 +7293,8 @@ export const SessionsServiceDefinition = {
       options: {},
     },
     /**
-     * Ends the turn that runs, waits for an approval or is next, at once: what it has said so far is kept. Without
-     * such a turn nothing happens.
+     * Ends the turn that is in progress, blocked or next. The text of an unfinished message is kept. Without such a turn
+     * nothing changes. For the owner, administrators and users who manage the agent.
      */
     interruptSession: {
       name: "InterruptSession",
@@ -7025,7 +7304,25 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** A new session of the caller with the history of this one up to the last checkpoint not after a place. */
+    /** Starts the queue of a session again that an interrupt has held. Without a held queue nothing changes. */
+    releaseQueue: {
+      name: "ReleaseQueue",
+      requestType: ReleaseQueueRequest as typeof ReleaseQueueRequest,
+      requestStream: false,
+      responseType: ReleaseQueueResponse as typeof ReleaseQueueResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Removes a turn from the queue. Refused with TURN_NOT_QUEUED when it has started or ended. */
+    cancelTurn: {
+      name: "CancelTurn",
+      requestType: CancelTurnRequest as typeof CancelTurnRequest,
+      requestStream: false,
+      responseType: CancelTurnResponse as typeof CancelTurnResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Creates a session of the caller with the history of this one up to the last checkpoint that is not after a seq. */
     forkSession: {
       name: "ForkSession",
       requestType: ForkSessionRequest as typeof ForkSessionRequest,
@@ -7043,7 +7340,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first. */
+    /** Lists approvals, newest first. */
     listApprovals: {
       name: "ListApprovals",
       requestType: ListApprovalsRequest as typeof ListApprovalsRequest,
@@ -7052,7 +7349,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The same decision again is answered with the first one; another one is refused with APPROVAL_ALREADY_DECIDED. */
+    /** Repeating a decision returns the first one. A different decision is refused with APPROVAL_ALREADY_DECIDED. */
     decideApproval: {
       name: "DecideApproval",
       requestType: DecideApprovalRequest as typeof DecideApprovalRequest,
@@ -7061,7 +7358,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Oldest first. */
+    /** Lists messages, oldest first. */
     listMessages: {
       name: "ListMessages",
       requestType: ListMessagesRequest as typeof ListMessagesRequest,
@@ -7070,7 +7367,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Oldest first. */
+    /** Lists turns, oldest first. */
     listTurns: {
       name: "ListTurns",
       requestType: ListTurnsRequest as typeof ListTurnsRequest,
@@ -7087,7 +7384,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Oldest first unless asked otherwise; a page ends early at about 4 MiB. */
+    /** Lists events, oldest first by default. A page ends early at about 4 MiB. */
     listEvents: {
       name: "ListEvents",
       requestType: ListEventsRequest as typeof ListEventsRequest,
@@ -7096,7 +7393,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The journal after a place, and then whatever is appended, until the caller leaves or the session is deleted. */
+    /** Sends the events after a seq and then each new event, until the caller cancels or the session is deleted. */
     follow: {
       name: "Follow",
       requestType: FollowRequest as typeof FollowRequest,
@@ -7105,7 +7402,7 @@ export const SessionsServiceDefinition = {
       responseStream: true,
       options: {},
     },
-    /** The sessions that a webhook's accepted calls have started, newest first: the accepted half of its invocation log. */
+    /** Lists the sessions that a deployment has created, newest first: the accepted calls of its invocation log. */
     listDeploymentSessions: {
       name: "ListDeploymentSessions",
       requestType: ListDeploymentSessionsRequest as typeof ListDeploymentSessionsRequest,
@@ -7114,7 +7411,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Hands queued turns to a runner under a lease. Interactive before triggered, then by age. */
+    /** Claims ready turns for a runner under a lease: interactive turns before triggered ones, then by age. */
     claimTurns: {
       name: "ClaimTurns",
       requestType: ClaimTurnsRequest as typeof ClaimTurnsRequest,
@@ -7123,7 +7420,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Keeps leases alive and tells the runner which it has lost. */
+    /** Extends leases. Returns the turns whose lease the runner has lost. */
     renewLeases: {
       name: "RenewLeases",
       requestType: RenewLeasesRequest as typeof RenewLeasesRequest,
@@ -7132,7 +7429,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Appends what running turns have done, many turns in one call; each gets its own result. */
+    /** Appends the reports of several running turns. Each report has its own result. */
     reportTurns: {
       name: "ReportTurns",
       requestType: ReportTurnsRequest as typeof ReportTurnsRequest,
@@ -7142,8 +7439,8 @@ export const SessionsServiceDefinition = {
       options: {},
     },
     /**
-     * Which workspace a session works on, and whose it is: for the user who may see the session, or for a runner that
-     * holds its turn. Refused with SESSION_NOT_FOUND, LEASE_LOST.
+     * Returns the workspace of a session and its owner, for a user who may read the session or for a runner that holds
+     * its turn. Refused with SESSION_NOT_FOUND, LEASE_LOST.
      */
     locateWorkspace: {
       name: "LocateWorkspace",
@@ -7153,7 +7450,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Appends to the journal what has changed in the session's workspace. What was appended before is left out. */
+    /** Appends changes in the session's workspace to the journal. Changes that were appended before are left out. */
     appendFileEvents: {
       name: "AppendFileEvents",
       requestType: AppendFileEventsRequest as typeof AppendFileEventsRequest,
@@ -7163,8 +7460,8 @@ export const SessionsServiceDefinition = {
       options: {},
     },
     /**
-     * A runner takes the sandbox of a turn that it holds, one that it has or a new one. Another one for the same
-     * sessions ends. Refused with LEASE_LOST.
+     * Assigns a sandbox of the runner, existing or new, to a turn that the runner holds. Another sandbox of the same
+     * tenant ends. Refused with LEASE_LOST.
      */
     takeSandbox: {
       name: "TakeSandbox",
@@ -7175,8 +7472,8 @@ export const SessionsServiceDefinition = {
       options: {},
     },
     /**
-     * A runner says how its sandboxes are doing, and hears which have to end. One that is silent for a minute has lost
-     * them.
+     * Records the status of a runner's sandboxes. Returns the ids of those that the runner must end. The sandboxes of a
+     * runner that does not report for a minute are lost.
      */
     reportSandboxes: {
       name: "ReportSandboxes",
@@ -7186,7 +7483,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Newest first; for administrators. */
+    /** Lists sandboxes, newest first. For administrators. */
     listSandboxes: {
       name: "ListSandboxes",
       requestType: ListSandboxesRequest as typeof ListSandboxesRequest,
@@ -7203,7 +7500,10 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Its runner ends it and whatever runs in it; the next command gets a new one. One that has ended stays as it is. */
+    /**
+     * Asks the runner to end a sandbox and the processes in it. The next command gets a new sandbox. Has no effect on a
+     * sandbox that has ended.
+     */
     terminateSandbox: {
       name: "TerminateSandbox",
       requestType: TerminateSandboxRequest as typeof TerminateSandboxRequest,

@@ -1,0 +1,77 @@
+import type { Event, Session } from '../gen/types.gen.ts';
+
+/** The message of a turn that has never started. */
+export interface QueuedMessage {
+  turnId: string;
+  seq: number;
+  text: string;
+  /** The message has content other than text, which the composer cannot edit. */
+  hasOtherParts: boolean;
+}
+
+/** Types of the events that tell which turns wait. */
+export const QUEUE_EVENT_TYPES = [
+  'user.message',
+  'turn.queued',
+  'turn.started',
+  'turn.completed',
+  'turn.failed',
+  'turn.interrupted',
+  'turn.cancelled',
+];
+
+/** Finds the queued turns in the events of QUEUE_EVENT_TYPES, which it receives from the newest to the oldest. */
+export class QueueReader {
+  readonly #startedOrEnded = new Set<string>();
+  readonly #started = new Set<string>();
+  readonly #queued = new Set<string>();
+  readonly #messages: QueuedMessage[] = [];
+  #isComplete = false;
+
+  /** Turns start in the order of the queue, so that all turns before a started one have started or ended. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Oldest first. */
+  get messages(): QueuedMessage[] {
+    return [...this.#messages].reverse();
+  }
+
+  add({ type, turn_id: turnId, seq, data }: Pick<Event, 'type' | 'turn_id' | 'seq' | 'data'>): void {
+    if (turnId === undefined) return;
+    if (type === 'turn.queued') {
+      this.#isComplete ||= this.#started.has(turnId);
+      if (!this.#startedOrEnded.has(turnId)) this.#queued.add(turnId);
+    } else if (type === 'user.message') {
+      if (this.#queued.has(turnId)) this.#messages.push({ turnId, seq, ...contentOf(data) });
+    } else {
+      this.#startedOrEnded.add(turnId);
+      if (type === 'turn.started') this.#started.add(turnId);
+    }
+  }
+}
+
+function contentOf({ content }: Event['data']): Pick<QueuedMessage, 'text' | 'hasOtherParts'> {
+  const parts = Array.isArray(content) ? (content as { type?: unknown; text?: unknown }[]) : [];
+  const texts = parts.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : []));
+  return { text: texts.join(''), hasOtherParts: texts.length < parts.length };
+}
+
+type QueueFields = Pick<Session, 'status' | 'current_turn_id' | 'queue_held' | 'queued_turns'>;
+
+/**
+ * Returns how many turns wait behind another turn or in a held queue. The first turn of the queue does not wait when it
+ * starts as soon as a runner is free, or when it is retried.
+ */
+export function waitingCount(session: QueueFields): number {
+  const { status, current_turn_id: current, queue_held: isHeld, queued_turns: queued } = session;
+  const isNextStarting = current === null && !isHeld && (status === 'pending' || status === 'rescheduling');
+  return Math.max(0, queued - (isNextStarting ? 1 : 0));
+}
+
+/** Returns the messages of the waiting turns. */
+export function waitingMessages(session: QueueFields, queue: readonly QueuedMessage[]): QueuedMessage[] {
+  // A turn that has started before is queued again for a retry, but is not part of `queue`.
+  return queue.slice(Math.max(0, queue.length - waitingCount(session)));
+}

@@ -1,0 +1,47 @@
+import type { ChatItem, ToolCall } from './chat.ts';
+import type { DurableEvent } from './event.ts';
+import type { JournalView } from './view.ts';
+
+/** Returns a sentence about the work or wait of a session; undefined when the session is idle or terminated. */
+export function activityOf(
+  view: Pick<JournalView, 'events' | 'drafts'>,
+  chat: readonly ChatItem[],
+): string | undefined {
+  const status = view.events.findLast(({ type }) => type.startsWith('session.status_'));
+  switch (status?.type) {
+    case 'session.status_pending':
+      // A turn queued behind a turn that waits for an approval waits for the same approval.
+      return pendingApprovals(chat) ?? 'Waiting for a runner.';
+    case 'session.status_rescheduled':
+      return retryText(view.events) ?? 'The turn continues automatically.';
+    case 'session.status_running':
+      return runningActivity(view, chat);
+    case 'session.status_idle':
+      return status.data.stop_reason.type === 'requires_action'
+        ? (pendingApprovals(chat) ?? 'Waiting for you.')
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function runningActivity({ drafts }: Pick<JournalView, 'drafts'>, chat: readonly ChatItem[]): string {
+  if (drafts.length > 0) return 'The agent is writing.';
+  const running = chat.filter((item): item is ToolCall => item.kind === 'call' && item.state === 'running');
+  if (running.length === 0) return 'Waiting for the model.';
+  return `Running ${running.map(({ name }) => name).join(', ')}.`;
+}
+
+function pendingApprovals(chat: readonly ChatItem[]): string | undefined {
+  const calls = chat.filter(
+    (item): item is ToolCall => item.kind === 'call' && item.state === 'awaiting_approval',
+  );
+  if (calls.length === 0) return undefined;
+  return `Waiting for your decision on ${calls.map(({ name }) => name).join(', ')}.`;
+}
+
+function retryText(events: readonly DurableEvent[]): string | undefined {
+  const error = events.findLast(({ type }) => type === 'session.error');
+  if (error?.type !== 'session.error' || !error.data.next_attempt_at) return undefined;
+  return `Retrying at ${error.data.next_attempt_at.slice(11, 19)} UTC after ${error.data.error.code}.`;
+}

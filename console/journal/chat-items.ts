@@ -1,0 +1,100 @@
+import type { Usage } from '../gen/types.gen.ts';
+import type { DurableEvent } from './event.ts';
+
+export interface ChatMessage {
+  kind: 'user' | 'agent' | 'thinking';
+  key: string;
+  seq: number;
+  createdAt: string;
+  text: string;
+  /** Content parts other than text, shown as JSON. */
+  otherParts: unknown[];
+  /** The message is still being streamed. */
+  isDraft: boolean;
+  /** The message was sent during an active turn. Its own turn starts after that one. */
+  isQueued: boolean;
+  turnId: string | undefined;
+  /** Identifies the message in its deltas. User messages have none. */
+  messageId: string | undefined;
+  /** The author of the message. */
+  actor: DurableEvent['actor'];
+}
+
+export interface ApprovalRequest {
+  approvalId: string;
+  kind: 'tool' | 'outcome_unknown';
+  expiresAt: string;
+  decision: string | undefined;
+  reason: string | undefined;
+}
+
+export interface ToolCall {
+  kind: 'call';
+  key: string;
+  seq: number;
+  createdAt: string;
+  turnId: string | undefined;
+  toolUseId: string;
+  name: string;
+  input: unknown;
+  /** The input that the tool received, when the approval changed `input`. */
+  editedInput: unknown;
+  permission: string;
+  state: 'awaiting_approval' | 'waiting' | 'running' | 'done' | 'failed';
+  output: unknown;
+  /** Output printed so far. */
+  progress: string;
+  durationMs: number | undefined;
+  /** Exit code of a command; undefined for a command that was killed and for other tools. */
+  exitCode: number | undefined;
+  /** Parts of a text output that were printed to stderr, in UTF-16 units. */
+  stderrRanges: readonly { start: number; end: number }[];
+  approval: ApprovalRequest | undefined;
+}
+
+export interface Notice {
+  kind: 'notice';
+  key: string;
+  seq: number;
+  /** Sequence number of the last event that the notice describes. */
+  lastSeq: number;
+  createdAt: string;
+  tone: 'plain' | 'warn' | 'bad';
+  text: string;
+}
+
+export interface TurnEnd {
+  kind: 'end';
+  key: string;
+  seq: number;
+  createdAt: string;
+  turnId: string | undefined;
+  outcome: 'completed' | 'failed' | 'interrupted' | 'cancelled';
+  error: { code: string; message: string } | undefined;
+  usage: Usage | undefined;
+}
+
+/** Consecutive uploads by users. */
+export interface Upload {
+  kind: 'upload';
+  key: string;
+  seq: number;
+  lastSeq: number;
+  createdAt: string;
+  fileCount: number;
+  bytes: number;
+  /** The first files. */
+  files: { path: string; size: number }[];
+}
+
+/** Consecutive file changes by tools, and by users outside of uploads. */
+export interface FileChanges {
+  kind: 'files';
+  key: string;
+  seq: number;
+  lastSeq: number;
+  createdAt: string;
+  files: { seq: number; path: string; change: 'created' | 'modified' | 'deleted' }[];
+}
+
+export type ChatItem = ChatMessage | ToolCall | Notice | TurnEnd | Upload | FileChanges;

@@ -1,0 +1,56 @@
+import type { ActFilters } from '../../api/audit.ts';
+import type { Act } from '../../gen/index.ts';
+import type { AdministrationSearch } from './search.ts';
+
+/** Display names of all audited actions. */
+const ACTION_NAMES: Record<Act['action'], string> = {
+  'login.begin': 'Logged in',
+  'login.end': 'Logged out',
+  'user.enable': 'Enabled a user',
+  'user.disable': 'Disabled a user',
+  'token.create': 'Created a token',
+  'token.delete': 'Deleted a token',
+  'agent.share': 'Shared an agent',
+  'agent.look': 'Viewed an agent',
+  'agent.update': 'Changed an agent',
+  'agent.delete': 'Deleted an agent',
+  'agents.list': 'Listed agents',
+  'assistant.look': 'Viewed an assistant',
+  'session.look': 'Viewed a session',
+  'session.interrupt': 'Stopped a session',
+  'sessions.list': 'Listed sessions',
+  'environment.create': 'Created an environment',
+  'environment.update': 'Changed an environment',
+  'environment.delete': 'Deleted an environment',
+  'sandbox.terminate': 'Terminated a sandbox',
+  'deployment.create': 'Created a trigger',
+  'deployment.enable': 'Enabled a trigger',
+  'deployment.disable': 'Disabled a trigger',
+  'deployment.delete': 'Deleted a trigger',
+  'deployment.look': 'Viewed a trigger',
+  'deployments.list': 'Listed triggers',
+  'audit.list': 'Read the audit log',
+  'access.refuse': 'Access denied',
+};
+
+export const actionName = (action: Act['action']) => ACTION_NAMES[action] ?? action;
+
+export const ACTIONS = (Object.keys(ACTION_NAMES) as Act['action'][]).map((value) => ({
+  value,
+  text: ACTION_NAMES[value],
+}));
+
+/** Converts the query parameters into API filters. Omits invalid times. */
+export function auditFiltersOf(search: AdministrationSearch): ActFilters {
+  const action = ACTIONS.find(({ value }) => value === search.action)?.value;
+  const filters: ActFilters = {};
+  if (action) filters.action = action;
+  if (search.outcome) filters.outcome = search.outcome;
+  if (search.actor) filters.actor_id = search.actor;
+  if (search.target) filters.target_id = search.target;
+  if (search.from && isTime(search.from)) filters.from = search.from;
+  if (search.until && isTime(search.until)) filters.until = search.until;
+  return filters;
+}
+
+const isTime = (text: string) => !Number.isNaN(Date.parse(text));

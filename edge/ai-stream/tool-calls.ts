@@ -1,0 +1,105 @@
+import type { EventData } from '../../lib/events.ts';
+import type { UiChunk } from './chunks.ts';
+
+/** While a tool runs, this many of the last characters of its output are shown. */
+const PREVIEW_CHARS = 4_000;
+const APPROVING = new Set(['allow', 'retry', 'mark_done']);
+
+interface ToolCall {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  progress: string;
+  /** The most recent approval request for this call. */
+  request: UiChunk | undefined;
+  answer: UiChunk[];
+  denied: boolean;
+}
+
+/** The tool calls of a turn that have no result yet, and their approval requests. */
+export class ToolCalls {
+  readonly #open = new Map<string, ToolCall>();
+  /** The calls of pending approvals, by approval id. */
+  readonly #pending = new Map<string, ToolCall | undefined>();
+
+  /** Whether an approval is pending. */
+  get waiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  used({ tool_use_id: toolCallId, name: toolName, input }: EventData<'agent.tool_use'>): UiChunk[] {
+    const call = { toolCallId, toolName, input, progress: '', request: undefined, answer: [], denied: false };
+    this.#open.set(toolCallId, call);
+    return [inputOf(call)];
+  }
+
+  dispatched({ tool_use_id }: EventData<'agent.tool_dispatched'>): UiChunk[] {
+    const call = this.#open.get(tool_use_id);
+    if (call) call.progress = '';
+    return [];
+  }
+
+  progress({ tool_use_id, output_delta }: EventData<'agent.tool_progress'>): UiChunk[] {
+    const call = this.#open.get(tool_use_id);
+    if (!call) return [];
+    call.progress = (call.progress + output_delta).slice(-PREVIEW_CHARS);
+    return previewOf(call);
+  }
+
+  ended({ tool_use_id, output, is_error, edited_input }: EventData<'agent.tool_result'>): UiChunk[] {
+    const call = this.#open.get(tool_use_id);
+    // The denial of the call has been shown already.
+    if (!call || !this.#open.delete(tool_use_id) || call.denied) return [];
+    const { toolCallId } = call;
+    const edited = edited_input === undefined ? [] : [inputOf({ ...call, input: edited_input })];
+    if (!is_error) return [...edited, { type: 'tool-output-available', toolCallId, output, dynamic: true }];
+    const errorText = typeof output === 'string' ? output : JSON.stringify(output);
+    return [...edited, { type: 'tool-output-error', toolCallId, errorText, dynamic: true }];
+  }
+
+  requested({ approval_id: approvalId, kind, tool_use_id = '' }: EventData<'approval.requested'>): UiChunk[] {
+    const call = this.#open.get(tool_use_id);
+    this.#pending.set(approvalId, call);
+    if (!call) return [];
+    const { toolCallId } = call;
+    const reason = kind === 'tool' ? {} : { reason: kind };
+    call.request = { type: 'tool-approval-request', approvalId, toolCallId, ...reason };
+    call.answer = [];
+    const hasPreview = call.progress !== '';
+    call.progress = '';
+    // The repeated input removes the preview of the output, which would stay visible beside the approval request.
+    return [...(hasPreview ? [inputOf(call)] : []), call.request];
+  }
+
+  decided({ approval_id: approvalId, decision, reason }: EventData<'approval.decided'>): UiChunk[] {
+    const call = this.#pending.get(approvalId);
+    this.#pending.delete(approvalId);
+    if (!call) return [];
+    const approved = APPROVING.has(decision);
+    const withReason = reason === undefined ? {} : { reason };
+    call.answer = [{ type: 'tool-approval-response', approvalId, approved, ...withReason }];
+    if (approved) return call.answer;
+    call.denied = true;
+    call.answer.push({ type: 'tool-output-denied', toolCallId: call.toolCallId });
+    return call.answer;
+  }
+
+  /** For a client that reconnects: the state of the calls without a result. */
+  reopen(): UiChunk[] {
+    return [...this.#open.values()].flatMap((call) => [
+      inputOf(call),
+      ...(call.request ? [call.request] : []),
+      ...call.answer,
+      ...previewOf(call),
+    ]);
+  }
+}
+
+function inputOf({ toolCallId, toolName, input }: ToolCall): UiChunk {
+  return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
+}
+
+function previewOf({ toolCallId, progress: output }: ToolCall): UiChunk[] {
+  if (output === '') return [];
+  return [{ type: 'tool-output-available', toolCallId, output, dynamic: true, preliminary: true }];
+}

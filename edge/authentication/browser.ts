@@ -1,0 +1,116 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type Refusal, refuse } from '../../lib/errors.ts';
+import type { EdgeConfig } from '../config.ts';
+import type { Credential } from './credential.ts';
+
+export interface BrowserRules {
+  /** Allowed host names, lower case and without port. Undefined in mode `oidc`, where any host is allowed. */
+  hosts: ReadonlySet<string> | undefined;
+  /** The origin, `scheme://host:port`, under which a reverse proxy publishes the service. */
+  publicOrigin: string | undefined;
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Derives the rules from the configuration. Ports of the Host header are not compared: a DNS-rebinding page keeps its host
+ * name on every port.
+ */
+export function browserRules(
+  listening: URL,
+  { publicUrl, allowedHosts, authMode }: Pick<EdgeConfig, 'publicUrl' | 'allowedHosts' | 'authMode'>,
+): BrowserRules {
+  const published = publicUrl === undefined ? undefined : new URL(publicUrl);
+  if (authMode === 'oidc') return { hosts: undefined, publicOrigin: published?.origin };
+  const names = [
+    ...LOOPBACK,
+    ...allowedHosts,
+    listening.hostname,
+    ...(published ? [published.hostname] : []),
+  ];
+  return { hosts: new Set(names.map((name) => name.toLowerCase())), publicOrigin: published?.origin };
+}
+
+/** The parts of a request that identify the page that sent it. */
+interface BrowserRequest {
+  method: string;
+  headers: IncomingHttpHeaders;
+  /** Other sites may link to this route. */
+  isPage: boolean;
+  credential: Credential;
+}
+
+/**
+ * Returns a refusal for a request that a page of another origin could have made the browser send.
+ *
+ * Local mode has no login, so every request that reaches the service acts as the administrator. Requests from other origins
+ * are refused, including other ports and other names of this machine. Other sites may only link to pages.
+ *
+ * In mode `oidc` browsers attach the login cookie to requests from other sites. A request that changes something with the
+ * cookie has to prove with Origin or Sec-Fetch-Site that it comes from this origin. Requests with a bearer token need no
+ * such proof, because another site does not have the token.
+ */
+export function checkBrowserRequest(rules: BrowserRules, request: BrowserRequest): Refusal | undefined {
+  const { headers, credential } = request;
+  const authority = (headers.host ?? '').toLowerCase();
+  if (rules.hosts === undefined) {
+    if (credential.bearer !== undefined) return undefined;
+  } else if (!rules.hosts.has(authority.replace(/:\d*$/, ''))) {
+    return refuse(
+      'HOST_NOT_ALLOWED',
+      'The service does not answer for this Host. Add the name to SERVICE_ALLOWED_HOSTS.',
+    );
+  }
+  const { origin } = headers;
+  const site = headers['sec-fetch-site'];
+  if (origin !== undefined && !isOwnOrigin(rules, origin, authority)) return crossOriginRefusal();
+  if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isLinkNavigation(request))
+    return crossOriginRefusal();
+  const isProvenSameOrigin = origin !== undefined || site === 'same-origin';
+  if (
+    rules.hosts === undefined &&
+    credential.login !== '' &&
+    !isSafeMethod(request.method) &&
+    !isProvenSameOrigin
+  )
+    return refuse(
+      'CSRF_REJECTED',
+      'A request that changes something with a login cookie needs an Origin header of this service.',
+    );
+  return undefined;
+}
+
+function isOwnOrigin({ hosts, publicOrigin }: BrowserRules, origin: string, authority: string): boolean {
+  if (origin === publicOrigin) return true;
+  // Without a list of allowed hosts, the Host header may hold any name.
+  return (hosts !== undefined || publicOrigin === undefined) && origin === `http://${authority}`;
+}
+
+function isLinkNavigation({ isPage, method, headers }: BrowserRequest): boolean {
+  return (
+    isPage &&
+    method === 'GET' &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  );
+}
+
+const isSafeMethod = (method: string) => method === 'GET' || method === 'HEAD';
+
+function crossOriginRefusal(): Refusal {
+  return refuse('CSRF_REJECTED', 'Requests from pages of other origins are refused.');
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)/i;
+
+/**
+ * Converts the target of a request to origin form. The host of an absolute target replaces the Host header
+ * (https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2), so that a request names exactly one host.
+ */
+export function originForm({ url = '/', headers }: IncomingMessage): string {
+  const absolute = url.startsWith('/') ? null : ABSOLUTE.exec(url);
+  if (!absolute) return url;
+  const [, authority, target = ''] = absolute;
+  headers.host = authority;
+  return target.startsWith('/') ? target : `/${target}`;
+}

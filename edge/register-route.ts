@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
+import { refuse } from '../lib/errors.ts';
+import type { CallOptions } from '../lib/grpc/contract.ts';
+import type { RouteResponse } from './envelope.ts';
+import { announcesBody, OVERSIZE, readBoundedBody, requireJson } from './input/body.ts';
+import { matchesTag, weakTag } from './input/entity-tags.ts';
+import { checkStorable, readJson } from './input/json.ts';
+import { checkPath } from './input/path.ts';
+import { createQueryReader, type RawQuery } from './input/query.ts';
+import { createCheck } from './input/schema.ts';
+import { COMPRESSION, compressionOf } from './plugins/compression.ts';
+import { disconnectSignal } from './plugins/disconnect-signal.ts';
+import {
+  type Exchange,
+  isRaw,
+  type JsonRoute,
+  type RawHandler,
+  type Route,
+  type RouteContext,
+} from './route.ts';
+import { closed } from './schemas/common.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on routes that are declared with `route()`. */
+    operationId?: string;
+  }
+}
+
+export const API_PREFIX = '/api/v1';
+const DEFAULT_BODY_BYTES = 1024 * 1024;
+const NO_QUERY = closed({});
+
+/** The URL pattern of an API path, as the HTTP framework writes it. */
+export const routeUrl = (path: string) => API_PREFIX + path.replace(/\{(\w+)\}/g, ':$1');
+
+/** Registers a declared route with the HTTP framework. */
+export function registerRoute(app: FastifyInstance, route: Route, context: RouteContext): void {
+  const { method, path, operationId } = route;
+  if (!isRaw(route)) {
+    const { access } = route;
+    const config = { operationId, ...(access && { access }) };
+    const handler = createJsonHandler(route, context);
+    app.route({ method, url: routeUrl(path), config, handler, compress: compressionOf(route) });
+    return;
+  }
+  const access = (context.authenticator.mode === 'local' && route.localAccess) || route.access;
+  const config = { operationId, ...route.config, ...(access && { access }) };
+  const handler = route.createHandler(context, createQueryReader((route.query ?? NO_QUERY) as TObject));
+  app.route({
+    method,
+    url: route.atRoot ? path : routeUrl(path),
+    config,
+    handler,
+    compress: route.compressed ? COMPRESSION : false,
+    ...(route.head === false && { exposeHeadRoute: false }),
+  });
+}
+
+/** Validates requests in the documented order (body, query, path), calls the route and sends its response. */
+function createJsonHandler(
+  route: JsonRoute,
+  { clients, configuration, authenticator }: RouteContext,
+): RawHandler {
+  const readQuery = createQueryReader((route.query ?? NO_QUERY) as TObject);
+  const read = route.body ? createBodyReader(route) : undefined;
+
+  return async (request, reply) => {
+    const params = request.params as Record<string, string>;
+    const body = await read?.(request);
+    const query = readQuery(request.query as RawQuery);
+    checkPath(params, route.errors);
+    const exchange: Exchange = {
+      clients,
+      authenticator,
+      configuration,
+      call: request.call ?? anonymousCall(request, reply),
+      param: (name) => params[name] ?? '',
+      query,
+      body,
+      request,
+      reply,
+    };
+    const response = await route.answer(exchange as Exchange<never, never>);
+    const tag = route.method === 'GET' ? tagOf(route, response) : undefined;
+    if (tag !== undefined) {
+      reply.header('etag', tag);
+      const known = request.headers['if-none-match'];
+      if (known !== undefined && matchesTag(known, tag, 'weak')) return reply.code(304).send();
+    }
+    reply
+      .code(route.success.status)
+      .headers(response.headers ?? {})
+      .type('application/json; charset=utf-8');
+    return response.text;
+  };
+}
+
+/** The entity tag of a response: the version of a resource, or a digest of a page of a list. */
+function tagOf({ success }: JsonRoute, { text, headers }: RouteResponse): string | undefined {
+  return headers?.etag ?? (success.list ? weakTag(text) : undefined);
+}
+
+/** Options of calls on behalf of a request without a caller. */
+export function anonymousCall({ span, id }: FastifyRequest, reply: FastifyReply): CallOptions {
+  return { signal: disconnectSignal(reply), trace: span.trace, requestId: id };
+}
+
+function createBodyReader({ body, bodyOptional, bodyLimit = DEFAULT_BODY_BYTES }: JsonRoute) {
+  const check = createCheck(body ?? closed({}));
+  return async ({ raw }: FastifyRequest): Promise<unknown> => {
+    if (bodyOptional && !announcesBody(raw)) return check({});
+    const value = await receiveJson(raw, bodyLimit);
+    checkStorable(value);
+    return check(value);
+  };
+}
+
+/**
+ * Reads a JSON request body of at most `limit` bytes. The value is not validated. Refuses with UNSUPPORTED_MEDIA_TYPE,
+ * PAYLOAD_TOO_LARGE or INVALID_REQUEST.
+ */
+export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Promise<unknown> {
+  requireJson(raw);
+  return readJson(await collectBody(raw, limit));
+}
+
+function collectBody(raw: FastifyRequest['raw'], limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    readBoundedBody(raw, raw.headers['content-length'], limit, (error, body) => {
+      if (error) reject(error);
+      else if (body === OVERSIZE)
+        reject(refuse('PAYLOAD_TOO_LARGE', `The request body exceeds the limit of ${limit} bytes.`));
+      else resolve(body);
+    });
+  });
+}

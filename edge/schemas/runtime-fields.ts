@@ -1,0 +1,185 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { AgentRuntime, UpdateAgentRequest } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { AnyObject, closed, NULL, nullable, optional, text } from './common.ts';
+
+const INT32 = 2_147_483_647;
+const DEFAULT_MAX_STEPS = 32;
+
+const Tool = closed(
+  {
+    name: text('The name of a built-in tool or of an MCP tool.', { minLength: 1, maxLength: 128 }),
+    permission: optional(
+      Type.Enum(['allow', 'ask', 'deny'], {
+        description:
+          "Whether the agent can use the tool: `allow`, `ask` for an approval, or `deny`. Default: the tool's own default.",
+      }),
+    ),
+  },
+  { title: 'Tool' },
+);
+
+const Budget = closed(
+  {
+    max_tokens: optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: INT32,
+        description: 'The maximum number of output tokens of one turn.',
+      }),
+    ),
+    max_turn_seconds: optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: INT32,
+        description: 'The maximum duration of one turn in seconds.',
+      }),
+    ),
+  },
+  {
+    title: 'Budget',
+    description: 'Limits of one turn. An omitted member sets no limit.',
+    examples: [{ max_turn_seconds: 600 }],
+  },
+);
+
+/**
+ * The table of the members that configure turns, by their names in the API. The schemas of requests and responses and
+ * the conversions to and from messages are derived from it. A new member needs one row.
+ */
+export const RUNTIME_FIELDS = {
+  model: field({
+    contract: 'model',
+    schemas: required(
+      text(
+        '`<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.',
+        { minLength: 1, maxLength: 200, examples: ['rehearsal/echo'] },
+      ),
+    ),
+    initial: '',
+    encode: same,
+    wrap: same,
+    decode: same,
+  }),
+
+  model_options: field({
+    contract: 'modelOptionsJson',
+    schemas: clearable(AnyObject('Options that are passed to the model unchanged.')),
+    initial: '{}',
+    encode: (options) => JSON.stringify(options),
+    wrap: same,
+    decode: (json) => JSON.parse(json || '{}') as Record<string, unknown>,
+  }),
+
+  system: field({
+    contract: 'system',
+    schemas: clearable(text('The system prompt.', { maxLength: 262_144, examples: ['Say what you hear.'] })),
+    initial: '',
+    encode: same,
+    wrap: same,
+    decode: same,
+  }),
+
+  environment_id: field({
+    contract: 'environmentId',
+    schemas: omissible(
+      nullable(
+        text('The id or name of an existing environment; null for the default environment.', {
+          maxLength: 100,
+        }),
+        NULL,
+      ),
+    ),
+    initial: '',
+    encode: same,
+    wrap: same,
+    decode: (id) => id || null,
+  }),
+
+  tools: field({
+    contract: 'tools',
+    schemas: clearable(Type.Array(Tool, { maxItems: 200, examples: [[]] })),
+    initial: [],
+    /** For a tool without a permission, the service applies the default of the tool. */
+    encode: (tools) => tools.map(({ name, permission = '' }) => ({ name, permission })),
+    wrap: (tools) => ({ tools }),
+    // The schema of responses admits only permissions of this release.
+    decode: (tools) => (tools ?? []) as Static<typeof Tool>[],
+  }),
+
+  max_steps: field({
+    contract: 'maxSteps',
+    schemas: omissible(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: 'The maximum number of model steps of one turn.',
+        examples: [32],
+      }),
+    ),
+    initial: DEFAULT_MAX_STEPS,
+    encode: same,
+    wrap: same,
+    decode: same,
+  }),
+
+  budget: field({
+    contract: 'budget',
+    schemas: clearable(Budget),
+    initial: {},
+    encode: ({ max_tokens, max_turn_seconds }) => ({
+      maxTokens: max_tokens,
+      maxTurnSeconds: max_turn_seconds,
+    }),
+    wrap: same,
+    decode: (budget) => ({ max_tokens: budget?.maxTokens, max_turn_seconds: budget?.maxTurnSeconds }),
+  }),
+};
+
+/** The schemas of one member. */
+interface MemberSchemas {
+  creation: TSchema;
+  patch: TSchema;
+  response: TSchema;
+}
+
+type MessageField = keyof AgentRuntime & keyof UpdateAgentRequest;
+
+export interface RuntimeField<
+  Contract extends MessageField = MessageField,
+  Schemas extends MemberSchemas = MemberSchemas,
+> {
+  /** The field of `AgentRuntime` and of the update requests. */
+  contract: Contract;
+  schemas: Schemas;
+  /** The value of the message when a creation omits the member or a change clears it. */
+  initial: NonNullable<AgentRuntime[Contract]>;
+  encode(value: NonNullable<Static<Schemas['patch']>>): NonNullable<AgentRuntime[Contract]>;
+  /** Converts a value to the field of an update request, which wraps a list in a message so that it can be absent. */
+  wrap(value: NonNullable<AgentRuntime[Contract]>): NonNullable<UpdateAgentRequest[Contract]>;
+  decode(value: AgentRuntime[Contract] | undefined): unknown;
+}
+
+function field<Contract extends MessageField, Schemas extends MemberSchemas, Shown>(
+  row: RuntimeField<Contract, Schemas> & { decode(value: AgentRuntime[Contract] | undefined): Shown },
+) {
+  return row;
+}
+
+function same<Value>(value: Value): Value {
+  return value;
+}
+
+/** A creation must contain the member. */
+function required<S extends TSchema>(schema: S) {
+  return { creation: schema, patch: optional(schema), response: schema };
+}
+
+/** A creation can omit the member. A change of it to null is valid only if the schema permits null. */
+function omissible<S extends TSchema>(schema: S) {
+  return { creation: optional(schema), patch: optional(schema), response: schema };
+}
+
+/** A creation can omit the member, and a change to null resets it to its initial value. */
+function clearable<S extends TSchema>(schema: S) {
+  return { creation: optional(schema), patch: optional(nullable(schema)), response: schema };
+}

@@ -1,0 +1,9 @@
+/**
+ * Longer requests use a call of their own, and longer responses are sent in parts of this size, so that they do not delay
+ * others.
+ */
+export const MAX_FRAME_BYTES = 64 * 1024;
+/** Open calls of one stream. Further calls are refused as retryable. */
+export const MAX_OPEN_CALLS = 10_000;
+/** Bytes of frames that wait because the other process does not read. */
+export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;

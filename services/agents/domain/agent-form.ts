@@ -1,0 +1,74 @@
+import { VISIBILITIES } from './access.ts';
+import { type AgentRuntime, checkRuntime, normalizeRuntime } from './agent-runtime.ts';
+import { FieldProblems, pointerSegment } from './field-problems.ts';
+import { checkModelOptionNames } from './model-options.ts';
+import type { RuntimeContext } from './runtime-fields.ts';
+
+/** The fields of an agent that a client sets. */
+export interface AgentForm extends AgentRuntime {
+  name: string;
+  description: string;
+  metadata: Record<string, string>;
+  enabled: boolean;
+  /** private | public | allowlist */
+  visibility: string;
+}
+
+const MAX_METADATA = 50;
+const MAX_KEY = 64;
+const FIRST_PAGE = { limit: 50, cursor: '' };
+
+/** Returns the form as it is stored: the name trimmed, the runtime fields normalized. */
+export function normalizeAgentForm<Given extends Partial<AgentForm>>(form: Given): Given {
+  const normalized = { ...form, ...normalizeRuntime(form) };
+  if (form.name !== undefined) normalized.name = form.name.trim();
+  return normalized;
+}
+
+/**
+ * Checks a normalized form, or the fields of a patch. Refused with INVALID_REQUEST or INVALID_TEXT, with details of all
+ * problems.
+ */
+export function checkAgentForm(form: Partial<AgentForm>, context: RuntimeContext): void {
+  const problems = new FieldProblems();
+  const { name, description, model, modelOptionsJson, metadata, visibility } = form;
+  if (name !== undefined) problems.characters('/name', name, 1, 200);
+  if (description !== undefined) problems.characters('/description', description, 0, 2_000);
+  checkRuntime(form, problems, context);
+  if (model !== undefined && modelOptionsJson !== undefined)
+    checkModelOptionNames(model, modelOptionsJson, problems);
+  if (metadata !== undefined) checkMetadata(metadata, problems);
+  if (visibility !== undefined) problems.oneOf('/visibility', visibility, VISIBILITIES);
+  problems.throwIfAny();
+}
+
+/** Returns the requested page, or the first page by default. Refused with INVALID_REQUEST for an invalid page size. */
+export function checkPage<Page extends { limit: number }>(page: Page | undefined): Page | typeof FIRST_PAGE {
+  const problems = new FieldProblems();
+  if (page) problems.range('/limit', page.limit, 1, 100);
+  problems.throwIfAny();
+  return page ?? FIRST_PAGE;
+}
+
+/** Refused with INVALID_REQUEST for a search text that is longer than any name. */
+export function checkSearch(q: string): void {
+  const problems = new FieldProblems();
+  problems.characters('/q', q, 0, 200);
+  problems.throwIfAny();
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>, problems: FieldProblems): void {
+  const entries = Object.entries(metadata);
+  if (entries.length > MAX_METADATA) {
+    problems.add('/metadata', `must have at most ${MAX_METADATA} members`);
+    return;
+  }
+  for (const [key, value] of entries) {
+    if (!problems.storable('/metadata', key)) continue;
+    if (key === '' || [...key].length > MAX_KEY) {
+      problems.add('/metadata', `must have names of 1–${MAX_KEY} characters`);
+      continue;
+    }
+    problems.characters(`/metadata${pointerSegment(key)}`, value, 0, 500);
+  }
+}

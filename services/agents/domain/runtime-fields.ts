@@ -1,0 +1,160 @@
+import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
+import { type FieldProblems, pointerSegment } from './field-problems.ts';
+import { checkModelOptions, sameOptions } from './model-options.ts';
+import { modelProblem } from './models.ts';
+
+/**
+ * The table of the fields that make up a version of an agent: their columns, codecs, equality and rules. Request
+ * mapping, version comparison and SQL are derived from it. A new field needs one row here, a field in the contract
+ * (`AgentRuntime` and both update requests), a migration, the API's schema and its consumer in the runner.
+ */
+export const RUNTIME_FIELDS = {
+  /** `<provider>/<model id>` */
+  model: field<string>('model', {
+    initial: '',
+    check(model, problems, { endpoints }) {
+      const problem = modelProblem(model, endpoints);
+      if (problem) problems.add('/model', problem);
+    },
+  }),
+
+  /** A JSON object. */
+  modelOptionsJson: field<string>('model_options', {
+    initial: '',
+    normalize: (json) => json || '{}',
+    equals: sameOptions,
+    textBytes: Buffer.byteLength,
+    check: checkModelOptions,
+  }),
+
+  system: field<string>('system', {
+    initial: '',
+    textBytes: Buffer.byteLength,
+    check(system, problems) {
+      problems.storable('/system', system);
+      if (Buffer.byteLength(system) > MAX_SYSTEM_BYTES)
+        problems.add('/system', 'must be at most 256 KiB long');
+    },
+  }),
+
+  /** env_…; empty for the default environment. The store checks that it exists. */
+  environmentId: field<string>('environment_id', { initial: '' }),
+
+  tools: field<ToolPermission[], { tools: ToolPermission[] }>('tools', {
+    initial: [],
+    encode: (tools) => JSON.stringify(tools),
+    fromPatch: ({ tools }) => tools,
+    normalize: (tools) => tools.map(withDefaultPermission),
+    equals: (one, other) =>
+      one.length === other.length &&
+      one.every(
+        ({ name, permission }, at) => name === other[at]?.name && permission === other[at].permission,
+      ),
+    check: checkTools,
+  }),
+
+  maxSteps: field<number>('max_steps', {
+    initial: 0,
+    check: (steps, problems) => problems.range('/max_steps', steps, 1, 1_000),
+  }),
+
+  budget: fieldOf<TurnBudget>({
+    columns: ['max_tokens', 'max_turn_seconds'],
+    initial: {},
+    encode: ({ maxTokens, maxTurnSeconds }) => [maxTokens ?? null, maxTurnSeconds ?? null],
+    decode: ([maxTokens, maxTurnSeconds]) => ({
+      maxTokens: (maxTokens as number | null) ?? undefined,
+      maxTurnSeconds: (maxTurnSeconds as number | null) ?? undefined,
+    }),
+    equals: (one, other) => one.maxTokens === other.maxTokens && one.maxTurnSeconds === other.maxTurnSeconds,
+    check({ maxTokens, maxTurnSeconds }, problems) {
+      if (maxTokens !== undefined) problems.range('/budget/max_tokens', maxTokens, 1, MAX_INT32);
+      if (maxTurnSeconds !== undefined)
+        problems.range('/budget/max_turn_seconds', maxTurnSeconds, 1, MAX_INT32);
+    },
+  }),
+};
+
+export interface ToolPermission {
+  name: string;
+  /** allow | ask | deny; empty in a request for the tool's default. */
+  permission: string;
+}
+
+/** Absent members set no limit. */
+interface TurnBudget {
+  maxTokens?: number | undefined;
+  maxTurnSeconds?: number | undefined;
+}
+
+export interface RuntimeField<Value, Patch = Value> {
+  /** Columns of `agent_versions`, in the order of the values of `encode` and `decode`. */
+  columns: readonly string[];
+  /** The value when a request to create leaves the field out. */
+  initial: Value;
+  encode(value: Value): unknown[];
+  decode(values: readonly unknown[]): Value;
+  /** Reads the field of an update request, which wraps a list in a message so that it can be absent. */
+  fromPatch(patch: Patch): Value;
+  /** Returns the value as it is stored. */
+  normalize(value: Value): Value;
+  /** A change to a value that is not equal makes a new version. */
+  equals(one: Value, other: Value): boolean;
+  /** UTF-8 bytes of a text that can be long, for the limit of a page; 0 for other fields. */
+  textBytes(value: Value): number;
+  /** Reports the problems of a normalized value, with pointers into the body of the public request. */
+  check(value: Value, problems: FieldProblems, context: RuntimeContext): void;
+}
+
+export interface RuntimeContext {
+  /** Names of the OpenAI-compatible endpoints that the operator has added. */
+  endpoints: readonly string[];
+}
+
+type Rules<Value, Patch> = Pick<RuntimeField<Value, Patch>, 'initial'> &
+  Partial<Omit<RuntimeField<Value, Patch>, 'columns' | 'initial' | 'encode' | 'decode'>>;
+
+const MAX_SYSTEM_BYTES = 256 * 1024;
+const MAX_INT32 = 2 ** 31 - 1;
+
+/** A field in one column. The driver returns the decoded value; `encode` makes the parameter. */
+function field<Value, Patch = Value>(
+  column: string,
+  { encode, ...rules }: Rules<Value, Patch> & { encode?: (value: Value) => unknown },
+): RuntimeField<Value, Patch> {
+  return fieldOf<Value, Patch>({
+    ...rules,
+    columns: [column],
+    encode: (value) => [encode ? encode(value) : value],
+    decode: ([value]) => value as Value,
+  });
+}
+
+function fieldOf<Value, Patch = Value>(
+  rules: Rules<Value, Patch> & Pick<RuntimeField<Value, Patch>, 'columns' | 'encode' | 'decode'>,
+): RuntimeField<Value, Patch> {
+  return {
+    fromPatch: (patch) => patch as unknown as Value,
+    normalize: (value) => value,
+    equals: (one, other) => one === other,
+    textBytes: () => 0,
+    check: () => {},
+    ...rules,
+  };
+}
+
+/** Stores the default with the version, so that a later release with other defaults does not change it. */
+function withDefaultPermission({ name, permission }: ToolPermission): ToolPermission {
+  return { name, permission: permission === '' && isToolName(name) ? TOOLS[name].permission : permission };
+}
+
+function checkTools(tools: readonly ToolPermission[], problems: FieldProblems): void {
+  const seen = new Set<string>();
+  for (const [index, { name, permission }] of tools.entries()) {
+    const pointer = `/tools${pointerSegment(index)}`;
+    if (!isToolName(name)) problems.add(`${pointer}/name`, 'must name a tool of this release');
+    else if (seen.has(name)) problems.add(`${pointer}/name`, 'must not repeat an earlier tool');
+    seen.add(name);
+    if (permission !== '') problems.oneOf(`${pointer}/permission`, permission, PERMISSIONS);
+  }
+}

@@ -1,0 +1,292 @@
+import type { Database, DatabaseSession, ReadOptions, WriteOptions } from '../../../lib/db/database.ts';
+import { runOnce } from '../../../lib/db/idempotency.ts';
+import { likePattern } from '../../../lib/db/like.ts';
+import { isId } from '../../../lib/ids.ts';
+import {
+  type AccessLevel,
+  type AgentAccess,
+  type AgentViewer,
+  requireLevel,
+  type VersionedAccess,
+} from '../domain/access.ts';
+import type { Agent, AgentVersion, AgentWithLevel, StartConditions } from '../domain/agent.ts';
+import type { AgentKind } from '../domain/agent-kind.ts';
+import * as sql from './agent-statements.ts';
+import { requireEnvironment } from './environments.ts';
+import type { IdempotentCreation } from './idempotent-creation.ts';
+import {
+  decodePosition,
+  END_OF_VERSIONS,
+  isVersionNumber,
+  nextCursor,
+  PAGE_BYTES,
+  type PageOf,
+  type PageRequest,
+  type PageRow,
+} from './paging.ts';
+import {
+  type AgentRow,
+  agentFromRow,
+  insertValues,
+  updateValues,
+  type VersionRow,
+  versionFromRow,
+  versionValues,
+} from './rows.ts';
+
+export type AgentStore = ReturnType<typeof createAgentStore>;
+
+/**
+ * Stores agents or assistants, depending on the kind. Methods with a viewer treat an agent that the viewer cannot see
+ * as absent. Changes require the level `manage` and are otherwise refused with FORBIDDEN.
+ */
+export function createAgentStore(db: Database, kind: AgentKind) {
+  const { prefix } = kind;
+
+  /** Locks an agent that the viewer manages until the transaction ends. */
+  async function lock(tx: DatabaseSession, viewer: AgentViewer, agentId: string): Promise<AgentWithLevel> {
+    if (!isId(prefix, agentId)) throw kind.notFound();
+    const locked = await tx.rows(sql.LOCK, [agentId]);
+    const [row] = await tx.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId]);
+    if (!row) throw kind.notFound();
+    requireLevel(row.level, 'manage', kind);
+    // Row-level security hides rows from a lock that the viewer does not manage. The row became visible after the lock.
+    if (locked.length === 0) throw kind.notFound();
+    return agentFromRow(row);
+  }
+
+  async function find(
+    viewer: AgentViewer,
+    agentId: string,
+    options?: ReadOptions,
+  ): Promise<AgentWithLevel | undefined> {
+    if (!isId(prefix, agentId)) return undefined;
+    const by = viewerOptions(viewer, options);
+    const [row] = await db.rows<AgentRow>(sql.BY_ID, [...sql.viewerValues(viewer), agentId], by);
+    return row && agentFromRow(row);
+  }
+
+  async function accessOf(
+    tx: Pick<DatabaseSession, 'rows'>,
+    { agentId, visibility }: Agent,
+  ): Promise<VersionedAccess> {
+    const rows = await tx.rows<AccessRow>(sql.ACCESS, [agentId]);
+    const principalsOf = (role: string) =>
+      rows.filter((row) => row.role === role).map(({ principal }) => principal);
+    const isGroup = (name: string) => name.startsWith(sql.groupName(''));
+    const users = principalsOf('user');
+    const access = {
+      visibility,
+      managers: principalsOf('manager'),
+      users: users.filter((name) => !isGroup(name)),
+      groups: users.filter(isGroup).map((name) => name.slice(sql.groupName('').length)),
+    };
+    return { access, version: rows[0]?.version ?? 0 };
+  }
+
+  return {
+    kind,
+
+    /**
+     * Creates an agent, or returns the answer of an earlier request with the same key. Refused with INVALID_REQUEST for
+     * an unknown environment.
+     */
+    create(agent: Agent, { key, request, answer }: IdempotentCreation, options?: WriteOptions) {
+      return runOnce(
+        db,
+        { caller: agent.createdBy, key, method: kind.createMethod, request, now: agent.createdAt },
+        async (tx) => {
+          await requireEnvironment(tx, agent.runtime.environmentId);
+          await tx.change(sql.INSERT, insertValues(agent));
+          await insertVersion(tx, agent);
+          return answer;
+        },
+        { ...options, viewer: { userId: agent.createdBy } },
+      );
+    },
+
+    agent: find,
+
+    /** The viewer's level; undefined if they cannot see the agent. */
+    async level(
+      viewer: AgentViewer,
+      agentId: string,
+      options?: ReadOptions,
+    ): Promise<AccessLevel | undefined> {
+      if (!isId(prefix, agentId)) return undefined;
+      const values = [...sql.viewerValues(viewer), agentId];
+      const [row] = await db.rows<{ level: AccessLevel | null }>(
+        sql.LEVEL_OF,
+        values,
+        viewerOptions(viewer, options),
+      );
+      return row?.level ?? undefined;
+    },
+
+    /** The facts that decide whether a session can start. */
+    async startConditions(
+      viewer: AgentViewer,
+      agentId: string,
+      options?: ReadOptions,
+    ): Promise<StartConditions | undefined> {
+      if (!isId(prefix, agentId)) return undefined;
+      const by = viewerOptions(viewer, options);
+      const [row] = await db.rows<StartConditions>(
+        sql.START_CONDITIONS,
+        [...sql.viewerValues(viewer), agentId],
+        by,
+      );
+      return row;
+    },
+
+    async list(
+      viewer: AgentViewer,
+      q: string,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<PageOf<AgentWithLevel>> {
+      const scope = [kind.listMethod, viewer.userId, q];
+      const after = decodePosition(scope, page, (key) => isId(prefix, key)) ?? sql.endOf(prefix);
+      const chosen = [after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
+      const statement = viewer.isAdministrator ? sql.LIST_ALL : sql.LIST;
+      const values = [...sql.viewerValues(viewer), ...chosen];
+      const rows = await db.rows<AgentRow & PageRow>(statement, values, viewerOptions(viewer, options));
+      return { items: rows.map(agentFromRow), nextCursor: nextCursor(rows, scope, (row) => row.agentId) };
+    },
+
+    /** Names of visible agents by id, or of managed agents by a part of their name; at most 1,000. */
+    async names(viewer: AgentViewer, ids: string[], name: string, options?: ReadOptions) {
+      const values = sql.viewerValues(viewer);
+      const [statement, search] =
+        name === ''
+          ? [sql.NAMES_BY_ID, [ids.filter((id) => isId(prefix, id))]]
+          : [sql.NAMES_BY_NAME, [likePattern(name), sql.startOf(prefix), sql.endOf(prefix)]];
+      const by = viewerOptions(viewer, options);
+      return db.rows<Pick<Agent, 'agentId' | 'name'>>(statement, [...values, ...search], by);
+    },
+
+    /** Ids of the agents that the viewer manages; at most 10,000. */
+    async managed(viewer: AgentViewer, options?: ReadOptions): Promise<string[]> {
+      const values = [...sql.viewerValues(viewer), sql.startOf(prefix), sql.endOf(prefix)];
+      const by = viewerOptions(viewer, options);
+      const rows = await db.rows<Pick<Agent, 'agentId'>>(sql.MANAGED_IDS, values, by);
+      return rows.map(({ agentId }) => agentId);
+    },
+
+    /**
+     * Changes a locked agent. `change` returns the same object to leave it unchanged. Refused with INVALID_REQUEST for a
+     * new environment that does not exist.
+     */
+    async change(
+      viewer: AgentViewer,
+      agentId: string,
+      change: (agent: AgentWithLevel) => AgentWithLevel,
+      options?: WriteOptions,
+    ) {
+      return db.transaction(
+        async (tx) => {
+          const before = await lock(tx, viewer, agentId);
+          const after = change(before);
+          const { environmentId } = after.runtime;
+          if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
+          if (after.version !== before.version) await insertVersion(tx, after, viewer);
+          if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
+          return { before, after };
+        },
+        viewerOptions(viewer, options),
+      );
+    },
+
+    async delete(viewer: AgentViewer, agentId: string, now: Date, options?: WriteOptions): Promise<void> {
+      await db.transaction(
+        async (tx) => {
+          await lock(tx, viewer, agentId);
+          await tx.change(sql.DELETE, [agentId, now, kind.hasWorkspace]);
+        },
+        viewerOptions(viewer, options),
+      );
+    },
+
+    async access(viewer: AgentViewer, agentId: string, options?: ReadOptions): Promise<VersionedAccess> {
+      const agent = await find(viewer, agentId, options);
+      if (!agent) throw kind.notFound();
+      requireLevel(agent.level, 'manage', kind);
+      return accessOf(db, agent);
+    },
+
+    /**
+     * Replaces the access list, as the service, because users cannot read the access rows of other users. `change` gets
+     * the list of the locked agent. Returns the new list.
+     */
+    async changeAccess(
+      viewer: AgentViewer,
+      agentId: string,
+      change: (before: VersionedAccess) => AgentAccess,
+      now: Date,
+      options?: WriteOptions,
+    ): Promise<VersionedAccess> {
+      return db.transaction(async (tx) => {
+        const agent = await lock(tx, viewer, agentId);
+        const { visibility, managers, users, groups } = change(await accessOf(tx, agent));
+        const principals = [...users, ...groups.map(sql.groupName)];
+        const roles = [...managers.map(() => 'manager'), ...principals.map(() => 'user')];
+        await tx.change(sql.CLEAR_ACCESS, [agentId]);
+        await tx.change(sql.INSERT_ACCESS, [agentId, roles, [...managers, ...principals]]);
+        const after = { ...agent, visibility, updatedAt: now };
+        await tx.change(sql.UPDATE, updateValues(after));
+        await tx.change(sql.COUNT_ACCESS, [agentId]);
+        return accessOf(tx, after);
+      }, options);
+    },
+
+    async versions(
+      viewer: AgentViewer,
+      agentId: string,
+      page: PageRequest,
+      options?: ReadOptions,
+    ): Promise<PageOf<AgentVersion>> {
+      const scope = ['ListAgentVersions', viewer.userId, agentId];
+      const after = decodePosition(scope, page, isVersionNumber) ?? END_OF_VERSIONS;
+      const values = [...sql.viewerValues(viewer), agentId, after, page.limit, PAGE_BYTES];
+      const rows = await db.rows<VersionRow & PageRow>(sql.VERSIONS, values, viewerOptions(viewer, options));
+      return {
+        items: rows.map(versionFromRow),
+        nextCursor: nextCursor(rows, scope, (row) => String(row.version)),
+      };
+    },
+
+    /** A version of any agent, including deleted ones. */
+    async version(agentId: string, version: number, options?: ReadOptions) {
+      if (!isId(prefix, agentId)) return undefined;
+      const [row] = await db.rows<VersionRow>(sql.VERSION, [agentId, version], options);
+      return row && versionFromRow(row);
+    },
+
+    /** The newest version of any agent that is not deleted. */
+    async newestVersion(agentId: string, options?: ReadOptions) {
+      if (!isId(prefix, agentId)) return undefined;
+      const [row] = await db.rows<VersionRow>(sql.NEWEST_VERSION, [agentId], options);
+      return row && versionFromRow(row);
+    },
+  };
+}
+
+interface AccessRow {
+  version: number;
+  /** Empty in the single row of an agent without access entries. */
+  role: string;
+  principal: string;
+}
+
+async function insertVersion(tx: DatabaseSession, agent: Agent, by?: AgentViewer): Promise<void> {
+  await tx.change(sql.INSERT_VERSION, versionValues(agent, by?.userId ?? agent.createdBy));
+}
+
+/** Administrators bypass row-level security, because they access agents of others; the statements check their level. */
+function viewerOptions(
+  { userId, groups, isAdministrator }: AgentViewer,
+  options?: ReadOptions,
+): ReadOptions | undefined {
+  if (isAdministrator) return options;
+  return { ...options, viewer: { userId, names: groups.map(sql.groupName) } };
+}

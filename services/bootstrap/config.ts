@@ -1,0 +1,102 @@
+import { setting } from '../../lib/env.ts';
+import { PROTOCOLS, SAMPLERS } from '../../lib/telemetry/options.ts';
+
+const POSTGRES = ['postgres:', 'postgresql:'];
+const REDIS = ['redis:', 'rediss:'];
+
+/** Names that a custom endpoint cannot have: the built-in model providers, and "turn", the key of turn options. */
+const RESERVED_ENDPOINTS = ['rehearsal', 'anthropic', 'openai', 'turn'];
+
+const addressOf = (variable: string, service: string) =>
+  setting.optionalAddresses(
+    variable,
+    `Address of the ${service} service as host:port; the addresses of several instances are separated by commas. A host name stands for all of its addresses. Required when that service runs in a separate process.`,
+  );
+
+/** Settings that several modules share. */
+export const settings = {
+  dataDir: setting.text('SERVICE_DATA_DIR', {
+    fallback: '.data',
+    about: 'Directory for the embedded database and generated secrets. Used only in target all.',
+  }),
+  databaseUrl: setting.optionalSecretUrl(
+    'SERVICE_DATABASE_URL',
+    POSTGRES,
+    'URL of a PostgreSQL server, version 16 or newer, with a login that may create schemas and roles. Add ?sslmode=verify-full for TLS. Without it, target all starts an embedded server.',
+  ),
+  redisUrl: setting.optionalSecretUrl(
+    'SERVICE_REDIS_URL',
+    REDIS,
+    'URL of a Redis server that carries hints and rate limits between processes. Without it, target all keeps them in the process.',
+  ),
+  serviceSecret: setting.optionalSecret(
+    'SERVICE_SECRET',
+    32,
+    'Shared key that signs service-to-service tokens. The same in every process. Generated at the first start in target all.',
+  ),
+  sealingKey: setting.optionalSecrets(
+    'SERVICE_SEALING_KEY',
+    32,
+    'Keys that encrypt secrets before they are stored, separated by commas. The first key encrypts and every key decrypts. ' +
+      'Generated at the first start in target all.',
+  ),
+  authMode: setting.choice('SERVICE_AUTH_MODE', ['local', 'oidc'] as const, {
+    fallback: 'local',
+    about:
+      'Authentication mode. local: every client on this machine is the administrator, without login. oidc: users log in at ' +
+      'the identity provider of SERVICE_OIDC_ISSUER. The same in every process.',
+  }),
+  logLevel: setting.choice('SERVICE_LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'] as const, {
+    fallback: 'info',
+    about: 'Lowest level of log messages that are written.',
+  }),
+  grpcListen: setting.address('SERVICE_GRPC_LISTEN', {
+    fallback: '127.0.0.1:50051',
+    about: 'Address on which a service in a separate process accepts calls of other services, as host:port.',
+  }),
+  metricsListen: setting.optionalAddress(
+    'SERVICE_METRICS_LISTEN',
+    'Address on which any target serves /metrics, /healthz and /readyz over HTTP without authentication. Without it, only the edge serves them.',
+  ),
+  otlpEndpoint: setting.optionalSecretUrl(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ['http:', 'https:'],
+    'Base URL of an OpenTelemetry collector. Traces are sent to its path /v1/traces. Without it, no traces are recorded.',
+  ),
+  otlpHeaders: setting.optionalSecretPairs(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'Headers of each request to the collector.',
+  ),
+  otlpProtocol: setting.choice('OTEL_EXPORTER_OTLP_PROTOCOL', PROTOCOLS, {
+    fallback: 'http/protobuf',
+    about: 'Encoding of exported traces.',
+  }),
+  tracesSampler: setting.choice('OTEL_TRACES_SAMPLER', SAMPLERS, {
+    fallback: 'parentbased_always_on',
+    about:
+      'Sampler that selects the recorded traces. With parentbased_…, a client that sends a traceparent decides for its requests.',
+  }),
+  tracesSamplerRatio: setting.fraction('OTEL_TRACES_SAMPLER_ARG', {
+    fallback: 1,
+    about: 'Fraction of traces that the traceidratio samplers record.',
+  }),
+  otelServiceName: setting.optionalText(
+    'OTEL_SERVICE_NAME',
+    'Service name in traces. Replaces the names of the modules (edge, sessions and so on).',
+  ),
+  otelResourceAttributes: setting.optionalPairs(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'Resource attributes in traces. They extend and override the attributes of the process.',
+  ),
+  modelEndpoints: setting.optionalEndpoints(
+    'SERVICE_MODEL_ENDPOINTS',
+    RESERVED_ENDPOINTS,
+    'Servers with an OpenAI-compatible chat completions API, for example local=http://127.0.0.1:11434/v1. ' +
+      'Agents then use models named local/<model id>. The same in every process.',
+  ),
+  agentsAddress: addressOf('SERVICE_AGENTS_ADDRESS', 'agents'),
+  authAddress: addressOf('SERVICE_AUTH_ADDRESS', 'auth'),
+  deploymentsAddress: addressOf('SERVICE_DEPLOYMENTS_ADDRESS', 'deployments'),
+  filesAddress: addressOf('SERVICE_FILES_ADDRESS', 'files'),
+  sessionsAddress: addressOf('SERVICE_SESSIONS_ADDRESS', 'sessions'),
+};

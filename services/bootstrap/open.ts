@@ -1,0 +1,132 @@
+import { openEdge } from '../../edge/server.ts';
+import { openBlobs } from '../../lib/blobs/open.ts';
+import { serveGrpc } from '../../lib/grpc/server.ts';
+import type { ModuleManager } from '../../lib/modules.ts';
+import { openAgents } from '../agents/service.ts';
+import { openAuth } from '../auth/service.ts';
+import { openDeployments } from '../deployments/service.ts';
+import { openFiles } from '../files/service.ts';
+import { openRunner } from '../runner/service.ts';
+import { openSessions } from '../sessions/service.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { startOperationsServer } from './operations-server.ts';
+import { edgeConfig, type ProcessConfig } from './process-config.ts';
+import { openSandboxes } from './sandboxes.ts';
+import { ServiceRegistry } from './service-registry.ts';
+import { type ModuleName, modulesOf } from './target.ts';
+
+const GRPC_STOP_MS = 1_500;
+
+/** Opens the configured modules in dependency order. Returns the URL of the edge if it is one of them. */
+export async function openModules(
+  config: ProcessConfig,
+  modules: ModuleManager,
+  infrastructure: Infrastructure,
+): Promise<string | undefined> {
+  const services = new ServiceRegistry(config, modules);
+  let url: string | undefined;
+  const publicUrl = () => (config.edge.publicUrl ? new URL(config.edge.publicUrl).origin : (url ?? ''));
+  const open: Record<ModuleName, () => Promise<void>> = {
+    async auth() {
+      const team =
+        config.common.authMode === 'oidc'
+          ? { sealingKeys: infrastructure.sealingKeys, publicUrl }
+          : undefined;
+      await services.register('auth', openAuth(infrastructure.contextOf('auth'), config.auth, team));
+    },
+
+    async agents() {
+      const context = infrastructure.contextOf('agents');
+      const { files, auth } = services.clientsFor('agents', context);
+      const clients = { files: files(), auth: auth() };
+      await services.register('agents', openAgents(context, withEndpoints(config, config.agents), clients));
+    },
+
+    async sessions() {
+      const context = infrastructure.contextOf('sessions');
+      const { agents, files, auth } = services.clientsFor('sessions', context);
+      const clients = { agents: agents(), files: files(), auth: auth() };
+      await services.register('sessions', openSessions(context, config.sessions, clients));
+    },
+
+    async files() {
+      const context = infrastructure.contextOf('files');
+      const { agents, sessions } = services.clientsFor('files', context);
+      const blobs = await openBlobs(config.files, infrastructure.dataDir, context.log);
+      // In target all, only file operations fail without the store.
+      const isOptional = config.target === 'all';
+      modules.add({
+        name: 'file storage',
+        check: () => blobs.check(),
+        isOptional,
+        stop: () => blobs.close(),
+      });
+      infrastructure.backends.push({ role: 'files', description: blobs.description });
+      const clients = { agents: agents(), sessions: sessions() };
+      await services.register('files', openFiles(context, config.files, clients, blobs));
+    },
+
+    async deployments() {
+      const context = infrastructure.contextOf('deployments');
+      const { agents, sessions, auth } = services.clientsFor('deployments', context);
+      const clients = { agents: agents(), sessions: sessions(), auth: auth() };
+      const { sealingKeys } = infrastructure;
+      await services.register(
+        'deployments',
+        openDeployments(context, config.deployments, clients, sealingKeys, publicUrl),
+      );
+    },
+
+    async runner() {
+      const context = infrastructure.contextOf('runner');
+      const { sessions, agents, files } = services.clientsFor('runner', context);
+      const providers = await openSandboxes(config, modules, context, infrastructure.dataDir);
+      const clients = { sessions: sessions(), agents: agents(), files: files() };
+      const runnerConfig = withEndpoints(config, config.runner);
+      const runner = await modules.start(openRunner(context, runnerConfig, clients, { providers }));
+      infrastructure.backends.push(...runner.backends);
+    },
+
+    async edge() {
+      const context = infrastructure.contextOf('edge');
+      const { agents, auth, sessions, files, deployments } = services.clientsFor('edge', context);
+      const clients = {
+        agents: agents(),
+        auth: auth(),
+        sessions: sessions(),
+        files: files(),
+        deployments: deployments(),
+      };
+      const { clock, ids, log, metrics, tracer } = context;
+      const { backends } = infrastructure;
+      const readiness = () => modules.readiness();
+      const { effective: configuration } = config;
+      const edgeContext = { clock, ids, log, metrics, tracer, clients, readiness, backends, configuration };
+      url = (await modules.start(openEdge(edgeContext, edgeConfig(config)))).url;
+    },
+  };
+
+  for (const name of modulesOf(config.target)) await open[name]();
+  if (config.target !== 'all') {
+    const check = () => modules.checkOwn();
+    const server = await serveGrpc(config.common.grpcListen, services.endpoints, check);
+    modules.add({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) });
+  }
+  const { metricsListen: listen } = config.common;
+  // Last, because no module is ready before.
+  if (listen)
+    await modules.start(
+      startOperationsServer({
+        listen,
+        metrics: infrastructure.metrics,
+        readiness: () => modules.readiness(),
+        backends: infrastructure.backends,
+      }),
+    );
+  return url;
+}
+
+/** Adds the model endpoints, which several modules share, to the configuration of a module. */
+function withEndpoints<Config>({ common: { modelEndpoints } }: ProcessConfig, config: Config) {
+  return { ...config, modelEndpoints };
+}

@@ -1,0 +1,63 @@
+import type { Observation } from '../../lib/grpc/transport.ts';
+import type { Log } from '../../lib/log.ts';
+import { type Metrics, SECONDS } from '../../lib/metrics.ts';
+import type { Place } from '../../proto/gen/ahs/files/v1/files.ts';
+
+/** Measures every call between services and logs failed calls that an operator must know about. */
+export function createRpcObserver(metrics: Metrics, log: Log) {
+  const durations = metrics.histogram({
+    name: 'ahs_rpc_duration_seconds',
+    help: 'Duration of calls between services by method and result code.',
+    labels: ['service', 'method', 'code'],
+    buckets: SECONDS,
+  });
+
+  return (observation: Observation): void => {
+    const { service, method, code, durationMs } = observation;
+    durations.labels(service, method, code).observe(durationMs / 1_000);
+    if (code === 'INTERNAL') log.error(factsOf(observation), 'a call failed unexpectedly');
+    else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL')
+      log.warn(factsOf(observation), 'a call failed');
+    else if (log.isLevelEnabled('debug')) log.debug(factsOf(observation), 'a call ended');
+  };
+}
+
+function factsOf({ request, caller, durationMs, requestId, traceId, ...facts }: Observation) {
+  const { service, method, code, peer, cause } = facts;
+  return {
+    service,
+    method,
+    code,
+    duration_ms: Math.round(durationMs * 100) / 100,
+    peer,
+    request_id: requestId,
+    trace_id: traceId,
+    ...idsIn(request),
+    user_id: caller?.userId,
+    err: cause,
+  };
+}
+
+const IDS = {
+  sessionId: 'session_id',
+  turnId: 'turn_id',
+  agentId: 'agent_id',
+  assistantId: 'assistant_id',
+  deploymentId: 'deployment_id',
+  environmentId: 'environment_id',
+  sandboxId: 'sandbox_id',
+};
+
+/** Returns the ids in a request. */
+function idsIn(request: unknown): Record<string, unknown> {
+  if (typeof request !== 'object' || request === null) return {};
+  const members: Record<string, unknown> = { ...request, ...('place' in request ? idIn(request.place) : {}) };
+  const found = Object.entries(IDS).filter(([member]) => members[member]);
+  return Object.fromEntries(found.map(([member, name]) => [name, members[member]]));
+}
+
+/** Returns the session or assistant id of a workspace. */
+function idIn(place: unknown): Record<string, unknown> {
+  const { of } = (place ?? {}) as Partial<Place>;
+  return of ? { [of.$case]: of.value } : {};
+}

@@ -1,0 +1,80 @@
+import { openChannel } from '../../lib/grpc/channel.ts';
+import { createClient } from '../../lib/grpc/client.ts';
+import type { Client, Contract } from '../../lib/grpc/contract.ts';
+import { deferredTransport, localTransport } from '../../lib/grpc/local.ts';
+import type { Endpoint } from '../../lib/grpc/transport.ts';
+import type { ModuleManager } from '../../lib/modules.ts';
+import type { OpenService, ServiceContext } from '../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
+import { DeploymentsServiceDefinition } from '../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
+import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { ProcessConfig } from './process-config.ts';
+import { type ModuleName, modulesOf, OPTIONAL_SERVICES, type ServiceName } from './target.ts';
+
+/** Creates the clients of the modules in this process: in-process for services that run here, over the network otherwise. */
+export class ServiceRegistry {
+  readonly #config: ProcessConfig;
+  readonly #modules: ModuleManager;
+  readonly #services = new Map<ServiceName, OpenService>();
+
+  constructor(config: ProcessConfig, modules: ModuleManager) {
+    this.#config = config;
+    this.#modules = modules;
+  }
+
+  /** Registers a service that runs in this process. */
+  async register(name: ServiceName, opening: Promise<OpenService>): Promise<void> {
+    const service = await this.#modules.start(opening);
+    this.#services.set(name, service);
+    for (const { name: part, check } of service.optionalParts ?? [])
+      this.#modules.add({ name: part, check, isOptional: true, stop: async () => {} });
+  }
+
+  get endpoints(): Endpoint[] {
+    return [...this.#services.values()].map(({ endpoint }) => endpoint);
+  }
+
+  /** Returns factories for the clients of a module. A process needs no address of a service that it does not call. */
+  clientsFor(self: ModuleName, context: ServiceContext) {
+    const connect = <C extends Contract>(service: ServiceName, contract: C) =>
+      this.#connect(self, context, service, contract);
+    return {
+      agents: () => connect('agents', AgentsServiceDefinition),
+      auth: () => connect('auth', AuthServiceDefinition),
+      files: () => connect('files', FilesServiceDefinition),
+      sessions: () => connect('sessions', SessionsServiceDefinition),
+      deployments: () => connect('deployments', DeploymentsServiceDefinition),
+    };
+  }
+
+  #connect<C extends Contract>(
+    self: ModuleName,
+    { serviceSecret: secret, clock, tracer }: ServiceContext,
+    service: ServiceName,
+    contract: C,
+  ): Client<C> {
+    const options = { contract, self, secret, clock, tracer };
+    const local = this.#services.get(service);
+    if (local) return createClient({ ...options, transport: localTransport(local.endpoint) });
+    // Some services call each other: the one that opens first connects to the other one later.
+    if (modulesOf(this.#config.target).includes(service)) {
+      const find = () => this.#services.get(service)?.endpoint;
+      return createClient({ ...options, transport: deferredTransport(find) });
+    }
+    const channel = openChannel(this.#config.common[`${service}Address`] ?? '', {
+      clock,
+      // The service sessions caches and groups the work of a runner in one of its instances.
+      isSticky: self === 'runner' && service === 'sessions',
+    });
+    this.#modules.add({
+      name: service,
+      check: () => channel.check(contract),
+      isOptional: OPTIONAL_SERVICES.has(service),
+      isRemote: true,
+      stop: async () => channel.close(),
+    });
+    return createClient({ ...options, transport: channel.transport(contract) });
+  }
+}

@@ -1,0 +1,14 @@
+import { createServer } from 'node:net';
+
+/**
+ * Program that the runner starts in the network namespace of a sandbox before any command runs there. It opens a
+ * listening socket, passes the socket to the runner and exits. The runner accepts the connections without being in
+ * that network.
+ */
+const [, , port = ''] = process.argv;
+const server = createServer().listen({ host: '127.0.0.1', port: Number(port) }, () => {
+  process.send?.('here', server, {}, () => {
+    server.close();
+    process.disconnect();
+  });
+});

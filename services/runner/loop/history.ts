@@ -1,0 +1,95 @@
+import type { JSONValue } from '@ai-sdk/provider';
+import type { AssistantContent, ModelMessage, UserContent } from 'ai';
+import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';
+
+interface TurnHistory {
+  /** The messages for the model: all turns up to this one, in the order in which they were requested. */
+  messages: ModelMessage[];
+  /** The last step that earlier attempts of this turn journaled. `messages` does not hold the results of its calls. */
+  lastStep: ModelStep | undefined;
+  /** The ids of all tool calls of this turn. */
+  callIds: Set<string>;
+}
+
+type MessageEvent =
+  | { type: 'user.message'; turn_id?: string; data: { content: UserContent } }
+  | { type: 'agent.message'; turn_id?: string; data: { content: AssistantContent; finish_reason: string } }
+  | {
+      type: 'agent.tool_result';
+      turn_id?: string;
+      data: { tool_use_id: string; output: JSONValue; is_error: boolean; edited_input?: unknown };
+    };
+
+/**
+ * Converts the `user.message`, `agent.message` and `agent.tool_result` events of a session, oldest first, to model
+ * messages. A user may send a message while an earlier turn is running, so events are grouped by turn: the answers of a
+ * turn follow its own user message. Turns that are queued behind this one are left out.
+ */
+export function buildHistory(events: readonly Event[], turnId: string): TurnHistory {
+  const turns = new Map<string, MessageEvent[]>();
+  let turn = '';
+  for (const event of events) {
+    const message = JSON.parse(event.json) as MessageEvent;
+    turn = message.turn_id ?? turn;
+    const known = turns.get(turn);
+    if (known) known.push(message);
+    else turns.set(turn, [message]);
+  }
+  const messages: ModelMessage[] = [];
+  for (const [id, turnEvents] of turns) {
+    const builder = new TurnMessageBuilder(messages);
+    for (const event of turnEvents) builder.add(event);
+    if (id === turnId) return { messages, lastStep: builder.lastStep, callIds: builder.callIds };
+    builder.flushResults();
+  }
+  return { messages, lastStep: undefined, callIds: new Set() };
+}
+
+/** Appends the messages of one turn to `messages`. The results of a step form one message behind the step. */
+class TurnMessageBuilder {
+  readonly callIds = new Set<string>();
+  lastStep: ModelStep | undefined;
+  readonly #messages: ModelMessage[];
+
+  constructor(messages: ModelMessage[]) {
+    this.#messages = messages;
+  }
+
+  add({ type, data }: MessageEvent): void {
+    if (type === 'agent.tool_result') {
+      const { tool_use_id, output, is_error, edited_input } = data;
+      this.lastStep?.results.set(tool_use_id, { output, isError: is_error, editedInput: edited_input });
+      return;
+    }
+    this.flushResults();
+    const message = type === 'user.message' ? userMessage(data.content) : assistantMessage(data.content);
+    if (message) this.#messages.push(message);
+    if (type === 'user.message') return;
+    this.lastStep = modelStepOf(data.content, data.finish_reason);
+    for (const { toolUseId } of this.lastStep.calls) this.callIds.add(toolUseId);
+  }
+
+  flushResults(): void {
+    if (this.lastStep && this.lastStep.calls.length > 0)
+      this.#messages.push(toolResultsMessage(this.lastStep));
+    this.lastStep = undefined;
+  }
+}
+
+function userMessage(content: UserContent): ModelMessage {
+  return { role: 'user', content: onlyText(content) ?? content };
+}
+
+/** Returns undefined for an empty answer: providers reject those. */
+export function assistantMessage(content: AssistantContent): ModelMessage | undefined {
+  const text = onlyText(content);
+  return text === '' || content.length === 0 ? undefined : { role: 'assistant', content: text ?? content };
+}
+
+/** The text of a message whose only part is a text, as in nearly all messages. */
+function onlyText(content: UserContent | AssistantContent): string | undefined {
+  if (typeof content === 'string') return content;
+  const [part] = content;
+  return content.length === 1 && part?.type === 'text' && !part.providerOptions ? part.text : undefined;
+}

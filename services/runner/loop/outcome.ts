@@ -1,0 +1,37 @@
+import type { Ask, Outcome } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import type { ModelFailure } from '../models/failure.ts';
+
+type CompletedStopReason = 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
+
+export function completed(stopReason: CompletedStopReason): Outcome {
+  return { kind: { $case: 'completed', value: { stopReason } } };
+}
+
+/** A failure that a retry would repeat. The session's owner sees code and message. */
+export function failed(code: string, message: string): Outcome {
+  return { kind: { $case: 'failed', value: { error: { code, message } } } };
+}
+
+/** A temporary failure: the turn is queued again, not before `delayMs` from now. With 0, sessions chooses the delay. */
+export function retry(code: string, message: string, delayMs = 0): Outcome {
+  return { kind: { $case: 'retry', value: { error: { code, message }, delayMs } } };
+}
+
+export function failureOutcome({ code, message, isRetryable, delayMs }: ModelFailure): Outcome {
+  return isRetryable ? retry(code, message, delayMs) : failed(code, message);
+}
+
+/** The turn continues after a person has decided these approvals. */
+export function blocked(asks: Ask[]): Outcome {
+  return { kind: { $case: 'blocked', value: { asks } } };
+}
+
+/** The error code of the outcome; undefined when there is none. */
+export function errorCodeOf({ kind }: Outcome): string | undefined {
+  return kind?.$case === 'failed' || kind?.$case === 'retry' ? kind.value.error?.code : undefined;
+}
+
+/** This runner stops; another runner can continue the turn immediately. */
+export function requeued(): Outcome {
+  return retry('runner_stopping', 'The runner was stopped. Another runner continues the turn.', 1);
+}

@@ -1,0 +1,167 @@
+import type { AssistantContent, ModelMessage } from 'ai';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { Tracer } from '../../../lib/telemetry/tracer.ts';
+import { toStorable } from '../../../lib/text.ts';
+import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
+import type { Model } from '../models/registry.ts';
+import type { LeasedTurn } from '../queue/leased-turns.ts';
+import type { TurnRuntime } from './agent-runtime.ts';
+import type { RemainingBudget } from './budget.ts';
+import { toolCallsIn, toolUseEvent } from './model-step.ts';
+import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
+
+export interface ModelStepOptions {
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  tracer: Tracer;
+  stepTimeoutSeconds: number;
+}
+
+/** The state of a turn that changes from step to step. */
+export interface ModelTurnState {
+  runtime: TurnRuntime;
+  model: Model;
+  messages: ModelMessage[];
+  budget: RemainingBudget;
+  /** Consecutive failures since the turn last made progress. */
+  failures: number;
+  /** The ids of all tool calls of the turn; the step adds its own. */
+  callIds: Set<string>;
+}
+
+interface ModelStepRun {
+  end: ModelStepEnd;
+  /** The journaled message; undefined when it was discarded. */
+  content: AssistantContent | undefined;
+}
+
+/**
+ * Runs one model step and adds its events to the outbox. The output is one message. The message is kept when it is
+ * complete or when the time budget ended; otherwise it is discarded, with an event if a part of it was reported.
+ */
+export async function runModelStep(
+  turn: LeasedTurn,
+  state: ModelTurnState,
+  options: ModelStepOptions,
+): Promise<ModelStepRun> {
+  const { outbox } = turn;
+  const { runtime, model, messages, budget, failures } = state;
+  const { clock } = options;
+  const { settings, providerOptions, maxOutputTokens: requested = model.maxOutputTokens } = runtime.options;
+  const startedAt = clock.now().getTime();
+  let firstTextAt: number | undefined;
+  const textBlocks: string[] = [];
+
+  outbox.add('model.request_started', { model: runtime.model });
+  outbox.beginMessage(options.ids('msg'));
+  const timeoutMs = options.stepTimeoutSeconds * 1_000;
+  const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
+  const maxOutputTokens = Math.min(budget.tokens, requested);
+  const { provider, defaults } = model;
+  const span = beginModelStepSpan(options.tracer, turn, { model: runtime.model, provider, maxOutputTokens });
+  const request = {
+    model: model.languageModel,
+    system: runtime.system || undefined,
+    messages,
+    tools: runtime.toolbox.definitions,
+    maxOutputTokens,
+    settings,
+    providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures } },
+    signal: turn.signal,
+    now: () => clock.now(),
+  };
+  const end = await requestModelStep(request, {
+    textBegins: () => textBlocks.push(''),
+    text(delta) {
+      firstTextAt ??= clock.now().getTime();
+      textBlocks.push((textBlocks.pop() ?? '') + delta);
+      outbox.addText(delta, firstTextAt);
+    },
+    thinking: (text) => outbox.addThinking(text),
+  });
+  cancelTimer();
+  const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
+  endModelStepSpan(span, turn, end, ttftMs);
+  if (turn.stopCause === 'lost') return { end, content: undefined };
+
+  const isPartial = turn.stopCause === 'budget' && (firstTextAt !== undefined || outbox.hasBegunMessage);
+  let content: ContentPart[] | undefined;
+  if (end.kind === 'finished' || isPartial) {
+    content = end.kind === 'finished' ? journaledContent(end, state.callIds) : textBlocks.map(textPart);
+    if (content.length === 0) content = [textPart('')];
+    const finishReason = end.kind === 'finished' ? end.finishReason : 'length';
+    const message = { content, model: runtime.model, finish_reason: finishReason };
+    outbox.completeMessage(
+      message,
+      toolCallsIn(content).map((call) => toolUseEvent(call, runtime.toolbox)),
+    );
+  } else {
+    outbox.discardMessage(discardReason(turn, end));
+  }
+  const { inputTokens, outputTokens } = end.kind === 'finished' ? end : NO_TOKENS;
+  outbox.addUsage({ inputTokens, outputTokens, steps: content ? 1 : 0 });
+  outbox.add('model.request_finished', {
+    model: runtime.model,
+    usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+    ttft_ms: ttftMs,
+    duration_ms: Math.max(0, clock.now().getTime() - startedAt),
+    is_error: end.kind !== 'finished',
+  });
+  if (end.kind === 'failed') logModelFailure(turn, runtime.model, end, options.log);
+  return { end, content };
+}
+
+/** Failures that an operator can fix. The session's owner sees the other ones in the outcome of the turn. */
+const OPERATOR_FAILURES = new Set([
+  'model_unauthorized',
+  'model_key_missing',
+  'model_quota_exhausted',
+  'model_unreachable',
+]);
+
+function logModelFailure(
+  turn: LeasedTurn,
+  model: string,
+  end: Extract<ModelStepEnd, { kind: 'failed' }>,
+  log: Log,
+): void {
+  const { code } = end.failure;
+  const fields = { ...turn.logFields, model, code, err: end.cause };
+  if (code === 'model_error') log.error(fields, 'a model request failed unexpectedly');
+  else if (OPERATOR_FAILURES.has(code))
+    log.warn(fields, 'a model request failed; check the key and address of the model provider');
+}
+
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0 };
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
+}
+
+/**
+ * The content to journal. A filtered answer loses its tool calls. Some providers send duplicate or empty call ids, so
+ * each call gets a unique id. Ids and names are also stored outside of JSON, where not every character is valid.
+ */
+function journaledContent(
+  end: Extract<ModelStepEnd, { kind: 'finished' }>,
+  callIds: Set<string>,
+): ContentPart[] {
+  if (end.finishReason === 'content-filter') return end.content.filter(({ type }) => type !== 'tool-call');
+  for (const part of end.content) {
+    if (part.type !== 'tool-call') continue;
+    const id = toStorable(part.toolCallId) || 'call';
+    part.toolName = toStorable(part.toolName);
+    part.toolCallId = id;
+    for (let suffix = 2; callIds.has(part.toolCallId); suffix++) part.toolCallId = `${id}_${suffix}`;
+    callIds.add(part.toolCallId);
+  }
+  return end.content;
+}
+
+function discardReason(turn: LeasedTurn, end: ModelStepEnd): string {
+  if (end.kind === 'failed') return end.failure.code;
+  return turn.stopCause === 'timeout' ? 'model_timeout' : 'runner_stopping';
+}

@@ -1,0 +1,161 @@
+import { ERRORS, Refusal } from '../../../lib/errors.ts';
+import { abortable } from '../../../lib/grpc/abortable.ts';
+import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
+import { unknownModelOptions } from '../../../lib/model-options.ts';
+import type {
+  Event,
+  Outcome,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { stepTimeout } from '../models/failure.ts';
+import type { Models } from '../models/registry.ts';
+import type { LeasedTurn } from '../queue/leased-turns.ts';
+import type { RuntimeLoader } from './agent-runtime.ts';
+import { isLimited, isSpent, remainingBudget } from './budget.ts';
+import { assistantMessage, buildHistory } from './history.ts';
+import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
+import { blocked, completed, errorCodeOf, failed, failureOutcome, requeued, retry } from './outcome.ts';
+import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
+import { runToolCalls, type ToolCallOptions } from './tool-calls.ts';
+
+interface TurnOptions extends ModelStepOptions, ToolCallOptions {
+  sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
+  loadRuntime: RuntimeLoader;
+  models: Models;
+}
+
+/** Runs one turn and puts its outcome into the outbox. Never rejects. A turn that lost its lease gets no outcome. */
+export async function runTurn(turn: LeasedTurn, options: TurnOptions): Promise<void> {
+  let outcome: Outcome;
+  try {
+    outcome = await runClaimedTurn(turn, options);
+  } catch (error) {
+    outcome = exceptionOutcome(turn, error, options);
+  }
+  if (turn.stopCause === 'lost') return;
+  turn.errorCode = errorCodeOf(outcome);
+  turn.outbox.finish(outcome);
+}
+
+async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<Outcome> {
+  const { claimed, signal } = turn;
+  const call: CallOptions = { trace: turn.span.trace };
+  // The load is shared with other turns, so this turn stops waiting without cancelling it.
+  const runtime = await abortable(options.loadRuntime(claimed.agentId, claimed.agentVersion, call), signal);
+  if (!runtime) return failed('agent_version_missing', 'This version of the agent does not exist.');
+  const model = options.models(runtime.model);
+  if (!model)
+    return failed('model_unknown', `Unknown model ${runtime.model}. Change the model of the agent.`);
+  const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);
+  if (unknownOption !== undefined) return failed('model_options_unknown', unknownOptionText(unknownOption));
+  const events = await loadMessages(turn, options, call);
+  const { messages, lastStep, callIds } = buildHistory(events, claimed.turnId);
+  const budget = remainingBudget(runtime, claimed.usage);
+  const { failures } = claimed;
+  const state: ModelTurnState = { runtime, model, messages, budget, failures, callIds };
+  if (lastStep?.calls.length === 0) return answerOutcome(lastStep.finishReason, isLimited(budget));
+  if (budget.ms <= 0) return completed('budget_reached');
+  if (lastStep) addMissingToolUses(turn, lastStep, state);
+
+  const cancelTimer = startBudgetTimer(turn, budget.ms, options);
+  try {
+    return await runSteps(turn, state, lastStep, options);
+  } finally {
+    cancelTimer();
+  }
+}
+
+/** Runs model steps and their tool calls until the turn ends. `lastStep` is where an earlier attempt stopped. */
+async function runSteps(
+  turn: LeasedTurn,
+  state: ModelTurnState,
+  lastStep: ModelStep | undefined,
+  options: TurnOptions,
+): Promise<Outcome> {
+  const { runtime, budget, messages } = state;
+  let steps = turn.claimed.usage?.steps ?? 0;
+  for (let step = lastStep; ; ) {
+    if (step) {
+      // Running a call is progress. A step that an earlier attempt completed is none and keeps the failure count.
+      if (openCalls(step).length > 0) state.failures = 0;
+      const asks = await runToolCalls(turn, step, runtime, options);
+      if (turn.stopCause) return stoppedOutcome(turn, options);
+      if (asks.length > 0) return blocked(asks);
+      messages.push(toolResultsMessage(step));
+    }
+    if (steps >= runtime.maxSteps) return completed('max_steps_reached');
+    if (isSpent(budget)) return completed('budget_reached');
+    const { end, content } = await runModelStep(turn, state, options);
+    if (end.kind === 'failed') return failureOutcome(end.failure);
+    if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
+    steps++;
+    step = modelStepOf(content, end.finishReason);
+    if (step.calls.length === 0) return answerOutcome(end.finishReason, Number.isFinite(budget.tokens));
+    budget.tokens -= end.outputTokens;
+    const message = assistantMessage(content);
+    if (message) messages.push(message);
+  }
+}
+
+/**
+ * Adds the `agent.tool_use` events that are missing behind their message: they did not fit into the report of the
+ * message, and the earlier attempt ended before the next report.
+ */
+function addMissingToolUses(turn: LeasedTurn, lastStep: ModelStep, { runtime }: ModelTurnState): void {
+  const journaled = new Set(turn.claimed.openCalls.map(({ toolUseId }) => toolUseId));
+  for (const call of openCalls(lastStep)) {
+    if (!journaled.has(call.toolUseId))
+      turn.outbox.add('agent.tool_use', toolUseEvent(call, runtime.toolbox));
+  }
+}
+
+/** All model steps and tool calls of a turn share one time budget. */
+function startBudgetTimer(turn: LeasedTurn, ms: number, { clock }: TurnOptions): () => void {
+  return Number.isFinite(ms) ? clock.after(ms, () => turn.stop('budget')) : () => {};
+}
+
+/** An answer that was cut at a token limit has reached the budget of the agent, if the agent has one. */
+function answerOutcome(finishReason: string, isBudgetLimited: boolean): Outcome {
+  if (finishReason === 'content-filter') return completed('refused');
+  return completed(finishReason === 'length' && isBudgetLimited ? 'budget_reached' : 'end_turn');
+}
+
+function stoppedOutcome(turn: LeasedTurn, { stepTimeoutSeconds }: TurnOptions): Outcome {
+  if (turn.stopCause === 'budget') return completed('budget_reached');
+  return turn.stopCause === 'timeout' ? failureOutcome(stepTimeout(stepTimeoutSeconds)) : requeued();
+}
+
+function unknownOptionText(name: string): string {
+  return `Unknown model option ${JSON.stringify(name)}. Remove it from the model_options of the agent.`;
+}
+
+const PAGE_SIZE = 100;
+
+/** The messages of the claim; all pages of ListMessages when the claim does not hold every message. */
+async function loadMessages({ claimed, signal }: LeasedTurn, { sessions }: TurnOptions, call: CallOptions) {
+  if (!claimed.messagesIncomplete) return claimed.messages;
+  const { sessionId } = claimed;
+  const events: Event[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const page = { limit: PAGE_SIZE, cursor };
+    const response = await sessions.listMessages({ sessionId, page }, { ...call, signal });
+    events.push(...response.events);
+    cursor = response.page?.nextCursor || undefined;
+  }
+  return events;
+}
+
+function exceptionOutcome(turn: LeasedTurn, error: unknown, { log }: TurnOptions): Outcome {
+  if (error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE') {
+    turn.outbox.discardMessage('model_output_too_large');
+    return failed('model_output_too_large', 'The answer of the model exceeds the size limit of a message.');
+  }
+  if (turn.stopCause) return requeued();
+  if (error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL')) {
+    log.warn({ ...turn.logFields, err: error }, 'another service is unavailable; the turn will be retried');
+    return retry('dependency_unavailable', 'A part of the service is temporarily unavailable.');
+  }
+  log.error({ ...turn.logFields, err: error }, 'a turn failed unexpectedly');
+  turn.outbox.discardMessage('internal');
+  return failed('internal', 'The turn failed because of an internal error.');
+}

@@ -1,0 +1,169 @@
+import {
+  AISDKError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4FunctionTool,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
+  type SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { ModelMessage } from 'ai';
+import { convertToLanguageModelPrompt, standardizePrompt } from 'ai/internal';
+import { badRequest, interruptedStream, type ModelFailure, toModelFailure } from './failure.ts';
+import { redactedError } from './redacted-error.ts';
+import { type ContentPart, type ModelStepListener, ResponseAssembler } from './response-assembler.ts';
+
+export type { ContentPart, ModelStepListener };
+
+/** Turns off the warnings that the library prints to the console. */
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+/** Settings that most models support. Absent settings use the default of the provider. */
+export type ModelSettings = Pick<
+  LanguageModelV4CallOptions,
+  'temperature' | 'topP' | 'topK' | 'presencePenalty' | 'frequencyPenalty' | 'stopSequences' | 'seed'
+>;
+
+export interface ModelStepRequest {
+  model: LanguageModelV4;
+  /** Undefined for none. */
+  system: string | undefined;
+  messages: ModelMessage[];
+  /** The tools that the model may call. */
+  tools: LanguageModelV4FunctionTool[];
+  maxOutputTokens: number;
+  settings?: ModelSettings;
+  providerOptions: SharedV4ProviderOptions;
+  signal: AbortSignal;
+  now(): Date;
+}
+
+type FinishReason = LanguageModelV4FinishReason['unified'];
+
+export type ModelStepEnd =
+  | {
+      kind: 'finished';
+      finishReason: FinishReason;
+      /** In the order of the stream; empty for an empty answer. */
+      content: ContentPart[];
+      inputTokens: number;
+      outputTokens: number;
+    }
+  /** `cause` is redacted for logs. */
+  | { kind: 'failed'; failure: ModelFailure; cause: Error | undefined }
+  /** The signal aborted. The listener got everything up to then. */
+  | { kind: 'stopped' };
+
+/**
+ * Sends one request to a model and reads the streamed answer. Never rejects.
+ *
+ * The library converts the messages to a prompt; the stream of the provider is read directly. The library's agent loop
+ * (`streamText`) is not used: the loop of a turn is durable and part of this service, retries belong to the queue, and
+ * each stream that the library wraps around the provider's stream costs more CPU than everything else in a step.
+ */
+export async function requestModelStep(
+  request: ModelStepRequest,
+  listener: ModelStepListener,
+): Promise<ModelStepEnd> {
+  const { signal } = request;
+  if (signal.aborted) return { kind: 'stopped' };
+  const exchange = new AbortController();
+  const aborted = Promise.withResolvers<undefined>();
+  const abort = () => {
+    exchange.abort();
+    aborted.resolve(undefined);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  let end: ModelStepEnd = { kind: 'stopped' };
+  try {
+    // The race ends the step even if the provider ignores the signal.
+    const opening = open(request, exchange.signal);
+    opening.catch(() => {});
+    const call = await Promise.race([opening, aborted.promise]);
+    if (call && !signal.aborted) end = await read(call.stream.getReader(), request, listener);
+  } catch (error) {
+    if (!signal.aborted)
+      end = { kind: 'failed', failure: requestFailure(error, request.now()), cause: redactedError(error) };
+  } finally {
+    signal.removeEventListener('abort', abort);
+    // Closes the connection: the rest of the answer is not needed.
+    if (end.kind !== 'finished') exchange.abort();
+  }
+  return end;
+}
+
+async function open({ model, system, messages, ...request }: ModelStepRequest, abortSignal: AbortSignal) {
+  const prompt = await convertToLanguageModelPrompt({
+    prompt: await standardizePrompt({ instructions: system, messages }),
+    supportedUrls: await model.supportedUrls,
+    // URLs in a message go to the provider unchanged: this service does not fetch them.
+    download: async (files) => files.map(() => null),
+    provider: model.provider.split('.')[0],
+  });
+  const { tools, settings, maxOutputTokens, providerOptions } = request;
+  return model.doStream({
+    ...settings,
+    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    prompt,
+    maxOutputTokens,
+    providerOptions,
+    abortSignal,
+  });
+}
+
+type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
+
+async function read(
+  reader: Reader,
+  { signal, now }: ModelStepRequest,
+  listener: ModelStepListener,
+): Promise<ModelStepEnd> {
+  const cancel = () => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  const assembler = new ResponseAssembler(listener);
+  let end: ModelStepEnd | undefined;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) return { kind: 'stopped' };
+      if (done) return end ?? interrupted(undefined);
+      if (value.type === 'error') {
+        cancel();
+        return {
+          kind: 'failed',
+          failure: toModelFailure(value.error, now()),
+          cause: redactedError(value.error),
+        };
+      }
+      if (value.type === 'finish')
+        end = finished(value.finishReason.unified, value.usage, assembler.content());
+      else assembler.add(value);
+    }
+  } catch (error) {
+    return signal.aborted ? { kind: 'stopped' } : interrupted(error);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function finished(
+  finishReason: FinishReason,
+  usage: LanguageModelV4Usage,
+  content: ContentPart[],
+): ModelStepEnd {
+  if (finishReason === 'error' || finishReason === 'interrupted') return interrupted(undefined);
+  const { total: inputTokens = 0 } = usage.inputTokens;
+  const { total: outputTokens = 0 } = usage.outputTokens;
+  return { kind: 'finished', finishReason, content, inputTokens, outputTokens };
+}
+
+function interrupted(cause: unknown): ModelStepEnd {
+  return { kind: 'failed', failure: interruptedStream(), cause: redactedError(cause) };
+}
+
+/** A request that the library itself rejects can never succeed. */
+function requestFailure(error: unknown, now: Date): ModelFailure {
+  const failure = toModelFailure(error, now);
+  return failure.code === 'model_error' && AISDKError.isInstance(error) ? badRequest(error.message) : failure;
+}

@@ -1,0 +1,261 @@
+import { refuse } from '../../../lib/errors.ts';
+import type { EventData, EventType } from '../../../lib/events.ts';
+import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
+import { type Trace, traceparent } from '../../../lib/trace.ts';
+import type {
+  ClaimedTurn,
+  NewEvent,
+  Outcome,
+  TurnReport,
+  Usage,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { DeltaBuffer } from './delta-buffer.ts';
+
+/** Size estimate of a report without its events: ids, usage, outcome. */
+const REPORT_BYTES = 512;
+/** An event and its envelope must fit into one message between services. */
+const MAX_EVENT_BYTES = MAX_MESSAGE_BYTES - 256 * 1024;
+/** Limit of the reported progress of one tool call, in UTF-16 units. */
+const MAX_PROGRESS = 256 * 1024;
+
+interface SizedReport {
+  report: TurnReport;
+  bytes: number;
+}
+
+interface QueuedEvent {
+  event: NewEvent;
+  bytes: number;
+  /** Size including the events behind it that must be in the same report. */
+  groupBytes: number;
+  /** The id of the open message after this event, empty for none; absent when the event does not change it. */
+  open?: string;
+}
+
+/**
+ * The events, usage and outcome of a turn that are not reported to sessions yet.
+ *
+ * `agent.message` holds a whole message, and followers may rely on it alone. Deltas are a preview: concatenated they
+ * are a prefix of its text. A message that is complete within the first report interval has no deltas, and the rest of
+ * a longer message comes with the message itself. Deltas never split a surrogate pair.
+ */
+export class Outbox {
+  readonly #lease: { sessionId: string; turnId: string; fence: number };
+  /** Empty when the turn is not traced. */
+  readonly #traceparent: string;
+  readonly #intervalMs: number;
+  readonly #startedAt: number;
+  #events: QueuedEvent[] = [];
+  #usage: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+  #activeSince: number;
+  #outcome: Outcome | undefined;
+  #reports = 0;
+  #closed = false;
+  /** The number of events that were added. */
+  #added = 0;
+  /** The number of events that are journaled. */
+  #journaled = 0;
+  #waiting: { upTo: number; resolve(isJournaled: boolean): void }[] = [];
+  /** The id of the current message; empty for none. */
+  #messageId = '';
+  /** The text of the current message that is not in a delta yet. */
+  #text = new DeltaBuffer();
+  /** Whether the current message has an event, reported or not. */
+  #hasBegunMessage = false;
+  /** The id of the message that is partly reported; empty for none. */
+  #openMessageId = '';
+  /** Progress of running tools, by tool use id. */
+  readonly #progress = new Map<string, { buffer: DeltaBuffer; left: number }>();
+
+  constructor(claimed: ClaimedTurn, trace: Trace, intervalMs: number, now: number) {
+    this.#traceparent = trace.sampled ? traceparent(trace) : '';
+    this.#lease = { sessionId: claimed.sessionId, turnId: claimed.turnId, fence: claimed.fence };
+    this.#intervalMs = intervalMs;
+    this.#startedAt = now;
+    this.#activeSince = now;
+  }
+
+  /** Throws PAYLOAD_TOO_LARGE when the event does not fit into a message between services. */
+  add<T extends EventType>(type: T, data: EventData<T>, open?: string): void {
+    const dataJson = JSON.stringify(data);
+    const bytes = Buffer.byteLength(dataJson) + type.length + 16;
+    if (bytes > MAX_EVENT_BYTES)
+      throw refuse(
+        'PAYLOAD_TOO_LARGE',
+        `An event of ${bytes} bytes exceeds the limit of ${MAX_EVENT_BYTES} bytes.`,
+      );
+    this.#events.push({ event: { type, dataJson }, bytes, groupBytes: bytes, open });
+    this.#added++;
+  }
+
+  addUsage(usage: Partial<Usage>): void {
+    this.#usage.inputTokens += usage.inputTokens ?? 0;
+    this.#usage.outputTokens += usage.outputTokens ?? 0;
+    this.#usage.steps += usage.steps ?? 0;
+    this.#usage.toolCalls += usage.toolCalls ?? 0;
+  }
+
+  /** Begins a message. It ends with `completeMessage` or `discardMessage`. */
+  beginMessage(messageId: string): void {
+    this.#messageId = messageId;
+    this.#text = new DeltaBuffer();
+    this.#hasBegunMessage = false;
+  }
+
+  addText(delta: string, now: number): void {
+    this.#text.add(delta, now);
+  }
+
+  addThinking(text: string): void {
+    const data = { message_id: this.#messageId, content: [{ type: 'text', text }] };
+    this.add('agent.thinking', data, this.#messageId);
+    this.#hasBegunMessage = true;
+  }
+
+  /** Ends the message. Its tool calls are in the same report unless they exceed the size of one. */
+  completeMessage(
+    data: Omit<EventData<'agent.message'>, 'message_id'>,
+    calls: readonly EventData<'agent.tool_use'>[] = [],
+  ): void {
+    this.add('agent.message', { message_id: this.#messageId, ...data }, '');
+    this.beginMessage('');
+    const head = this.#events.at(-1);
+    for (const call of calls) {
+      this.add('agent.tool_use', call);
+      if (head) head.groupBytes += this.#events.at(-1)?.bytes ?? 0;
+    }
+  }
+
+  /** Ends the message without content. A message without events is dropped silently. */
+  discardMessage(reason: string): void {
+    if (this.#hasBegunMessage)
+      this.add('agent.message_discarded', { message_id: this.#messageId, reason }, '');
+    this.beginMessage('');
+  }
+
+  /** Whether the current message has an event, reported or not. */
+  get hasBegunMessage(): boolean {
+    return this.#hasBegunMessage;
+  }
+
+  /**
+   * Adds progress text of a running tool; text over MAX_PROGRESS is dropped. Returns true for the first text of a call:
+   * it goes out with the next report, while later texts are collected for an interval.
+   */
+  addProgress(toolUseId: string, text: string, now: number): boolean {
+    const known = this.#progress.get(toolUseId);
+    const progress = known ?? { buffer: new DeltaBuffer(), left: MAX_PROGRESS };
+    this.#progress.set(toolUseId, progress);
+    progress.buffer.add(text.slice(0, progress.left), now);
+    progress.left -= Math.min(text.length, progress.left);
+    return known === undefined;
+  }
+
+  /** Adds the result of a call behind the remaining progress of its tool. */
+  addResult(data: EventData<'agent.tool_result'>): void {
+    this.#showProgress(data.tool_use_id);
+    this.#progress.delete(data.tool_use_id);
+    this.add('agent.tool_result', data);
+  }
+
+  /** Sets the outcome, which ends the last report of the turn. */
+  finish(outcome: Outcome): void {
+    this.#outcome = outcome;
+  }
+
+  /** Drops everything: the lease is lost, so nothing more is reported. */
+  close(): void {
+    this.#closed = true;
+    this.#events = [];
+    this.#text = new DeltaBuffer();
+    this.#progress.clear();
+    this.#outcome = undefined;
+    for (const { resolve } of this.#waiting.splice(0)) resolve(false);
+  }
+
+  /** Resolves with true when all events so far are journaled, with false when the lease is lost before. */
+  whenJournaled(): Promise<boolean> {
+    if (this.#closed) return Promise.resolve(false);
+    if (this.#journaled === this.#added) return Promise.resolve(true);
+    return new Promise((resolve) => this.#waiting.push({ upTo: this.#added, resolve }));
+  }
+
+  /** A report with this number of events was journaled. */
+  acknowledge(events: number): void {
+    this.#journaled += events;
+    while (this.#waiting[0] && this.#waiting[0].upTo <= this.#journaled) this.#waiting.shift()?.resolve(true);
+  }
+
+  /** Whether a running turn has something to report in this interval. */
+  due(now: number): boolean {
+    if (this.#closed || now - this.#startedAt < this.#intervalMs) return false;
+    if (this.#events.length > 0 || this.#text.due(now, this.#intervalMs)) return true;
+    for (const { buffer } of this.#progress.values()) if (buffer.due(now, this.#intervalMs)) return true;
+    return false;
+  }
+
+  /** Whether a report can be taken without waiting for the interval. */
+  get hasPendingReport(): boolean {
+    return this.#events.length > 0 || this.#outcome !== undefined;
+  }
+
+  /**
+   * Removes and returns the next report: the events that fit into `maxBytes`, at least one when the report is
+   * the `first` of its batch, and the outcome if it is the last report. Reports are numbered, so repeating one is safe.
+   */
+  nextReport(now: number, maxBytes: number, first: boolean): SizedReport | undefined {
+    if (this.#closed) return undefined;
+    if (this.#text.due(now, this.#intervalMs)) this.#cutDelta();
+    for (const [id, { buffer }] of this.#progress)
+      if (buffer.deltas === 0 || buffer.due(now, this.#intervalMs)) this.#showProgress(id);
+    const events: NewEvent[] = [];
+    let bytes = REPORT_BYTES;
+    for (const { event, bytes: size, groupBytes, open } of this.#events) {
+      if (bytes + groupBytes > maxBytes && !(first && events.length === 0)) break;
+      bytes += size;
+      events.push(event);
+      this.#openMessageId = open ?? this.#openMessageId;
+    }
+    this.#events = this.#events.slice(events.length);
+    const outcome = this.#events.length === 0 ? this.#outcome : undefined;
+    if (events.length === 0 && (!outcome || (bytes > maxBytes && !first))) return undefined;
+    if (outcome) this.#outcome = undefined;
+    this.#reports++;
+    const { sessionId, turnId, fence } = this.#lease;
+    const report: TurnReport = {
+      sessionId,
+      turnId,
+      fence,
+      events,
+      openMessageId: this.#openMessageId,
+      usage: this.#takeUsage(now),
+      outcome,
+      reportSeq: this.#reports,
+      // Reports with previews only, up to forty per second while a model streams, would flood the trace.
+      traceparent: outcome || events.some(({ type }) => !PREVIEWS.has(type)) ? this.#traceparent : '',
+    };
+    return { report, bytes };
+  }
+
+  #cutDelta(): void {
+    const index = this.#text.deltas;
+    const delta = this.#text.cut();
+    if (delta === undefined) return;
+    this.add('agent.message_delta', { message_id: this.#messageId, index, delta }, this.#messageId);
+    this.#hasBegunMessage = true;
+  }
+
+  #showProgress(toolUseId: string): void {
+    const delta = this.#progress.get(toolUseId)?.buffer.cut();
+    if (delta !== undefined) this.add('agent.tool_progress', { tool_use_id: toolUseId, output_delta: delta });
+  }
+
+  #takeUsage(now: number): Usage {
+    const usage = { ...this.#usage, activeMs: Math.max(0, now - this.#activeSince) };
+    this.#usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
+    this.#activeSince = now;
+    return usage;
+  }
+}
+
+const PREVIEWS = new Set(['agent.message_delta', 'agent.tool_progress']);

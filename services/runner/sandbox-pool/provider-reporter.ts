@@ -1,0 +1,54 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { Backend } from '../../../lib/modules.ts';
+import { startPeriodicTask } from '../../../lib/periodic-task.ts';
+import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { kindOf, type SandboxProviders } from '../sandbox-providers/choose-provider.ts';
+
+const INTERVAL_MS = 5_000;
+/** A service that does not answer must not delay the start or the stop of the runner for longer. */
+const TIMEOUT_MS = 1_000;
+
+interface ProviderReporterOptions {
+  agents: Pick<Client<AgentsServiceDefinition>, 'reportRunner'>;
+  clock: Clock;
+  log: Log;
+  runnerId: string;
+  providers: SandboxProviders;
+  /** Facts about the runner for operators. */
+  backends: readonly Backend[];
+}
+
+/**
+ * Reports the sandbox providers to the agents service, which checks environments against them. Returns when the first
+ * report has succeeded or failed.
+ */
+export async function startProviderReporter({
+  agents,
+  clock,
+  log,
+  runnerId,
+  providers,
+  backends,
+}: ProviderReporterOptions): Promise<{ stop(): Promise<void>; stopWithoutReport(): Promise<void> }> {
+  const runner = {
+    runnerId,
+    providers: providers.available.map((one) => ({ name: one.name, limits: [...kindOf(one).limits] })),
+    backends: [...backends],
+  };
+  const report = async (stopped = false): Promise<void> => {
+    await agents.reportRunner({ runner, stopped }, { deadline: clock.now().getTime() + TIMEOUT_MS });
+  };
+  const onFailure = (error: unknown) =>
+    log.warn({ err: error }, 'the sandbox providers could not be reported; retrying');
+  await report().catch(onFailure);
+  const task = startPeriodicTask({ clock, everyMs: INTERVAL_MS, work: () => report(), onFailure });
+  return {
+    async stop() {
+      await task.stop();
+      await report(true).catch(() => {});
+    },
+    stopWithoutReport: () => task.stop(),
+  };
+}

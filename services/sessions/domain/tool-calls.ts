@@ -1,0 +1,70 @@
+import { refuse } from '../../../lib/errors.ts';
+import { type ClosedApproval, draft, type EventDraft } from './change.ts';
+import { SYSTEM_ACTOR } from './create.ts';
+import type { OpenCall, TurnState } from './state.ts';
+
+/** A change of one tool call in a report. */
+export type ToolCallTransition =
+  | { kind: 'used'; toolUseId: string; name: string }
+  | { kind: 'dispatched'; toolUseId: string; attempt: number }
+  | { kind: 'ended'; toolUseId: string };
+
+/**
+ * Returns the open calls after these transitions. A call is dispatched only with the next attempt number, so that a
+ * runner that does not know of an earlier dispatch cannot repeat it, and never while an approval is pending.
+ */
+export function applyTransitions(
+  calls: readonly OpenCall[],
+  transitions: readonly ToolCallTransition[],
+): readonly OpenCall[] {
+  let open = calls;
+  for (const transition of transitions) {
+    const call = open.find(({ toolUseId }) => toolUseId === transition.toolUseId);
+    if (transition.kind === 'used') {
+      if (call) throw refuse('INVALID_REQUEST', `Tool call ${transition.toolUseId} is already open.`);
+      open = [
+        ...open,
+        { toolUseId: transition.toolUseId, name: transition.name, dispatches: 0, approval: null },
+      ];
+      continue;
+    }
+    if (!call) throw refuse('INVALID_REQUEST', `Tool call ${transition.toolUseId} is not open.`);
+    if (transition.kind === 'ended') {
+      open = open.filter((one) => one !== call);
+      continue;
+    }
+    if (transition.attempt !== call.dispatches + 1 || call.approval?.decision === null) {
+      throw refuse(
+        'INVALID_REQUEST',
+        `Tool call ${transition.toolUseId} cannot be dispatched with attempt ${transition.attempt}.`,
+      );
+    }
+    open = open.map((one) => (one === call ? { ...one, dispatches: transition.attempt } : one));
+  }
+  return open;
+}
+
+const NOT_DISPATCHED = 'The turn ended before this tool was run.';
+const OUTCOME_UNKNOWN = 'The turn ended while this tool was running; whether it took effect is unknown.';
+
+/** Gives every open call a result and cancels every pending approval of a turn that ends. */
+export function closeOpenCalls(
+  turn: TurnState,
+  reason: string,
+): { drafts: EventDraft[]; closedApprovals: ClosedApproval[] } {
+  const trace = { turnId: turn.turnId, traceparent: turn.traceparent ?? undefined };
+  const drafts: EventDraft[] = [];
+  const closedApprovals: ClosedApproval[] = [];
+  for (const { toolUseId, dispatches, approval } of turn.calls) {
+    if (approval?.decision === null) {
+      const { approvalId } = approval;
+      const decided = { approval_id: approvalId, decision: 'cancelled', by: 'system', reason };
+      drafts.push(draft('approval.decided', decided, SYSTEM_ACTOR, trace));
+      closedApprovals.push({ approvalId, status: 'cancelled', reason });
+    }
+    const output = dispatches > 0 ? OUTCOME_UNKNOWN : NOT_DISPATCHED;
+    const result = { tool_use_id: toolUseId, output, is_error: true, duration_ms: 0 };
+    drafts.push(draft('agent.tool_result', result, SYSTEM_ACTOR, trace));
+  }
+  return { drafts, closedApprovals };
+}

@@ -1,0 +1,123 @@
+import { Refusal, refuse, refuseField } from '../../../lib/errors.ts';
+import { callerOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
+import { traceparent } from '../../../lib/trace.ts';
+import {
+  SendMessageRequest,
+  SendMessageResponse,
+  type SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { requireOwned, requireWritable } from '../domain/access.ts';
+import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
+import { type BusyPolicy, send } from '../domain/send.ts';
+import { titleFromText } from '../domain/title.ts';
+import type { SessionChange } from '../store/apply.ts';
+import type { DecideInterrupt } from '../store/decisions.ts';
+import { setTitleIfMissing } from '../store/session-updates.ts';
+import { actorOf } from './actor.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { firstText, parseSingleLineJson } from './json.ts';
+
+type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
+
+/** About how many bytes a message writes beside its content. */
+const MESSAGE_OVERHEAD_BYTES = 1_000;
+const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
+
+export function messageHandlers({ clock, ids, agents, changes, access }: SessionsHandlerContext): Methods {
+  /**
+   * Sends the message, and checks that the assistant exists if the session is one of an assistant: after its deletion
+   * an assistant has no version to go on with. Sessions of agents skip the check, as sending first finds out which
+   * kind of session it is.
+   */
+  async function sendChecked<Answer>(
+    sessionId: string,
+    call: Call,
+    sendMessage: (assistantExists: boolean) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await sendMessage(false);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'ASSISTANT_NOT_FOUND') throw error;
+      const { agent_id: agentId } = await access.requireOwner(sessionId, call);
+      await agents.resolveAgent({ agentId }, call);
+      return sendMessage(true);
+    }
+  }
+
+  function decideSend(
+    request: SendMessageRequest,
+    turnId: string,
+    call: Call,
+    assistantExists: boolean,
+  ): DecideInterrupt {
+    const { sessionId, contentJson, busyPolicy } = request;
+    if (!BUSY_POLICIES.includes(busyPolicy))
+      throw refuseField('/busy_policy', `must be one of ${BUSY_POLICIES.join(', ')}`);
+    const title = titleFromText(firstText(parseSingleLineJson(contentJson, 'content')));
+    const message = {
+      turnId,
+      contentJson,
+      busyPolicy: busyPolicy as BusyPolicy,
+      actor: actorOf(call),
+      traceparent: traceparent(call.trace),
+    };
+    return (state, context) => {
+      const session = requireWritable(requireOwned(state, sessionId, callerOf(call).userId));
+      if (!assistantExists && isId('ast', session.agentId))
+        throw refuse('ASSISTANT_NOT_FOUND', 'The existence of the assistant was not checked.');
+      const change = send(session, context, { ...message, now: clock.now() });
+      return session.hasTitle || !title
+        ? { change }
+        : { change, update: setTitleIfMissing(sessionId, title) };
+    };
+  }
+
+  async function sendOnce(
+    request: SendMessageRequest,
+    assistantExists: boolean,
+    call: Call,
+  ): Promise<SendMessageResponse> {
+    const turnId = ids('trn');
+    const decide = decideSend(request, turnId, call, assistantExists);
+    if (request.idempotencyKey === '') {
+      const bytes = request.contentJson.length + MESSAGE_OVERHEAD_BYTES;
+      const changed =
+        request.busyPolicy === 'interrupt'
+          ? await changes.changeOrInterrupt(request.sessionId, bytes, decide, call)
+          : await changes.change(
+              request.sessionId,
+              bytes,
+              (state) => decide(state, NO_INTERRUPT_CONTEXT),
+              call,
+            );
+      return { turnId, seq: messageSeq(changed), replayed: false };
+    }
+    const key = {
+      caller: callerOf(call).userId,
+      key: request.idempotencyKey,
+      method: 'sendMessage',
+      request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
+      now: clock.now(),
+    };
+    const answerFor = (changed: SessionChange) =>
+      SendMessageResponse.encode({ turnId, seq: messageSeq(changed), replayed: false }).finish();
+    const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
+    return { ...SendMessageResponse.decode(answer), replayed };
+  }
+
+  return {
+    async sendMessage(request, call) {
+      const { sessionId } = request;
+      return access.asOwner(sessionId, call, () =>
+        sendChecked(sessionId, call, (assistantExists) => sendOnce(request, assistantExists, call)),
+      );
+    },
+  };
+}
+
+/** The seq of the user.message event that a change appended. */
+function messageSeq({ change, row }: SessionChange): number {
+  return (row?.firstSeq ?? 0) + (change.newTurn?.draftIndex ?? 0);
+}

@@ -1,0 +1,171 @@
+import { refuse, refuseField } from '../../../lib/errors.ts';
+import { isEventType } from '../../../lib/events.ts';
+import { administratorOf, callerOf, databaseOptionsOf, isAdministrator } from '../../../lib/grpc/caller.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { withPrefix } from '../../../lib/ids.ts';
+import type {
+  ListSessionsRequest,
+  SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
+import type { FollowChunk } from '../followers.ts';
+import { HISTORY, MESSAGES } from '../store/events.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { followWhileManager } from './manager-follow.ts';
+import { invocationOf, sessionMessage, turnMessage, turnNotFound } from './proto.ts';
+
+type Methods = Pick<
+  Handlers<SessionsServiceDefinition>,
+  | 'listSessions'
+  | 'getSession'
+  | 'listMessages'
+  | 'listTurns'
+  | 'getTurn'
+  | 'listEvents'
+  | 'follow'
+  | 'listDeploymentSessions'
+>;
+
+const LIST_SCOPES: readonly string[] = ['agent', 'all'];
+/** Sorts after every session id. */
+const AFTER_ALL_INVOCATIONS = 'ses_~';
+
+/** Handlers that read sessions, turns and events. */
+export function queryHandlers({
+  agents,
+  clock,
+  lists,
+  events,
+  followers,
+  access,
+  record,
+}: SessionsHandlerContext): Methods {
+  const { requireReader, readAccess } = access;
+
+  /** Returns the owner whose sessions are listed. Undefined lists the sessions of every owner. */
+  async function listedOwner({ reach, agentId }: ListSessionsRequest, call: Call) {
+    if (reach === 'all') {
+      administratorOf(call);
+      await record({ action: 'sessions.list', targetId: '' }, call);
+      return undefined;
+    }
+    const isManager = reach === 'agent' && (await agents.getLevel({ agentId }, call)).level === 'manage';
+    if (isManager && isAdministrator(call))
+      await record({ action: 'sessions.list', targetId: agentId }, call);
+    return isManager ? undefined : callerOf(call).userId;
+  }
+
+  return {
+    async listSessions(request, call) {
+      if (request.reach !== undefined && !LIST_SCOPES.includes(request.reach))
+        throw refuse('INVALID_REQUEST', `Unknown reach \`${request.reach}\`. Use agent or all.`);
+      const { page, states: requestedStates, ...filter } = request;
+      const states = checkStates(requestedStates);
+      const owner = { callerId: callerOf(call).userId, ownerId: await listedOwner(request, call) };
+      const options = owner.ownerId === undefined ? call : databaseOptionsOf(call);
+      const { rows, nextCursor } = await lists.sessions(
+        { ...filter, ...owner, states },
+        page ?? FIRST_PAGE,
+        options,
+      );
+      return { sessions: rows.map(sessionMessage), page: { nextCursor } };
+    },
+
+    async getSession({ sessionId }, call) {
+      return { session: sessionMessage(await requireReader(sessionId, call)) };
+    },
+
+    async listTurns({ sessionId, page, unfinished }, call) {
+      const { row, options } = await readAccess(sessionId, call);
+      const unfinishedOf = unfinished ? row.owner_id : undefined;
+      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, unfinishedOf, options);
+      return { turns: rows.map(turnMessage), page: { nextCursor } };
+    },
+
+    async getTurn({ sessionId, turnId }, call) {
+      const { options } = await readAccess(sessionId, call);
+      const turn = await lists.turn(sessionId, turnId, options);
+      if (!turn) throw turnNotFound(turnId);
+      return { turn: turnMessage(turn) };
+    },
+
+    async listMessages({ sessionId, page }, call) {
+      // The runner reads the history of any session; other callers read the messages of sessions they may read.
+      const isRunner = call.peer === 'runner';
+      const { options } = isRunner ? { options: call } : await readAccess(sessionId, call);
+      const types = isRunner ? HISTORY : MESSAGES;
+      const { events: found, nextCursor } = await events.history(
+        sessionId,
+        types,
+        page ?? FIRST_PAGE,
+        options,
+      );
+      return { events: found, page: { nextCursor } };
+    },
+
+    async listEvents({ sessionId, page, afterSeq, types, newestFirst = false }, call) {
+      requireKnownTypes(types);
+      const { row, options } = await readAccess(sessionId, call);
+      const range = { afterSeq, lastSeq: row.last_seq, types, newestFirst };
+      const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, options);
+      return { events: found, page: { nextCursor } };
+    },
+
+    async follow({ sessionId, afterSeq, fromNow, types, untilCaughtUp }, call) {
+      requireKnownTypes(types);
+      const {
+        last_seq: lastSeq,
+        owner_id: ownerId,
+        agent_id: agentId,
+      } = await requireReader(sessionId, call);
+      if (afterSeq > lastSeq) {
+        throw refuse(
+          'INVALID_CURSOR',
+          `after_seq is ${afterSeq}, but the newest event of the session is ${lastSeq}.`,
+        );
+      }
+      const start = fromNow ? lastSeq : afterSeq;
+      const follow = (signal: AbortSignal) => followers.follow(sessionId, start, types, signal);
+      const isOwn = ownerId === callerOf(call).userId || isAdministrator(call);
+      const chunks = isOwn
+        ? follow(call.signal)
+        : followWhileManager({ agents, clock }, agentId, call, follow);
+      return untilCaughtUp ? untilLive(chunks) : chunks;
+    },
+
+    async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call) {
+      const before = beforeInvocationId ? withPrefix('ses', beforeInvocationId) : AFTER_ALL_INVOCATIONS;
+      const rows = await lists.ofDeployment(deploymentId, before, limit, call);
+      return {
+        sessions: rows.map((row) => ({
+          invocationId: invocationOf(row.session_id),
+          sessionId: row.session_id,
+          createdAt: row.created_at,
+          bodyBytes: row.body_bytes,
+          sourceAddress: row.source_address,
+        })),
+      };
+    },
+  };
+}
+
+async function* untilLive(chunks: AsyncIterable<FollowChunk>): AsyncGenerator<FollowChunk> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    if (chunk.caughtUp) return;
+  }
+}
+
+const FIRST_PAGE = { limit: 50, cursor: '' };
+
+/** Returns the states without repetitions, in a fixed order. Refuses an unknown state. */
+function checkStates(requested: readonly string[]): DerivedState[] {
+  const unknown = requested.find((state) => !DERIVED_STATES.some((known) => known === state));
+  if (unknown !== undefined) throw refuseField('/state', `must be one of ${DERIVED_STATES.join(', ')}`);
+  return DERIVED_STATES.filter((state) => requested.includes(state));
+}
+
+function requireKnownTypes(types: string[]): void {
+  const unknown = types.find((type) => !isEventType(type));
+  if (unknown !== undefined) throw refuse('INVALID_REQUEST', `Unknown event type \`${unknown}\`.`);
+}

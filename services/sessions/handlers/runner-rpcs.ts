@@ -1,0 +1,116 @@
+import { Refusal, refuse } from '../../../lib/errors.ts';
+import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { parseTraceparent } from '../../../lib/trace.ts';
+import type {
+  ClaimedTurn,
+  Lease,
+  OpenCall as OpenCallMessage,
+  ReportResult,
+  SessionsServiceDefinition,
+  TurnReport,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { report } from '../domain/run.ts';
+import type { TurnState } from '../domain/state.ts';
+import type { ApprovalRow } from '../store/approvals.ts';
+import type { DecideChange } from '../store/decisions.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { parseReport } from './reports.ts';
+
+type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
+
+const MAX_SLOTS = 1_000;
+/** Limits of the messages in the answer to a claim. The runner reads the others itself. */
+const CLAIM_BYTES = 4 * 1024 * 1024;
+const CLAIM_BYTES_PER_SESSION = 256 * 1024;
+const CLAIM_ROWS_PER_SESSION = 200;
+/** About how many bytes a report writes beside the data of its events. */
+const REPORT_OVERHEAD_BYTES = 1_000;
+
+/** The RPCs of the runner: claim turns, renew their leases and report their progress. */
+export function runnerHandlers({
+  clock,
+  ids,
+  approvalTtlMs,
+  changes,
+  turnQueue,
+  leases,
+  events,
+  limits,
+  leaseMs,
+}: SessionsHandlerContext): Methods {
+  async function appendReport(sent: TurnReport): Promise<ReportResult> {
+    try {
+      const parsed = parseReport(sent, { clock, ids, approvalTtlMs });
+      const bytes = parsed.events.reduce((sum, event) => sum + event.dataJson.length, REPORT_OVERHEAD_BYTES);
+      const decide: DecideChange = (state) => {
+        if (!state) throw refuse('LEASE_LOST', `Turn ${sent.turnId} no longer exists.`);
+        return { change: report(state, parsed, limits, clock.now()) };
+      };
+      // The report belongs to the trace of its turn; the RPC carries the reports of many turns.
+      const options = { trace: parseTraceparent(sent.traceparent) };
+      await changes.changeOptimistically(sent.sessionId, bytes, decide, options);
+      return { errorCode: '', errorMessage: '' };
+    } catch (error) {
+      if (error instanceof Refusal) return { errorCode: error.code, errorMessage: error.message };
+      throw error;
+    }
+  }
+
+  return {
+    async claimTurns({ runnerId, slots }, call) {
+      if (slots < 1 || slots > MAX_SLOTS)
+        throw refuse('INVALID_REQUEST', `slots is ${slots}; it must be between 1 and ${MAX_SLOTS}.`);
+      const readMessages = (sessionIds: string[]) => {
+        const bytesEach = Math.min(CLAIM_BYTES_PER_SESSION, Math.floor(CLAIM_BYTES / sessionIds.length));
+        return events.messagesOf(sessionIds, bytesEach, CLAIM_ROWS_PER_SESSION, { trace: call.trace });
+      };
+      const claim = await turnQueue.claim(runnerId, slots, readMessages, call);
+      const turns = claim.claimed.map(({ state, turn }): ClaimedTurn => {
+        const messages = claim.prefetched?.get(state.sessionId);
+        return {
+          turnId: turn.turnId,
+          sessionId: state.sessionId,
+          agentId: state.agentId,
+          agentVersion: state.agentVersion,
+          attempt: turn.attempt,
+          fence: turn.fence,
+          ownerId: state.ownerId,
+          traceparent: turn.traceparent ?? '',
+          usage: turn.usage,
+          messages: messages?.events ?? [],
+          messagesIncomplete: !messages?.complete,
+          failures: turn.failures,
+          openCalls: openCallsOf(turn, claim.approvals),
+        };
+      });
+      return { turns, leaseMs };
+    },
+
+    async renewLeases({ runnerId, leases: requested }) {
+      const { extended, unextended } = await leases.renew(runnerId, requested);
+      const isLost = ({ turnId }: Lease) => !extended.has(turnId) && !unextended.has(turnId);
+      const lostTurnIds = requested.filter(isLost).map((lease) => lease.turnId);
+      return { lostTurnIds, unextendedTurnIds: [...unextended] };
+    },
+
+    async reportTurns({ reports }) {
+      return { results: await Promise.all(reports.map(appendReport)) };
+    },
+  };
+}
+
+function openCallsOf({ calls }: TurnState, approvals: ReadonlyMap<string, ApprovalRow>): OpenCallMessage[] {
+  return calls.map(({ toolUseId, dispatches, approval }) => {
+    const row = approval && approvals.get(approval.approvalId);
+    const decision = row && {
+      kind: row.kind,
+      decision: row.decision ?? row.status,
+      reason: row.reason ?? '',
+      inputJson: row.edited_input ?? row.input,
+      inputSha256: row.decided_sha256 ?? row.input_sha256,
+      edited: row.edited_input !== null,
+      dispatches: approval?.dispatches ?? 0,
+    };
+    return { toolUseId, dispatches, decision: decision ?? undefined };
+  });
+}

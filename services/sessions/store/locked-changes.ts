@@ -1,0 +1,113 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { DatabaseSession } from '../../../lib/db/database.ts';
+import { Refusal } from '../../../lib/errors.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Change } from '../domain/change.ts';
+import { type InterruptContext, NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
+import type { SessionState } from '../domain/state.ts';
+import { apply, type SessionChange } from './apply.ts';
+import { writeApprovals } from './approvals.ts';
+import type { ChangeRequest, ColumnUpdate } from './decisions.ts';
+import { readInterruptContext } from './interrupt-context.ts';
+import { compose } from './journal.ts';
+import type { TurnQuota } from './quota.ts';
+
+interface LockedChangesContext {
+  clock: Clock;
+  ids: Ids;
+  /** Undefined when turns are not limited. */
+  quota: TurnQuota | undefined;
+}
+
+/** Decides on sessions whose heads the transaction has locked, and writes the decisions. */
+export function createLockedChanges({ clock, ids, quota }: LockedChangesContext) {
+  /** Returns a change or a refusal for each request. A refusal does not affect the other requests. */
+  async function changeLocked(
+    tx: DatabaseSession,
+    requests: ChangeRequest[],
+    states: ReadonlyMap<string, SessionState>,
+  ): Promise<(SessionChange | Refusal)[]> {
+    const now = clock.now();
+    const updates = new Map<SessionChange, ColumnUpdate>();
+    const contexts = new Map<string, InterruptContext>();
+    for (const { sessionId, mayInterrupt } of requests) {
+      const state = states.get(sessionId);
+      if (state && mayInterrupt) contexts.set(sessionId, await readInterruptContext(tx, state));
+    }
+    const outcomes = requests.map(({ sessionId, decide }): SessionChange | Refusal => {
+      try {
+        const state = states.get(sessionId);
+        const { change, update } = decide(state, contexts.get(sessionId) ?? NO_INTERRUPT_CONTEXT);
+        if (!state) throw new Error(`a change of session ${sessionId}, which does not exist`);
+        const composed = composeChange(state, change, now);
+        if (update) updates.set(composed, update);
+        return composed;
+      } catch (error) {
+        if (error instanceof Refusal) return error;
+        throw error;
+      }
+    });
+    if (quota) await charge(quota, tx, outcomes, now);
+    const changes = outcomes.filter((outcome): outcome is SessionChange => !(outcome instanceof Refusal));
+    for (const change of changes) {
+      const update = updates.get(change);
+      if (update) await tx.change(update.statement, update.values);
+    }
+    const effective = changes.filter(hasEffect);
+    if (effective.length > 0) await apply(tx, effective, now);
+    for (const change of changes) await writeApprovalsOf(tx, change, now);
+    return outcomes;
+  }
+
+  /** Consumes the queued turns from the quotas of their owners. A change whose owner has no turn left becomes a refusal. */
+  async function charge(
+    turns: TurnQuota,
+    tx: DatabaseSession,
+    outcomes: (SessionChange | Refusal)[],
+    now: Date,
+  ): Promise<void> {
+    const queuing = [...outcomes.entries()].flatMap(([index, outcome]) =>
+      outcome instanceof Refusal || !outcome.change.newTurn
+        ? []
+        : [{ index, ownerId: outcome.state.ownerId }],
+    );
+    if (queuing.length === 0) return;
+    const owners = queuing.map(({ ownerId }) => ownerId);
+    for (const [position, refusal] of (await turns.consume(tx, owners, now)).entries()) {
+      const index = queuing[position]?.index;
+      if (refusal && index !== undefined) outcomes[index] = refusal;
+    }
+  }
+
+  async function writeApprovalsOf(tx: DatabaseSession, written: SessionChange, now: Date): Promise<void> {
+    if (!hasApprovals(written)) return;
+    const { newApprovals = [], closedApprovals = [] } = written.change;
+    await writeApprovals(tx, written.state, newApprovals, closedApprovals, now);
+  }
+
+  function composeChange(state: SessionState, change: Change, now: Date): SessionChange {
+    const { drafts } = change;
+    const row = drafts.length === 0 ? undefined : compose(state.sessionId, state.lastSeq, drafts, ids, now);
+    return { state, change, row };
+  }
+
+  /** Writes a change that was decided in the transaction. */
+  async function write(tx: DatabaseSession, written: SessionChange, now: Date): Promise<void> {
+    if (hasEffect(written)) await apply(tx, [written], now);
+    await writeApprovalsOf(tx, written, now);
+  }
+
+  return { changeLocked, write, composeChange };
+}
+
+/** Whether a change writes to the head, the journal or a turn. */
+export function hasEffect({ row, change }: SessionChange): boolean {
+  return row !== undefined || change.turns.length > 0;
+}
+
+/** Whether a change requests or closes approvals, which are rows of their own. */
+export function hasApprovals({
+  change: { newApprovals = [], closedApprovals = [] },
+}: SessionChange): boolean {
+  return newApprovals.length > 0 || closedApprovals.length > 0;
+}

@@ -1,0 +1,164 @@
+import { type Statement, statement } from '../../../lib/db/database.ts';
+import { likePattern } from '../../../lib/db/like.ts';
+import {
+  ACTIVE_STATES,
+  type DerivedState,
+  OUTCOMES,
+  type Outcome,
+  stopReasonsOf,
+} from '../domain/derived-state.ts';
+
+export interface SessionFilter {
+  /** The caller. A cursor is only valid for the caller that got it. */
+  callerId: string;
+  /** Undefined for the sessions of all owners. */
+  ownerId: string | undefined;
+  agentId: string;
+  deploymentId: string;
+  status: string;
+  /** Sessions in any of these states. Empty for all sessions. */
+  states: readonly DerivedState[];
+  needsAction?: boolean | undefined;
+  q: string;
+  archived?: boolean | undefined;
+}
+
+export const SESSION_COLUMNS = `
+  s.session_id, s.owner_id, s.agent_id, s.agent_version, s.deployment_id, s.title, s.metadata, s.created_at,
+  s.archived_at, h.last_seq, h.status, h.stop_reason, h.current_turn_id, h.queued_turns, h.queue_held, h.input_tokens,
+  h.output_tokens, h.steps, h.tool_calls, h.active_ms, h.updated_at,
+  h.environment_status, h.sandbox_id, h.sandbox_provider`;
+
+/** A lateral join, because a plain join would also read the heads of newer sessions of other owners. */
+export const HEAD_OF_EACH = `cross join lateral (
+  select h.*, e.status as environment_status, e.sandbox_id, e.provider as sandbox_provider
+  from heads h left join session_environments e using (session_id) where h.session_id = s.session_id limit 1
+) h`;
+
+/** A turn that is current while the session is idle or pending waits for a user. */
+const NEEDS_ACTION = `(h.current_turn_id is not null and h.status in ('idle', 'pending'))`;
+
+/** Finds sessions by their unfinished turns, because few sessions have any. `ownerCondition` ends with `and`. */
+const hasUnfinishedTurns = (ownerCondition: string) =>
+  `s.session_id in (select session_id from turns where ${ownerCondition} finished_at is null)`;
+const WORKING_STATUSES = new Set(['pending', 'running', 'rescheduling']);
+
+/** The rule of `derivedState` in SQL, for sessions with unfinished turns. */
+const ACTIVE_STATE = `case
+  when ${NEEDS_ACTION} then 'needs_approval'
+  when h.status = 'running' then 'running'
+  when h.status = 'rescheduling' then 'retrying'
+  when h.status = 'pending' then 'queued'
+end`;
+
+const textArray = (values: readonly string[]) => `array[${values.map((value) => `'${value}'`).join(', ')}]`;
+
+function hasOutcome(outcome: Outcome): string {
+  const isIdle = `h.status = 'idle' and h.current_turn_id is null`;
+  return `${isIdle} and h.stop_reason ->> 'type' = any (${textArray(stopReasonsOf(outcome))})`;
+}
+
+/** Builds a statement whose text depends on which filters are set. */
+class Conditions {
+  readonly values: unknown[];
+  readonly names: string[] = [];
+  readonly conditions = ['s.deleted_at is null'];
+  /** Conditions on the outcomes that a page is taken from. */
+  readonly outcomeConditions: string[] = [];
+
+  constructor(limit: number) {
+    this.values = [limit];
+  }
+
+  add(name: string, value: unknown, condition: (parameter: string) => string): void {
+    this.values.push(value);
+    this.names.push(name);
+    this.conditions.push(condition(`$${this.values.length}`));
+  }
+}
+
+/**
+ * Returns the statement for a page of sessions, newest first. Each filter that is set adds a condition, so that each
+ * combination is a statement with its own plan.
+ */
+export function listStatement(
+  filter: SessionFilter,
+  before: string | undefined,
+  limit: number,
+): { query: Statement; values: unknown[] } {
+  const built = new Conditions(limit);
+  const { names, conditions, values } = built;
+  if (filter.ownerId !== undefined) built.add('owner', filter.ownerId, (value) => `s.owner_id = ${value}`);
+  if (filter.agentId) built.add('agent', filter.agentId, (value) => `s.agent_id = ${value}`);
+  if (filter.deploymentId)
+    built.add('deployment', filter.deploymentId, (value) => `s.deployment_id = ${value}`);
+  if (filter.status) built.add('status', filter.status, (value) => `h.status = ${value}`);
+  const unfinished = hasUnfinishedTurns(filter.ownerId === undefined ? '' : 'owner_id = $2 and');
+  if (WORKING_STATUSES.has(filter.status) || filter.needsAction) {
+    names.push('at_work');
+    conditions.push(unfinished);
+  }
+  if (filter.needsAction !== undefined)
+    built.add('action', filter.needsAction, (value) => `${NEEDS_ACTION} = ${value}`);
+  if (filter.q)
+    built.add(
+      'q',
+      likePattern(filter.q),
+      (value) => `(s.title ilike ${value} or s.session_id ilike ${value})`,
+    );
+  const states = filter.states.length === 0 ? undefined : `$${values.push(filter.states)}::text[]`;
+  if (states !== undefined) names.push('states');
+  names.push(filter.archived ? 'archived' : 'kept');
+  conditions.push(filter.archived ? 's.archived_at is not null' : 's.archived_at is null');
+  if (before !== undefined) {
+    built.add('before', before, (value) => `s.session_id < ${value}`);
+    built.outcomeConditions.push(`o.session_id < $${values.length}`);
+  }
+  const byHead = filter.status !== '' || filter.needsAction !== undefined || states !== undefined;
+  const branch = (source: string, more: string[]) => `(
+    select s.* from ${source} ${byHead ? HEAD_OF_EACH : ''}
+    where ${[...conditions, ...more].join(' and ')} order by s.session_id desc limit $1
+  )`;
+  const branches =
+    states === undefined
+      ? [branch('sessions s', [])]
+      : stateBranches(filter, { states, unfinished, outcomeConditions: built.outcomeConditions }, branch);
+  return {
+    query: statement(
+      `sessions.list_${names.join('_')}`,
+      // Selects the sessions first and then joins their columns, so that the columns do not affect the first plan.
+      `select ${SESSION_COLUMNS} from (
+         ${branches.length === 1 ? branches[0] : `${branches.join(' union all ')} order by session_id desc limit $1`}
+       ) s ${HEAD_OF_EACH} order by s.session_id desc`,
+    ),
+    values,
+  };
+}
+
+/**
+ * One branch for the states of unfinished turns, and one for each outcome, so that each branch reads its index in the
+ * order of the page. PostgreSQL does not execute the branches of states that are not requested. A session is in one
+ * state, and all branches see the same snapshot, so no session occurs twice.
+ */
+function stateBranches(
+  { ownerId, agentId }: SessionFilter,
+  sql: { states: string; unfinished: string; outcomeConditions: readonly string[] },
+  branch: (source: string, conditions: string[]) => string,
+): string[] {
+  const { states, unfinished, outcomeConditions } = sql;
+  const isActive = `${states} && ${textArray(ACTIVE_STATES)}`;
+  const active = branch('sessions s', [isActive, unfinished, `${ACTIVE_STATE} = any (${states})`]);
+  const scope = ownerId !== undefined ? ['o.owner_id = $2'] : agentId ? ['o.agent_id = $2'] : [];
+  const ended = OUTCOMES.map((outcome) => {
+    const conditions = [`'${outcome}' = any (${states})`, hasOutcome(outcome)];
+    // Most sessions are completed, so those of all owners are found among the newest sessions.
+    if (ownerId === undefined && outcome === 'completed') return branch('sessions s', conditions);
+    const source = `(
+      select o.session_id from session_outcomes o
+      where ${[...scope, `o.outcome = '${outcome}'`, ...outcomeConditions].join(' and ')}
+      order by o.session_id desc
+    ) o join sessions s using (session_id)`;
+    return branch(source, conditions);
+  });
+  return [active, ...ended];
+}

@@ -1,0 +1,111 @@
+import type { CatchUp } from '../measurements/sessions/catch-up.ts';
+import type { Followers } from '../measurements/sessions/followers.ts';
+import { type Idle, inKib, type PerConnection } from '../measurements/sessions/idle.ts';
+import type { Size } from '../measurements/sessions/size.ts';
+import type { Turns } from '../measurements/sessions/turns.ts';
+import { median, ms, type Row, spread } from './rows.ts';
+
+/** Results of the session measurements per round; empty if not measured. */
+export interface SessionResults {
+  turns: Turns[];
+  followers: Followers[];
+  idle: Idle[];
+  catchUp: CatchUp[];
+  size: Size[];
+}
+
+/** Rows for turns, streams and large journals. */
+export function sessionRows({ turns, followers, idle, catchUp, size }: SessionResults): Row[] {
+  return [
+    ...(turns.length > 0 ? turnRows(turns) : []),
+    ...(followers.length > 0 ? followerRows(followers) : []),
+    ...(idle.length > 0 ? idleRows(idle) : []),
+    ...(catchUp.length > 0 ? catchUpRows(catchUp) : []),
+    ...(size.length > 0 ? sizeRows(size) : []),
+  ];
+}
+
+function turnRows(rounds: Turns[]): Row[] {
+  const ratio = median(rounds, ({ perSecond, streamText }) => perSecond / streamText.perSecond);
+  const rate = (figureOf: (round: Turns) => number) => `${Math.round(median(rounds, figureOf))}/s`;
+  const cpu = (figureOf: (round: Turns) => number) => `${Math.round(median(rounds, figureOf))} µs CPU`;
+  return [
+    {
+      letter: 'd',
+      what: 'turns of conversations',
+      figure: rate((one) => one.perSecond),
+      ratio: `d/bare ${ratio.toFixed(2)}`,
+      target: ['at least 0.7', ratio >= 0.7],
+    },
+    { what: 'message → end of the turn', figure: spread(rounds, (one) => one.turn) },
+    { what: 'CPU per turn, the service', figure: cpu((one) => one.cpuUs) },
+    {
+      what: 'bare limit: a loop around streamText',
+      figure: `${rate((one) => one.streamText.perSecond)}, ${cpu((one) => one.streamText.cpuUs)}`,
+    },
+    {
+      what: 'a loop around doStream',
+      figure: `${rate((one) => one.doStream.perSecond)}, ${cpu((one) => one.doStream.cpuUs)}`,
+    },
+  ];
+}
+
+function followerRows(rounds: Followers[]): Row[] {
+  const row = (what: string, of: (round: Followers) => Followers['spread']): Row => {
+    const p99 = median(rounds, (one) => of(one).p99Ms);
+    return { what, figure: spread(rounds, of), target: ['p99 at most 250 ms', p99 <= 250] };
+  };
+  return [
+    { letter: 'e', ...row('event → followers, scattered', ({ spread }) => spread) },
+    { what: 'bare', figure: spread(rounds, ({ bareSpread }) => bareSpread) },
+    row('event → followers, one session', ({ crowd }) => crowd),
+    { what: 'bare', figure: spread(rounds, ({ bareCrowd }) => bareCrowd) },
+  ];
+}
+
+function idleRows(rounds: Idle[]): Row[] {
+  const ratio = (of: (one: PerConnection) => number) =>
+    median(rounds, ({ service, bare }) => of(service) / of(bare));
+  const row = (what: string, of: (one: PerConnection) => number): Row => {
+    const [ours, limit] = [median(rounds, (one) => of(one.service)), median(rounds, (one) => of(one.bare))];
+    return { what, figure: `${inKib(ours)}, bare ${inKib(limit)}`, ratio: ratio(of).toFixed(2) };
+  };
+  const lasting = ratio((one) => one.lasting);
+  return [
+    {
+      ...row('memory of an idle stream', (one) => one.lasting),
+      letter: 'f',
+      ratio: `f/bare ${lasting.toFixed(2)}`,
+      target: ['at most 1.5', lasting <= 1.5],
+    },
+    row('of it, V8 objects', (one) => one.heap),
+    row('with the young generation', (one) => one.resident),
+  ];
+}
+
+function catchUpRows(rounds: CatchUp[]): Row[] {
+  const p50Ms = median(rounds, (one) => one.p50Ms);
+  const events = rounds[0]?.events ?? 0;
+  return [
+    {
+      letter: 'g',
+      what: `joining, ${events} events behind`,
+      figure: ms(p50Ms),
+      target: ['at most 1.5 s', p50Ms <= 1_500],
+    },
+  ];
+}
+
+function sizeRows(rounds: Size[]): Row[] {
+  return (rounds[0]?.operations ?? []).map(({ what }, index) => {
+    const small = median(rounds, ({ operations }) => operations[index]?.smallMs ?? Number.NaN);
+    const large = median(rounds, ({ operations }) => operations[index]?.largeMs ?? Number.NaN);
+    return {
+      letter: index === 0 ? 'h' : '',
+      what,
+      figure: `${ms(small)} → ${ms(large)}`,
+      ratio: `× ${(large / small).toFixed(2)}`,
+      target: ['at most 2', large / small <= 2],
+    };
+  });
+}

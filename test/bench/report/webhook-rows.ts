@@ -1,0 +1,76 @@
+import { percentile } from '../bench.ts';
+import type { Acceptance } from '../measurements/webhooks/acceptance.ts';
+import type { Completion } from '../measurements/webhooks/completion.ts';
+import type { Latency } from '../measurements/webhooks/latency.ts';
+import { median, ms, type Row, spread } from './rows.ts';
+
+/** Results of the webhook measurements per round; empty if not measured. */
+export interface WebhookResults {
+  bare: Acceptance[];
+  accepted: Acceptance[];
+  apart: Acceptance[];
+  finished: Completion[];
+  latency: Latency[];
+}
+
+/** Rows for accepted and finished webhooks and the latency of followers. */
+export function webhookRows({ bare, accepted, apart, finished, latency }: WebhookResults): Row[] {
+  const limit = median(bare, ({ perSecond }) => perSecond);
+
+  /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
+  function ratioOf(rounds: { perSecond: number }[]): number {
+    const isPaired = rounds.length === bare.length;
+    const ratios = rounds.map((one, i) => one.perSecond / (isPaired ? (bare[i]?.perSecond ?? limit) : limit));
+    return percentile(ratios, 0.5);
+  }
+
+  function rates(letter: string, what: string, rounds: { perSecond: number }[], target?: number): Row {
+    const perSecond = median(rounds, (one) => one.perSecond);
+    const ratio = ratioOf(rounds);
+    const row: Row = { letter, what, figure: `${Math.round(perSecond)}/s` };
+    if (letter === 'b' || Number.isNaN(ratio)) return row;
+    const goal: Row['target'] = target === undefined ? undefined : [`at least ${target}`, ratio >= target];
+    return { ...row, ratio: `${letter}/b ${ratio.toFixed(2)}`, target: goal };
+  }
+
+  function acceptance(letter: string, what: string, rounds: Acceptance[], targets = false): Row[] {
+    const alone = median(rounds, ({ singleConnectionP50Ms: aloneP50Ms }) => aloneP50Ms);
+    return [
+      rates(letter, what, rounds, targets ? 1 : undefined),
+      { what: 'at 32 connections', figure: spread(rounds, (one) => one) },
+      {
+        what: 'at one connection, p50',
+        figure: ms(alone),
+        target: targets ? ['at most 0.8 ms', alone <= 0.8] : undefined,
+      },
+    ];
+  }
+
+  const rows: Row[] = [];
+  if (bare.length > 0) rows.push(...acceptance('b', 'bare limit', bare));
+  if (accepted.length > 0) rows.push(...acceptance('a', 'accepted, one process', accepted, true));
+  if (apart.length > 0) rows.push(...acceptance('a"', 'accepted, one process per target', apart));
+  if (finished.length > 0)
+    rows.push(
+      rates("a'", 'accepted and finished', finished, 0.35),
+      {
+        what: 'while sending',
+        figure: `${Math.round(median(finished, (one) => one.besidePerSecond))}/s`,
+      },
+      { what: 'backlog when senders stopped', figure: `${median(finished, ({ backlog }) => backlog)} turns` },
+      { what: 'acceptance', figure: spread(finished, (one) => one) },
+      { what: 'creation → end of the turn', figure: spread(finished, ({ turn }) => turn) },
+    );
+  if (latency.length > 0)
+    rows.push(
+      {
+        letter: 'c',
+        what: '200 → first event',
+        figure: spread(latency, ({ first }) => first),
+        target: ['at most 10 ms', median(latency, ({ first }) => first.p99Ms) <= 10],
+      },
+      { what: 'message → 200 followers', figure: spread(latency, ({ fanOut }) => fanOut) },
+      { what: 'message → last of 200 followers', figure: spread(latency, ({ last }) => last) },
+    );
+  return rows;
+}

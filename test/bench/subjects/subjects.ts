@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../support/port.ts';
+import { startRedis } from '../../support/redis.ts';
+import { planTargets, type TargetName } from '../../support/targets.ts';
+import { type Member, type Subject, startSubject } from './subject.ts';
+
+const MAIN = '../../../services/main.ts';
+const READY = ['/readyz'];
+/** Accepting webhooks does not need `files`, which is not started, so `/readyz` never reports ready. */
+const ACCEPTS = ['/api/v1/agents', '/api/v1/sessions', '/api/v1/admin/deployments'];
+const SECRETS = {
+  SERVICE_SECRET: 'the service secret of the bench, long enough',
+  SERVICE_SEALING_KEY: 'the sealing key of the bench is long enough',
+};
+/** The targets that accept webhooks. The runner is not among them. */
+const ACCEPTING: TargetName[] = ['auth', 'agents', 'sessions', 'deployments', 'edge'];
+
+/** The bare limit of webhooks, see bare.ts. */
+export async function startBare(databaseUrl: string, secret: string): Promise<Subject> {
+  const port = await freePort();
+  const member: Member = { name: 'server', file: 'bare.ts', args: [databaseUrl, secret, `${port}`], env: {} };
+  return startSubject(`http://127.0.0.1:${port}`, ['/'], [member]);
+}
+
+/** The bare limit of event streams, see bare-streams.ts. */
+export async function startBareStreams(intervalsMs: number[]): Promise<Subject> {
+  const port = await freePort();
+  const args = [`${port}`, JSON.stringify(intervalsMs)];
+  const member: Member = { name: 'server', file: 'bare-streams.ts', args, env: {} };
+  return startSubject(`http://127.0.0.1:${port}`, ['/'], [member]);
+}
+
+/** The bare limit of file transfers with a directory of its own, see bare-files.ts. */
+export async function startBareFiles(): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-bench-files-'));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const port = await freePort();
+  const member: Member = { name: 'server', file: 'bare-files.ts', args: [`${port}`, directory], env: {} };
+  return disposeWith(opened, await startSubject(`http://127.0.0.1:${port}`, ['/'], [member]));
+}
+
+/** The service in one process. `slots` overrides the number of concurrent turns, `settings` any other setting. */
+export async function startSingleProcess(
+  databaseUrl: string,
+  slots?: number,
+  settings: Record<string, string> = {},
+): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'ahs-bench-data-'));
+  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const env = {
+    ...SECRETS,
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_PORT: `${port}`,
+    SERVICE_DATABASE_URL: databaseUrl,
+    ...(slots === undefined ? {} : { SERVICE_RUNNER_SLOTS: `${slots}` }),
+    SERVICE_LOG_LEVEL: 'warn',
+    ...settings,
+  };
+  const member: Member = { name: 'service', file: MAIN, args: [], env };
+  return disposeWith(opened, await startSubject(`http://127.0.0.1:${port}`, READY, [member]));
+}
+
+/** The targets that accept webhooks in processes of their own, joined by gRPC and Redis. */
+export async function startSeparateProcesses(databaseUrl: string): Promise<Subject> {
+  await using opened = new AsyncDisposableStack();
+  const redis = opened.use(await startRedis());
+  const plan = await planTargets({ SERVICE_DATABASE_URL: databaseUrl, SERVICE_REDIS_URL: redis.url });
+  const members = ACCEPTING.map((name) => ({
+    name,
+    file: MAIN,
+    args: [`--target=${name}`],
+    env: plan.settings[name],
+  }));
+  return disposeWith(opened, await startSubject(plan.origin, ACCEPTS, members));
+}
+
+/** Adds resources that are disposed with the system under test. */
+function disposeWith(resources: AsyncDisposableStack, subject: Subject): Subject {
+  const stack = resources.move();
+  stack.use(subject);
+  return { ...subject, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export function hasRedis(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,110 @@
+/**
+ * Worker process: sends one prepared request repeatedly over several keep-alive connections, each waiting for its response. It
+ * uses raw HTTP and reused buffers, because CPU of the senders is not available to the system under test.
+ */
+import { connect } from 'node:net';
+import { isComplete } from '../clients/http-response.ts';
+import { runWorker } from './worker.ts';
+
+export interface LoadJob {
+  port: number;
+  connections: number;
+  warmUpMs: number;
+  durationMs: number;
+  /** The complete HTTP request. */
+  request: string;
+  /** The expected status of each response. */
+  status: number;
+}
+
+export interface LoadFigures {
+  /** All responses, including the warm-up and those after the end. */
+  accepted: number;
+  /** Responses within the measured time. */
+  answers: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU time of this worker in the same time. */
+  cpuMs: number;
+}
+
+const ANSWER_BYTES = 64 * 1_024;
+
+runWorker(async (job: LoadJob, ready): Promise<LoadFigures> => {
+  let warmedUp = process.cpuUsage();
+  const warm = setTimeout(() => {
+    warmedUp = process.cpuUsage();
+    ready();
+  }, job.warmUpMs);
+  const figures = await load(job).finally(() => clearTimeout(warm));
+  const { user, system } = process.cpuUsage(warmedUp);
+  return { ...figures, cpuMs: (user + system) / 1_000 };
+});
+
+async function load(job: LoadJob): Promise<Omit<LoadFigures, 'cpuMs'>> {
+  const request = Buffer.from(job.request);
+  const expected = Buffer.from(`HTTP/1.1 ${job.status} `);
+  const from = performance.now() + job.warmUpMs;
+  const until = from + job.durationMs;
+  const latencies: number[] = [];
+  let accepted = 0;
+
+  await Promise.all(
+    Array.from({ length: job.connections }, () => {
+      return new Promise<void>((resolve, reject) => {
+        const answer = Buffer.allocUnsafe(ANSWER_BYTES);
+        let filled = 0;
+        let sentAt = 0;
+        let done = false;
+        const socket = connect({
+          port: job.port,
+          host: '127.0.0.1',
+          noDelay: true,
+          onread: {
+            buffer: Buffer.allocUnsafe(ANSWER_BYTES),
+            callback(bytes, chunk) {
+              answer.set(chunk.subarray(0, bytes), filled);
+              filled += bytes;
+              if (isComplete(answer, filled)) next();
+              return true;
+            },
+          },
+        });
+        const send = () => {
+          sentAt = performance.now();
+          if (sentAt >= until) {
+            done = true;
+            socket.end();
+            resolve();
+          } else socket.write(request);
+        };
+        const next = () => {
+          const now = performance.now();
+          if (answer.compare(expected, 0, expected.length, 0, expected.length) !== 0) {
+            socket.destroy(
+              new Error(`an answer was not ${job.status}: ${answer.toString('utf8', 0, filled)}`),
+            );
+            return;
+          }
+          accepted++;
+          if (sentAt >= from && now <= until) latencies.push(now - sentAt);
+          filled = 0;
+          send();
+        };
+        socket.on('connect', send);
+        socket.on('error', reject);
+        socket.on('close', () => done || reject(new Error('the other side closed a connection')));
+      });
+    }),
+  );
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return {
+    accepted,
+    answers: latencies.length,
+    perSecond: latencies.length / (job.durationMs / 1_000),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}

@@ -1,0 +1,63 @@
+import { settings } from '../../../edge/config.ts';
+import { openEdge } from '../../../edge/server.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { readSettings } from '../../../lib/env.ts';
+import type { Contract } from '../../../lib/grpc/contract.ts';
+import { createIds } from '../../../lib/ids.ts';
+import { createLog } from '../../../lib/log.ts';
+import { createMetrics } from '../../../lib/metrics.ts';
+import { silentTracer } from '../../../lib/telemetry/tracer.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { AuthServiceDefinition } from '../../../proto/gen/ahs/auth/v1/auth.ts';
+import { DeploymentsServiceDefinition } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { fakeEndpoint, fakeService } from '../../support/fake-service.ts';
+import { identity } from '../../support/identity.ts';
+import { createFakeFiles, type FakeFiles } from './fake-files.ts';
+
+export const SESSION = `ses_${'0'.repeat(26)}`;
+export const ASSISTANT = `ast_${'0'.repeat(26)}`;
+
+/** An edge with a fake files service, without a database. */
+export interface FileFixture extends AsyncDisposable {
+  url: string;
+  files: FakeFiles;
+}
+
+export async function openFileFixture(
+  transport: TransportName = 'in process',
+  env: Record<string, string> = {},
+): Promise<FileFixture> {
+  await using stack = new AsyncDisposableStack();
+  const context = createContext('');
+  const files = createFakeFiles(new Set([SESSION, ASSISTANT]));
+  const fake = <C extends Contract>(contract: C) => fakeService(contract, {}, 'edge', context);
+  const auth = fakeService(AuthServiceDefinition, { identify: async () => identity() }, 'edge', context);
+  const endpoint = fakeEndpoint(FilesServiceDefinition, files.handlers, 'edge', context);
+  const connected = stack.use(await connect(FilesServiceDefinition, endpoint, transport, context));
+  const edge = await openEdge(
+    {
+      clock: systemClock,
+      ids: createIds(systemClock),
+      log: createLog({ level: 'error', pretty: false }),
+      metrics: createMetrics(),
+      tracer: silentTracer,
+      clients: {
+        auth,
+        files: connected.as('edge'),
+        agents: fake(AgentsServiceDefinition),
+        sessions: fake(SessionsServiceDefinition),
+        deployments: fake(DeploymentsServiceDefinition),
+      },
+      readiness: async () => [],
+      backends: [],
+      configuration: [],
+    },
+    { ...readSettings(settings, { SERVICE_PORT: '0', ...env }, []), authMode: 'local' },
+  );
+  stack.defer(() => edge.stop?.());
+  const opened = stack.move();
+  return { url: edge.url, files, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}

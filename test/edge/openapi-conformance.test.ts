@@ -1,0 +1,418 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_DATA, type EventType } from '../../lib/events.ts';
+import { type Api, createApi } from '../support/api.ts';
+import { exchange } from '../support/raw-http.ts';
+import { runOn } from '../support/sql.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/wait.ts';
+import {
+  bodyOf,
+  type Document,
+  misfits,
+  newName,
+  type Operation,
+  OTHER_USER,
+  operationsOf,
+  queryOf,
+} from './document.ts';
+import { expectRefusal, expectSuccess, type ReceivedResponse, readResponse } from './envelope.ts';
+
+const NOWHERE = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+/** Operations whose responses are not JSON. */
+const NON_JSON = [
+  ...['streamEvents', 'exportSession', 'streamTurn', 'resumeTurnStream', 'reconnectTurnStream'],
+  // Login redirects, which do not exist in local mode.
+  ...['beginLogin', 'finishLogin'],
+  ...['getSessionFileContent', 'getSessionFileArchive', 'getAssistantFileContent', 'getAssistantFileArchive'],
+];
+/** The chat id of AI SDK, which can be any text. */
+const FREE = 'chat_id';
+const TRIGGER = 'triggerDeployment';
+const ASK = { tool: 'calculator', input: { expression: '6 * 7' } };
+const GOOD = [ASK, { text: 'Hello' }];
+const BAD = [ASK, { text: 'Hel' }, { error: { kind: 'bad_request' } }];
+
+describe('every operation of /openapi.json', () => {
+  let system: System;
+  let api: Api;
+  let document: Document;
+  let operations: Operation[];
+  /** Ids of existing objects by parameter name. */
+  const existing: Record<string, string> = {};
+
+  beforeAll(async () => {
+    system = await startSystem();
+    api = createApi(system.url);
+    document = (await (await fetch(`${system.url}/openapi.json`)).json()) as Document;
+    operations = operationsOf(document);
+    Object.assign(existing, await createObjects(api, GOOD), { user_id: await addUser(system.databaseUrl) });
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const fill = (path: string, ids: Record<string, string>) =>
+    system.url + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? ''));
+  const urlOf = (operation: Operation, ids: Record<string, string>) =>
+    fill(operation.path, ids) + queryOf(operation);
+  const send = async (
+    { method }: Operation,
+    url: string,
+    init: RequestInit = {},
+  ): Promise<ReceivedResponse> => {
+    const response = await fetch(url, { method, ...init });
+    if (!response.headers.get('content-type')?.startsWith('application/json')) {
+      await response.body?.cancel();
+      return { status: response.status, headers: response.headers, text: '' };
+    }
+    return readResponse(response);
+  };
+
+  /** Checks that hold for the response to any request. */
+  function checkResponse(operation: Operation, what: string, response: ReceivedResponse): void {
+    const context = `${operation.operationId}, ${what}: ${response.status} ${response.text.slice(0, 300)}`;
+    expect(response.status, context).toBeLessThan(500);
+    if (response.status < 400) {
+      expect(Object.keys(operation.responses), context).toContain(String(response.status));
+      return;
+    }
+    expectRefusal(response);
+    expect(operation.errors.get(response.status), context).toContain(JSON.parse(response.text).code);
+  }
+
+  it('the document is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate({ ...document });
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  it('has a unique id, a tag, a summary, error codes and valid examples', () => {
+    const ids = operations.map((operation) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const operation of operations) {
+      const { operationId, tags, summary, requestBody, responses, errors, parameters, path } = operation;
+      expect(operationId).toMatch(/^[a-z][a-zA-Z]+$/);
+      expect(tags).toHaveLength(1);
+      expect(summary).toMatch(/^[A-Z].*[^.]$/);
+      expect(errors.size, operationId).toBeGreaterThan(0);
+      expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(
+        Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name),
+      );
+      const successes = Object.entries(responses).filter(
+        ([status]) => Number(status) < 400 && !['204', '206', '304'].includes(status),
+      );
+      expect(successes, operationId).toHaveLength(1);
+      const contents = successes.flatMap(([, { content = {} }]) => Object.entries(content));
+      for (const [type, { schema, example }] of [
+        ...contents,
+        ...Object.entries(requestBody?.content ?? {}),
+      ]) {
+        expect(example, operationId).toBeDefined();
+        if (type === 'application/json') expect(misfits(document, schema, example), operationId).toEqual([]);
+      }
+    }
+  });
+
+  it('returns a documented error for malformed ids in the path', async () => {
+    const texts = [
+      'x',
+      '%',
+      '\0',
+      '../x',
+      'a b',
+      '👋',
+      "'",
+      '"',
+      '\\',
+      'x'.repeat(200),
+      '{agent_id}',
+      'null',
+      '-1',
+    ];
+    for (const operation of operations) {
+      const names = idsOf(operation);
+      await all(
+        names.flatMap((name) =>
+          [...texts, `usr_${NOWHERE}`, `${existing[name]}x`, existing[name]?.toLowerCase() ?? ''].map(
+            (text) => ({
+              name,
+              text,
+            }),
+          ),
+        ),
+        async ({ name, text }) => {
+          const response = await send(
+            operation,
+            urlOf(operation, { ...existing, [name]: text }),
+            bodyOf(operation),
+          );
+          checkResponse(operation, `${name}=${JSON.stringify(text)}`, response);
+          // Signed operations also lack the signature.
+          expect(response.status, text).toBe(404);
+        },
+      );
+      await all(['%zz', '%ff', 'x'.repeat(2_000)], async (text) => {
+        const target = operation.path.replace(/\{\w+\}/g, text);
+        if (target === operation.path) return;
+        const line = `${operation.method} ${target} HTTP/1.1`;
+        const head = [line, `Host: ${new URL(system.url).host}`, 'Connection: close', 'Content-Length: 0'];
+        checkResponse(
+          operation,
+          text.slice(0, 9),
+          await exchange(system.url, `${head.join('\r\n')}\r\n\r\n`),
+        );
+      });
+    }
+  });
+
+  it('returns a documented 404 code for unknown ids', async () => {
+    const absent = Object.fromEntries(
+      Object.entries(existing).map(([name, id]) => [name, `${id.slice(0, 4)}${NOWHERE}`]),
+    );
+    for (const operation of operations) {
+      const names = idsOf(operation);
+      for (const missing of [...names.map((name) => [name]), names]) {
+        if (missing.length === 0) continue;
+        const ids = { ...existing, ...Object.fromEntries(missing.map((name) => [name, absent[name] ?? ''])) };
+        const response = await send(operation, urlOf(operation, ids), bodyOf(operation));
+        checkResponse(operation, missing.join(), response);
+        const expected = missing.map((name) => `${name.replace('_id', '').toUpperCase()}_NOT_FOUND`);
+        const parent = names.includes('deployment_id') ? ['DEPLOYMENT_NOT_FOUND'] : [];
+        expect([...expected, ...parent], `${operation.operationId} ${missing}`).toContain(
+          JSON.parse(response.text).code,
+        );
+      }
+    }
+  });
+
+  it('returns a documented error for invalid query parameters and headers', async () => {
+    const values = ['', '0', '-0', '101', 'abc', '%00', '%zz', '👋', '9'.repeat(30), 'x'.repeat(3_000)];
+    for (const operation of operations) {
+      const takes = (place: string) =>
+        operation.parameters.filter((one) => one.in === place).map((one) => one.name);
+      const url = fill(operation.path, existing);
+      const queries = [...takes('query'), 'unknown', '__proto__', 'limit[]'].flatMap((name) =>
+        [...values, `1&${name}=2`].map((value) => `${name}=${value}`),
+      );
+      if (operation.method === 'GET') {
+        await all(queries, async (query) =>
+          checkResponse(operation, query, await send(operation, `${url}?${query}`)),
+        );
+      }
+      const headers = [...takes('header'), 'Content-Type'].flatMap((name) =>
+        ['', '*', '"x"', '\u00e9', '9'.repeat(30)].map((value) => ({
+          [name]: value,
+        })),
+      );
+      if (!['DELETE', 'POST'].includes(operation.method) || operation.operationId === TRIGGER) {
+        await all(headers, async (header) => {
+          const init = bodyOf(operation);
+          const headers = { ...init.headers, ...header };
+          const response = await send(operation, urlOf(operation, existing), { ...init, headers });
+          checkResponse(operation, JSON.stringify(header).slice(0, 60), response);
+        });
+      }
+    }
+  });
+
+  it('returns a documented error for malformed and invalid bodies', async () => {
+    const texts = [
+      '',
+      '{',
+      '[]',
+      'null',
+      '0',
+      '""',
+      '{"a":1,"a":2}',
+      '{"__proto__":{}}',
+      '\0',
+      '\u00ff',
+      '{"\\ud800":1}',
+    ];
+    const odd = [
+      null,
+      true,
+      0,
+      -1,
+      1e308,
+      1.5,
+      '',
+      '\0',
+      '\ud800',
+      [],
+      [[]],
+      {},
+      { a: { b: [] } },
+      'x'.repeat(70_000),
+    ];
+    const random = fc.sample(fc.jsonValue(), { numRuns: 30, seed: 1 }).map((value) => JSON.stringify(value));
+    for (const operation of operations) {
+      const content = operation.requestBody?.content['application/json'];
+      if (!content) continue;
+      const example = content.example as Record<string, unknown>;
+      const names = Object.keys((content.schema as { properties?: object }).properties ?? example);
+      const bent = [...names, 'unknown'].flatMap((name) =>
+        odd.map((value) => JSON.stringify({ ...example, [name]: value })),
+      );
+      const url = fill(operation.path, existing);
+      await all([...texts, ...bent, ...random], async (body) => {
+        const headers = { 'Content-Type': 'application/json' };
+        checkResponse(operation, body.slice(0, 100), await send(operation, url, { body, headers }));
+      });
+      for (const type of ['text/plain', 'application/xml', 'application/json; charset=latin1']) {
+        const response = await send(operation, url, { body: '{}', headers: { 'Content-Type': type } });
+        expectRefusal(response, 'UNSUPPORTED_MEDIA_TYPE');
+      }
+    }
+  });
+
+  it.each([
+    ['with', GOOD],
+    ['without', BAD],
+  ])('returns a response that matches its schema, %s success of the agent', async (_, steps) => {
+    Object.assign(existing, await createObjects(api, steps));
+    // Deletions run last, children before their parents.
+    const order = [
+      ...[
+        'deleteSessionFile',
+        'deleteAssistantFile',
+        'terminateSandbox',
+        'deleteDeployment',
+        'archiveSession',
+        'deleteSession',
+        'deleteAgent',
+      ],
+      ...['deleteAssistant', 'deleteEnvironment', 'deleteToken'],
+    ];
+    const sorted = operations.toSorted((a, b) => order.indexOf(a.operationId) - order.indexOf(b.operationId));
+    const tested: string[] = [];
+    for (const operation of sorted) {
+      const { operationId, responses } = operation;
+      // These have separate tests: not JSON, signed, or 409 by design.
+      if ([...NON_JSON, TRIGGER, 'updateDeployment', 'readMetrics'].includes(operationId)) continue;
+      const { queued_session_id: session_id = '', queued_turn_id: turn_id = '' } = existing;
+      const ids = operationId === 'cancelTurn' ? { ...existing, session_id, turn_id } : existing;
+      const response = await send(operation, urlOf(operation, ids), bodyOf(operation));
+      expect(Object.keys(responses), `${operationId} ${response.text}`).toContain(String(response.status));
+      const body = expectSuccess(response);
+      const schema = responses[response.status]?.content?.['application/json']?.schema ?? {};
+      expect(misfits(document, schema, body), `${operationId} ${response.text.slice(0, 500)}`).toEqual([]);
+      if (Array.isArray(body.data)) expect(body.data.length, operationId).toBeGreaterThan(0);
+      tested.push(operationId);
+    }
+    expect(tested.length).toBeGreaterThan(20);
+  });
+
+  it('returns events whose data matches the schema of their type', async () => {
+    const types = new Set<string>();
+    const sessions = await Promise.all(
+      [GOOD, BAD].map(async (steps) => (await createObjects(api, steps)).session_id),
+    );
+    const pages = await Promise.all(sessions.map((one) => api.get(`/sessions/${one}/events?limit=100`)));
+    const events = pages.flatMap(({ body }) => body.data as { type: EventType; data: object }[]);
+    for (const event of events) {
+      types.add(event.type);
+      const closed = Compile({ ...EVENT_DATA[event.type], additionalProperties: false });
+      expect([...closed.Errors(event.data)], JSON.stringify(event)).toEqual([]);
+    }
+    for (const type of ['session.created', 'user.message', 'agent.message', 'turn.completed', 'turn.failed'])
+      expect(types).toContain(type);
+  });
+});
+
+/** The path parameters that are ids. */
+function idsOf({ parameters }: Operation): string[] {
+  return parameters.filter((one) => one.in === 'path' && one.name !== FREE).map((one) => one.name);
+}
+
+/**
+ * Creates one of every object: an agent, a webhook with invocations, a session with an approval and an ended turn, a
+ * session with a queued turn, an assistant with a sandbox, and an unused environment.
+ */
+async function createObjects(api: Api, steps: object[]): Promise<Record<string, string>> {
+  const agent = await api.createAgent({
+    model: 'rehearsal/script',
+    model_options: { steps },
+    tools: [{ name: 'calculator', permission: 'ask' }],
+    budget: { max_turn_seconds: 60 },
+    metadata: { a: 'b' },
+  });
+  const webhook = await api.createWebhook(agent, { prompt_prefix: 'Look:' });
+  const called = await api.trigger(webhook, 'called');
+  await api.trigger(webhook, 'unsigned', {});
+  const session = String(called.body.data.session_id);
+  const approvals = `/sessions/${session}/approvals`;
+  const approval = await until('the approval is pending', async () => {
+    const { body } = await api.get(approvals);
+    return (body.data as { approval_id: string }[])[0]?.approval_id;
+  });
+  // Repeating the decision returns the first one.
+  await api.post(`${approvals}/${approval}`, { decision: 'allow' });
+  const turn = await until('the turn has ended', async () => {
+    const { body } = await api.get(`/sessions/${session}/turns`);
+    const [first] = body.data as { turn_id: string; finished_at: string | null }[];
+    return first?.finished_at ? first : undefined;
+  });
+  const invocations = `/admin/agents/${agent}/deployments/${webhook.id}/invocations`;
+  await until('the refusal is logged', async () => (await api.get(invocations)).body.data.length === 2);
+  const helper = await api.post('/assistants', { name: 'Helper', model: 'rehearsal/shell' });
+  const assistant = String(helper.body.data.assistant_id);
+  const conversation = await api.post(`/assistants/${assistant}/conversations`, {
+    message: '$ date > now.txt',
+  });
+  const sandbox = await until('a command has run', async () => {
+    const { body } = await api.get(`/sessions/${conversation.body.data.session_id}`);
+    const { status } = body.data;
+    const used = body.data.sandbox as { sandbox_id: string } | null;
+    return status === 'idle' && used ? used.sandbox_id : undefined;
+  });
+  for (const place of [`/sessions/${session}`, `/assistants/${assistant}`]) {
+    for (const path of ['notes.md', 'draft.md']) {
+      const init = { method: 'POST', body: '# Notes', headers: { 'Content-Type': 'text/markdown' } };
+      await fetch(`${api.origin}/api/v1${place}/files?path=${path}`, init);
+    }
+  }
+  const blocked = await api.post(`/agents/${agent}/conversations`, { message: 'Ask first' });
+  const blockedSession = String(blocked.body.data.session_id);
+  await until('another approval is pending', async () => {
+    const { body } = await api.get(`/sessions/${blockedSession}/approvals`);
+    return body.data.length > 0;
+  });
+  const queued = await api.post(`/sessions/${blockedSession}/messages`, { content: 'Then this' });
+  const environment = await api.post('/admin/environments', { name: newName() });
+  const token = await api.post('/auth/tokens', { name: 'Walk', scopes: ['read'] });
+  return {
+    agent_id: agent,
+    assistant_id: assistant,
+    sandbox_id: sandbox,
+    environment_id: String(environment.body.data.environment_id),
+    token_id: String(token.body.data.token_id),
+    session_id: session,
+    turn_id: turn.turn_id,
+    queued_session_id: blockedSession,
+    queued_turn_id: String(queued.body.data.turn_id),
+    approval_id: approval,
+    chat_id: 'a chat',
+    deployment_id: webhook.id,
+  };
+}
+
+/** Inserts a user of an identity provider. */
+async function addUser(databaseUrl: string): Promise<string> {
+  await runOn(
+    databaseUrl,
+    `insert into auth.users (user_id, display_name, roles, issuer, subject)
+     values ('${OTHER_USER}', 'Ada', '{member}', 'https://login.example.com', 'ada')`,
+  );
+  return OTHER_USER;
+}
+
+/** Processes a few items at a time, in any order. */
+async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const worker = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+}

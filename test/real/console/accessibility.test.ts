@@ -1,0 +1,264 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
+import { checkAll } from './check-all.ts';
+import { axeViolations, type ConsoleFixture, type ConsolePage, startConsole } from './console-fixture.ts';
+import { createWorkspaceHelpers } from './workspace-helpers.ts';
+
+const LONG = `Support مساعد الدعم 🤖 ${'and on '.repeat(8)}${'unbroken'.repeat(8)}`;
+/** A long name of an environment. */
+const SLUG = 'unbroken'.repeat(7);
+const UNKNOWN_SESSION = 'ses_00000000000000000000000000';
+/** Number of parallel browser windows. */
+const AT_ONCE = 3;
+
+/** Path, title, and a text that is visible once the page has loaded. */
+const PAGES: [path: string, title: string, text: string][] = [
+  ['/', 'Home', 'This system'],
+  ['/sessions', 'Sessions', LONG],
+  ['/sessions/:asking', LONG, 'Waiting for approval'],
+  ['/sessions/:asking?view=timeline', LONG, 'Waiting for your decision'],
+  ['/sessions/:asking?view=raw&event=2', LONG, 'session.created'],
+  ['/sessions/:asking?view=files', LONG, 'No files yet'],
+  ['/sessions/:files?view=files&path=notes.md', LONG, 'Remember'],
+  ['/triggers', 'Triggers', LONG],
+  ['/triggers/new', 'New trigger', 'Prompt prefix'],
+  ['/triggers/:agent/:trigger', LONG, 'Waiting for your first request'],
+  ['/triggers/:agent/:trigger?replaces=:old', LONG, 'Replacement'],
+  ['/agents', 'Agents', LONG],
+  ['/agents/new', 'New agent', 'Metadata'],
+  ['/agents/:agent', LONG, 'Metadata'],
+  ['/agents/:agent?tab=versions', LONG, 'From'],
+  ['/agents/:agent?tab=access', LONG, 'Restricted'],
+  ['/agents/:agent?tab=sessions', LONG, 'No sessions yet'],
+  ['/agents/:agent?tab=triggers', LONG, 'New trigger'],
+  ['/assistants', 'Assistants', LONG],
+  ['/assistants/new', 'New assistant', 'Metadata'],
+  ['/assistants/:assistant', LONG, 'Metadata'],
+  ['/assistants/:assistant?tab=files', LONG, 'No files yet'],
+  ['/environments', 'Environments', 'default'],
+  ['/environments/new', 'New environment', 'Variables'],
+  ['/environments/:environment', SLUG, 'Variables'],
+  ['/environments/:environment?tab=versions', SLUG, 'Version 1'],
+  ['/administration', 'Administration', 'simulated'],
+  ['/administration?tab=audit', 'Administration', 'Read the audit log'],
+  ['/administration?tab=configuration&q=SERVICE_P', 'Administration', 'SERVICE_PORT'],
+  ['/tokens', 'Tokens', 'its API needs no tokens'],
+  [`/sessions/${UNKNOWN_SESSION}`, 'Not found', 'This page does not exist'],
+  ['/nowhere', 'Not found', 'This page does not exist'],
+];
+
+/** Dialogs and menus of each page: the button, and the item of its menu that opens a dialog. */
+const OPENED: [path: string, ...opened: [button: string | RegExp, item?: string][]][] = [
+  ['/', ['Search Ctrl K'], ['Local mode'], ['Local mode', 'Keyboard shortcuts']],
+  ['/sessions', ['State'], [/^Actions for/]],
+  [
+    '/sessions/:files',
+    ['Session actions'],
+    ['Session actions', 'Rename'],
+    ['Session actions', 'Archive'],
+    ['Session actions', 'Delete'],
+    [/^Actions for event/],
+  ],
+  ['/sessions/:files?view=raw', ['Types']],
+  ['/sessions/:files?view=files&path=notes.md', ['Upload'], ['New folder'], ['Rename or move'], ['Delete']],
+  ['/triggers', ['Status'], [/^Actions for/], [/^Actions for/, 'Disable'], [/^Actions for/, 'Delete']],
+  ['/triggers/new', ['Agent']],
+  ['/triggers/:agent/:trigger', ['Disable'], ['Delete']],
+  ['/agents/:agent', ['Start a conversation'], ['Delete']],
+  ['/assistants/:assistant', ['Start a conversation'], ['Delete']],
+  ['/environments/:environment', ['Disable'], ['Delete']],
+  ['/administration', ['Sandbox status'], [/^Details of/], [/^Terminate/]],
+  ['/administration?tab=audit', ['Action'], [/^Details of entry/]],
+];
+const IN_FRONT = '[data-base-ui-portal] :is([role=dialog], [role=menu], [role=listbox]):visible';
+
+/** Pages whose requests fail, except for the paths that match `answered`. */
+const FAILING: [path: string, answered?: RegExp][] = [
+  ['/'],
+  ['/sessions'],
+  ['/sessions/:asking'],
+  ['/sessions/:files?view=files', /\/sessions\/[^/]+(\/events.*)?$/],
+  ['/triggers'],
+  ['/triggers/:agent/:trigger'],
+  ['/environments'],
+  ['/agents'],
+  ['/agents/:agent'],
+  ['/agents/:agent?tab=versions', /\/agents\/[^/]+$/],
+  ['/agents/:agent?tab=sessions', /\/agents\/[^/]+$/],
+  ['/agents/:agent?tab=triggers', /\/agents\/[^/]+$/],
+  ['/assistants'],
+  ['/assistants/:assistant'],
+  ['/assistants/:assistant?tab=files', /\/assistants\/[^/]+$/],
+  ['/environments/:environment'],
+  ['/environments/:environment?tab=versions', /\/environments\/[^/]+$/],
+  ['/administration'],
+  ['/administration?tab=audit'],
+  ['/administration?tab=configuration'],
+];
+
+describe('accessibility of every console page', () => {
+  let fixture: ConsoleFixture;
+  let pages: ConsolePage[];
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    fixture = await startConsole();
+    await createResources();
+    pages = await Promise.all(Array.from({ length: AT_ONCE }, () => fixture.open('/tokens')));
+  });
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
+
+  const at = (path: string) => path.replace(/:([a-z]+)/g, (_, name: string) => ids[name] ?? name);
+
+  /** Creates one resource of each kind, with long names. */
+  async function createResources(): Promise<void> {
+    const { api } = fixture;
+    const made = async (path: string, body: object, id: string) =>
+      String((await api.post(path, body)).body.data[id]);
+    ids.agent = await api.createAgent({ name: LONG });
+    await api.send('PATCH', `/agents/${ids.agent}`, { system: 'Two\nlines' });
+    ids.old = (await api.createWebhook(ids.agent)).id;
+    ids.trigger = (await api.createWebhook(ids.agent)).id;
+    ids.assistant = await made('/assistants', { name: LONG, model: 'rehearsal/echo' }, 'assistant_id');
+    const environment = { name: SLUG, sandbox: { provider: 'simulated' } };
+    ids.environment = await made('/admin/environments', environment, 'environment_id');
+    const careful = await api.createAgent({ ...CAREFUL });
+    const message = 'Six times seven?';
+    ids.asking = await made(`/agents/${careful}/conversations`, { message }, 'session_id');
+    const workspaces = await createWorkspaceHelpers(fixture);
+    ids.files = await workspaces.begin();
+    await workspaces.put(ids.files, { 'notes.md': 'Remember' });
+    await api.post(`/sessions/${ids.files}/messages`, { content: '$ echo here' });
+    for (const id of [ids.asking, ids.files]) await api.send('PATCH', `/sessions/${id}`, { title: LONG });
+  }
+
+  it('has no serious axe violations, one title and no horizontal scrolling on a phone', async () => {
+    const targets = PAGES.map(([path, title, sight]) => ({ name: path, title, sight }));
+    expect(
+      await checkAll(pages, targets, async ({ page, consoleMessages }, { name, title, sight }) => {
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await goWithin(page, at(name));
+        await page.getByRole('heading', { level: 1, name: title }).waitFor();
+        await page.getByRole('main').getByText(sight).first().waitFor();
+        const found = await axeViolations(page);
+        if ((await page.locator('h1').count()) !== 1) found.push('the page does not have exactly one title');
+        await page.setViewportSize({ width: 360, height: 800 });
+        await until('nothing is wider than 360 px', async () => (await overhangOf(page)) <= 0);
+        forget(consoleMessages, '404');
+        return found;
+      }),
+    ).toEqual([]);
+  });
+
+  it('opens dialogs and menus without serious axe violations and restores the focus', async () => {
+    const targets = OPENED.map(([name, ...opened]) => ({ name, opened }));
+    expect(
+      await checkAll(pages, targets, async ({ page }, { name, opened }) => {
+        const found: string[] = [];
+        await page.setViewportSize({ width: 1280, height: 900 });
+        await page.goto(at(name));
+        for (const [button, item] of opened) {
+          const opener = openerOf(page, button);
+          await opener.click();
+          if (item) await page.getByRole('menuitem', { name: item, exact: true }).click();
+          await page.locator(IN_FRONT).first().waitFor();
+          if (item) await page.locator('[role=dialog]').waitFor();
+          for (const line of await axeViolations(page)) found.push(`${button} ${item ?? ''}: ${line}`);
+          await page.keyboard.press('Escape');
+          await until('it is closed', async () => (await page.locator(IN_FRONT).count()) === 0);
+          await until(`${button} has the focus`, () => hasFocus(page));
+        }
+        return found;
+      }),
+    ).toEqual([]);
+  });
+
+  it('shows errors with a retry and recovers', async () => {
+    const targets = FAILING.map(([name, answered]) => ({ name, answered }));
+    expect(
+      await checkAll(pages, targets, async ({ page, consoleMessages }, { name, answered }) => {
+        const found: string[] = [];
+        let answer = 500;
+        await page.route(/\/api\/v1\/(?!auth\/)/, (route) => {
+          const { pathname } = new URL(route.request().url());
+          return answered?.test(pathname) ? route.continue() : route.fulfill(refusalOf(answer));
+        });
+        for (const status of [500, 403]) {
+          answer = status;
+          if (status === 500) await page.goto(at(name));
+          const alert = page
+            .getByRole('alert')
+            .filter({ hasText: `Refused with ${status}.` })
+            .first();
+          // A page that polls gets the second answer by itself.
+          if (status === 403)
+            await clickUntil(page.getByRole('button', { name: 'Try again' }).first(), alert);
+          await alert.getByText('req_00000000000000000000000000').waitFor();
+          await page.getByRole('region', { name: 'curl command' }).first().waitFor();
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          // The page is the same for both statuses, so it is checked once.
+          if (status === 500) found.push(...(await axeViolations(page)));
+        }
+        await page.unrouteAll();
+        await retryAll(page);
+        forget(consoleMessages, '500', '403');
+        return found;
+      }),
+    ).toEqual([]);
+  });
+});
+
+const CAREFUL = {
+  name: 'Careful',
+  model: 'rehearsal/script',
+  tools: [{ name: 'calculator', permission: 'ask' }],
+  model_options: { steps: [{ tool: 'calculator', input: { expression: '6 * 7' } }, { text: 'That is it.' }] },
+};
+
+/** Clicks the button unless the result appears without a click. */
+async function clickUntil(button: Locator, result: Locator): Promise<void> {
+  await expect
+    .poll(async () => {
+      if (await result.isVisible()) return true;
+      await button.click({ timeout: 500 }).catch(() => {});
+      return result.isVisible();
+    })
+    .toBe(true);
+}
+
+/** Clicks every retry button until none is left. Recovered content may contain further failed requests. */
+async function retryAll(page: Page): Promise<void> {
+  const again = page.getByRole('button', { name: /^(?:Try again|Retrying)$/ });
+  for (let left = await again.count(); left > 0; left = await again.count()) {
+    await again.evaluateAll((buttons: { click(): void }[]) => {
+      for (const button of buttons) button.click();
+    });
+    await until('a request has succeeded', async () => (await again.count()) < left);
+  }
+}
+
+/** Removes the browser's own console messages for failed requests. */
+function forget(consoleMessages: string[], ...statuses: string[]): void {
+  const others = consoleMessages.filter(
+    (line) => !statuses.some((status) => line.includes(`status of ${status}`)),
+  );
+  consoleMessages.splice(0, consoleMessages.length, ...others);
+}
+
+function refusalOf(status: number) {
+  const error = { code: 'X', status_code: status, user_message: `Refused with ${status}.`, retryable: false };
+  const request_id = 'req_00000000000000000000000000';
+  return { status, json: { code: 'X', message: 'x', data: null, error: { ...error, request_id } } };
+}
+
+/** Navigates like a link of the console. */
+const goWithin = (page: Page, path: string) =>
+  page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+const overhangOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+const hasFocus = (page: Page) => page.evaluate<boolean>('document.activeElement !== document.body');
+
+/** Returns the button or combobox with a name. */
+function openerOf(page: Page, name: string | RegExp) {
+  const options = typeof name === 'string' ? { name, exact: true } : { name };
+  return page.getByRole('button', options).or(page.getByRole('combobox', options)).first();
+}

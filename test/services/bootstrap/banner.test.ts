@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { banner } from '../../../services/bootstrap/console-output.ts';
+
+const facts = {
+  url: 'http://127.0.0.1:8080',
+  dataDir: undefined,
+  backends: [{ role: 'hints', description: 'here' }],
+};
+
+describe('banner', () => {
+  it('shows the console URL and a request without a token in local mode', () => {
+    const text = banner({ ...facts, isTeam: false });
+    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\n +API +http:\/\/127\.0\.0\.1:8080\/docs\n/);
+    expect(text).not.toContain('Authorization');
+  });
+
+  it('shows the console URL and a request with a bearer token in team mode', () => {
+    const text = banner({ ...facts, isTeam: true });
+    expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\n/);
+    expect(text).toContain('-H "Authorization: Bearer $TOKEN" \\\n');
+  });
+});

@@ -1,0 +1,77 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { parseModelOptions } from '../../../services/runner/models/model-options.ts';
+import {
+  type ContentPart,
+  type ModelStepEnd,
+  type ModelStepRequest,
+  requestModelStep,
+} from '../../../services/runner/models/model-step.ts';
+import { createModels } from '../../../services/runner/models/registry.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { anthropic } from '../../support/providers/anthropic.ts';
+import { compatible } from '../../support/providers/compatible.ts';
+import { openai } from '../../support/providers/openai.ts';
+import type { ProviderProtocol } from '../../support/providers/protocol.ts';
+import type { ProviderServer } from '../../support/providers/server.ts';
+
+export const PROTOCOLS = [anthropic, openai, compatible];
+
+export interface StepObservation {
+  end: ModelStepEnd;
+  texts: string[];
+  thoughts: string[];
+}
+
+/** Requests one step from the model of a provider protocol at this server. */
+export async function requestStep(
+  protocol: ProviderProtocol,
+  { url }: Pick<ProviderServer, 'url'>,
+  request: Partial<ModelStepRequest> & { options?: Parameters<typeof parseModelOptions>[0] } = {},
+): Promise<StepObservation> {
+  const clock = createFakeClock();
+  const model = createModels(clock, protocol.settings(url))(protocol.model);
+  if (!model) throw new Error(`unknown model ${protocol.model}`);
+  const { options = {}, ...rest } = request;
+  const {
+    settings,
+    maxOutputTokens = model.maxOutputTokens,
+    providerOptions: own,
+  } = parseModelOptions(options);
+  const streamed = { texts: [] as string[], thoughts: [] as string[] };
+  const end = await requestModelStep(
+    {
+      model: model.languageModel,
+      system: 'You are brief.',
+      messages: [{ role: 'user', content: 'Where am I?' }],
+      tools: [],
+      maxOutputTokens,
+      settings,
+      providerOptions: { [model.provider]: { ...model.defaults, ...own } },
+      signal: new AbortController().signal,
+      now: () => clock.now(),
+      ...rest,
+    },
+    {
+      textBegins: () => streamed.texts.push(''),
+      text: (piece) => streamed.texts.push((streamed.texts.pop() ?? '') + piece),
+      thinking: (thought) => streamed.thoughts.push(thought),
+    },
+  );
+  return { end, ...streamed };
+}
+
+export function finished({ end }: StepObservation): Extract<ModelStepEnd, { kind: 'finished' }> {
+  if (end.kind !== 'finished') throw new Error(`the step ended as ${end.kind}: ${JSON.stringify(end)}`);
+  return end;
+}
+
+export function contentOf(step: StepObservation): ContentPart[] {
+  return finished(step).content;
+}
+
+export const WEATHER: LanguageModelV4FunctionTool = {
+  type: 'function',
+  name: 'weather',
+  description: 'Says how the weather is.',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};

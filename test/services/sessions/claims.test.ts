@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { roleOf } from '../../../lib/db/roles.ts';
+import { runOn } from '../../support/sql.ts';
+import {
+  COMPLETED,
+  claimTurn,
+  claimTurns,
+  createConversation,
+  OWNER,
+  openSystem,
+  reportFor,
+  sendReports,
+} from './system.ts';
+import { blockedOn, createReporter, toolCallStep } from './turn-events.ts';
+
+describe('ClaimTurns when a read fails', () => {
+  let system: Awaited<ReturnType<typeof openSystem>>;
+  beforeEach(async () => {
+    system = await openSystem('in process');
+  });
+  afterEach(() => system[Symbol.asyncDispose]());
+
+  /** Takes the privilege to read the table from the service, runs `work` and gives it back. */
+  async function withUnreadable<Result>(table: string, work: () => Promise<Result>): Promise<Result> {
+    const privilege = `select on sessions.${table}`;
+    await runOn(system.database.url, `revoke ${privilege} from ${roleOf('sessions')}`);
+    try {
+      return await work();
+    } finally {
+      await runOn(system.database.url, `grant ${privilege} to ${roleOf('sessions')}`);
+    }
+  }
+
+  it('answers without messages when the messages cannot be read', async () => {
+    const sessionId = await createConversation(system, 'hello');
+    const [turn] = await withUnreadable('journal', () => claimTurns(system));
+    expect(turn).toMatchObject({ sessionId, attempt: 1, messages: [], messagesIncomplete: true });
+    if (!turn) throw new Error('no turn');
+    const { events } = await system.runner.listMessages({ sessionId, page: undefined });
+    expect(events.map(({ type }) => type)).toEqual(['user.message']);
+    const finished = await sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
+    expect(finished).toEqual([{ errorCode: '', errorMessage: '' }]);
+  });
+
+  it('leaves the turns in the queue when their approvals cannot be read', async () => {
+    const sessionId = await createConversation(system, 'count');
+    const call = { id: 'call_1' };
+    const first = await claimTurn(system);
+    await createReporter(system, first)({ events: toolCallStep('msg_1', call), outcome: blockedOn(call) });
+    const request = { sessionId, status: '', page: undefined };
+    const { approvals } = await system.edge.listApprovals(request, { caller: OWNER });
+    const approvalId = approvals[0]?.approvalId ?? '';
+    const decision = { sessionId, approvalId, decision: 'allow', reason: '', editedInputJson: '' };
+    await system.edge.decideApproval(decision, { caller: OWNER });
+    await expect(withUnreadable('approvals', () => claimTurns(system))).rejects.toMatchObject({
+      code: 'INTERNAL',
+    });
+    const again = await claimTurn(system);
+    expect(again).toMatchObject({ turnId: first.turnId, attempt: 2 });
+    expect(again.openCalls).toMatchObject([{ toolUseId: 'call_1', decision: { decision: 'allow' } }]);
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queryPlansOf } from '../../support/query-plans.ts';
+import { runOn } from '../../support/sql.ts';
+import { createConversation, OWNER, openSystem } from './system.ts';
+
+/*
+ * No statement of the service scans a whole table, so that the cost of a request does not grow with rows that it does
+ * not return.
+ */
+
+const SESSIONS = 20_000;
+const EVENTS = 20_000;
+/** Partial indexes of unfinished work. They are short and may be read completely. */
+const SHORT = ['turns_ready', 'turns_behind', 'turns_leased', 'turns_asleep', 'turns_one_at_a_time'];
+/** Tables that grow without a limit. */
+const TABLES = [
+  'sessions',
+  'heads',
+  'journal',
+  'turns',
+  'approvals',
+  'sandboxes',
+  'session_environments',
+  'session_outcomes',
+];
+/** Each combination of filters is a statement of this name. Other test files of this process may declare more of them. */
+const LISTS: [object, string][] = [
+  [{}, 'sessions.list_owner_kept'],
+  [{ agentId: 'agt_1' }, 'sessions.list_owner_agent_kept'],
+  [{ deploymentId: 'dep_1' }, 'sessions.list_owner_deployment_kept'],
+  [{ status: 'running' }, 'sessions.list_owner_status_at_work_kept'],
+  [{ status: 'rescheduling', agentId: 'agt_1' }, 'sessions.list_owner_agent_status_at_work_kept'],
+  [{ needsAction: true }, 'sessions.list_owner_at_work_action_kept'],
+  [{ archived: true }, 'sessions.list_owner_archived'],
+  [{ states: ['running', 'failed'] }, 'sessions.list_owner_states_kept'],
+  [{ q: 'hello' }, 'sessions.list_owner_q_kept'],
+];
+const LIST_NAMES = LISTS.flatMap(([, name]) => [name, `${name}_before`]);
+
+/** Half of the sessions belong to one owner. One in a hundred has an unfinished turn. */
+const FILL = `
+  set search_path = sessions;
+  insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, created_at, archived_at)
+    select 'ses_' || lpad(i::text, 26, '0'), 'usr_' || (i % 2), 'agt_' || (i % 100), 1,
+      case when i % 3 = 0 then 'dep_' || (i % 10) end, now(), case when i % 50 = 0 then now() end
+    from generate_series(1, ${SESSIONS}) i;
+  insert into session_outcomes (session_id, owner_id, agent_id, outcome)
+    select session_id, owner_id, agent_id, case when random() < 0.01 then 'failed' else 'completed' end
+    from sessions where session_id like 'ses_00%';
+  insert into heads (session_id, last_seq, status, stop_reason, updated_at)
+    select session_id, 10, 'idle', json_build_object('type', case outcome when 'failed' then outcome else 'end_turn' end),
+      now()
+    from session_outcomes;
+  insert into turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, status, ready,
+                     lease_until, wake_at, created_at, finished_at)
+    select s.session_id, p, 'trn_' || right(s.session_id, 22) || p, s.owner_id, s.agent_id, 1, 1,
+      case when busy then (array['queued', 'in_progress', 'blocked', 'queued'])[1 + n % 4] else 'completed' end,
+      busy and n % 4 = 0, case when busy and n % 4 = 1 then now() + interval '15 s' end,
+      case when busy and n % 4 = 3 then now() + interval '1 h' end, now(), case when not busy then now() end
+    from (select *, row_number() over () as n from sessions where session_id like 'ses_00%') s
+      cross join generate_series(1, 2) p
+      cross join lateral (select s.n % 100 < 4 and p = 2 as busy) b;
+  insert into journal (session_id, first_seq, last_seq, types, bytes, events)
+    select session_id, 1, 10, array['session.created', 'user.message'], 100, '[]'
+    from sessions where session_id like 'ses_00%';
+  insert into journal (session_id, first_seq, last_seq, types, bytes, events)
+    select 'ses_' || lpad('1', 26, '0'), 10 + i, 10 + i,
+      array[case when i % 100 = 0 then 'agent.message' else 'agent.message_delta' end], 100, '[]'
+    from generate_series(1, ${EVENTS}) i;
+  insert into approvals (approval_id, session_id, turn_id, kind, tool_use_id, tool_name, input, input_sha256,
+                         requested_by, status, created_at, expires_at)
+    select 'apr_' || lpad(i::text, 26, '0'), 'ses_' || lpad((i / 2)::text, 26, '0'), 'trn_1', 'tool', 'call', 'tool',
+      '{}', '', 'agt_1', case when i % 100 = 0 then 'pending' else 'decided' end, now(), now() + interval '1 d'
+    from generate_series(1, ${SESSIONS}) i;
+  insert into sandboxes (sandbox_id, provider, isolation, status, tenancy, tenant_id, owner_id, runner_id, environment_id,
+                         environment_version, limits, created_at, updated_at, seen_at, ended_at)
+    select 'sbx_' || lpad(i::text, 26, '0'), 'simulated', 'simulation', 'ready', 'session',
+      'ses_' || lpad(i::text, 26, '0'), 'usr_1', 'rnr_' || (i % 20), 'env_1', 1, '{}', now(), now(), now(),
+      case when i % 20 <> 0 then now() end
+    from generate_series(1, ${SESSIONS}) i;
+  insert into session_environments (session_id, status, sandbox_id, provider)
+    select tenant_id, 'ready', sandbox_id, provider from sandboxes;
+  analyze;`;
+
+describe('query plans of the sessions service', () => {
+  let system: Awaited<ReturnType<typeof openSystem>>;
+  beforeAll(async () => {
+    system = await openSystem('in process');
+    await createConversation(system, 'hello');
+    await runOn(system.database.url, FILL);
+    const page = { limit: 1, cursor: '' };
+    for (const [filter] of LISTS) {
+      const filters = { agentId: '', deploymentId: '', states: [], status: '', q: '', ...filter };
+      const first = await system.edge.listSessions({ ...filters, page }, { caller: OWNER });
+      const cursor = first.page?.nextCursor ?? '';
+      if (cursor)
+        await system.edge.listSessions({ ...filters, page: { limit: 1, cursor } }, { caller: OWNER });
+    }
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const wholeScans = async (plans: ReturnType<typeof queryPlansOf>) => {
+    const scans = await plans.wholeScans(TABLES, SHORT);
+    return scans.filter((scan) => {
+      const [name = ''] = scan.split(':');
+      return !name.startsWith('sessions.list_') || LIST_NAMES.includes(name);
+    });
+  };
+
+  it('use an index for every read of a growing table', async () => {
+    const plans = queryPlansOf(system.database.url, 'sessions');
+    const names = plans.statements().map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(40);
+    for (const [, name] of LISTS) expect(names).toContain(name);
+    expect(await wholeScans(plans)).toEqual([]);
+  });
+
+  it('use an index under row-level security, too', async () => {
+    const plans = queryPlansOf(system.database.url, 'sessions', 'usr_1');
+    const id = `'ses_${'0'.repeat(25)}1'`;
+    expect(await plans.blocksOf('sessions.by_id', [id])).toBeGreaterThan(0);
+    expect(await wholeScans(plans)).toEqual([]);
+    const events = await plans.blocksOf('sessions.events_after', [id, '100', '50', '1000000']);
+    expect(events).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,231 @@
+import { refuse } from '../../../lib/errors.ts';
+import type { Client } from '../../../lib/grpc/contract.ts';
+import type { ServiceContext } from '../../../lib/service.ts';
+import { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { FilesServiceDefinition, type ForkWorkspaceRequest } from '../../../proto/gen/ahs/files/v1/files.ts';
+import {
+  type ClaimedTurn,
+  type Event,
+  SessionsServiceDefinition,
+  type TurnReport,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { openSessions } from '../../../services/sessions/service.ts';
+import { connect, createContext, type TransportName } from '../../support/context.ts';
+import { createDatabase } from '../../support/database.ts';
+import { FakeAuth } from '../../support/fake-auth.ts';
+import { fakeService } from '../../support/fake-service.ts';
+
+export const OWNER = { userId: 'usr_00000000000000000000000001', roles: ['member'] };
+export const ADMINISTRATOR = { userId: 'usr_0000000000000000000000000A', roles: ['administrator'] };
+/** Manages the agent, but owns none of its sessions. */
+export const MANAGER = { userId: 'usr_0000000000000000000000000M', roles: ['member'] };
+export const STRANGER = { userId: 'usr_00000000000000000000000002', roles: ['member'] };
+export const AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVA';
+export const ASSISTANT = 'ast_01M7XYC91CC5TE06JQWDWRTJVC';
+export const DISABLED_AGENT = 'agt_01M7XYC91CC5TE06JQWDWRTJVB';
+
+const CONFIG = {
+  pool: 8,
+  leaseSeconds: 15,
+  approvalTtlSeconds: 600,
+  maxFailures: 2,
+  maxTurnsPerAgent: 1_000,
+  quotaTurnsPerDay: 0,
+  purgeAfterSeconds: 3_600,
+};
+
+/** The sessions service on its own database, with fakes of the agents, files and auth services. */
+export async function openSystem(
+  transport: TransportName,
+  overrides: Partial<ServiceContext> = {},
+  config: Partial<typeof CONFIG> = {},
+) {
+  const stack = new AsyncDisposableStack();
+  const database = stack.use(await createDatabase());
+  const replica = stack.use(await openReplica(transport, createContext(database.url, overrides), config));
+  return { ...replica, database, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** A further sessions service on the database that the context names. */
+export async function openReplica(
+  transport: TransportName,
+  context: ServiceContext,
+  config: Partial<typeof CONFIG> = {},
+) {
+  const stack = new AsyncDisposableStack();
+  const auth = new FakeAuth();
+  const calls: NeighbourCalls = { forked: [], deleted: [], levels: [] };
+  const service = stack.adopt(
+    await openSessions(
+      context,
+      { ...CONFIG, ...config },
+      { agents: agentsFor(context, calls), files: filesFor(context, calls), auth },
+    ),
+    (opened) => opened.stop(),
+  );
+  const connection = stack.use(
+    await connect(SessionsServiceDefinition, service.endpoint, transport, context),
+  );
+  return {
+    context,
+    as: connection.as,
+    edge: connection.as('edge'),
+    deployments: connection.as('deployments'),
+    runner: connection.as('runner'),
+    files: connection.as('files'),
+    neighbourCalls: calls,
+    auth,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+export type SessionsSystem = Awaited<ReturnType<typeof openReplica>>;
+
+function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<AgentsServiceDefinition> {
+  return fakeService(
+    AgentsServiceDefinition,
+    {
+      async getAgentVersion({ agentId, version }) {
+        if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
+        return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
+      },
+      async getLevel({ agentId }, { caller }) {
+        calls.levels.push(agentId);
+        return { level: agentId === AGENT && caller?.userId === MANAGER.userId ? 'manage' : 'none' };
+      },
+      async resolveAgent({ agentId }) {
+        if (agentId === AGENT) return { agentId, version: 3 };
+        if (agentId === ASSISTANT && !calls.assistantIsDeleted) return { agentId, version: 0 };
+        if (agentId === ASSISTANT) throw refuse('ASSISTANT_NOT_FOUND', 'there is no such assistant');
+        if (agentId === DISABLED_AGENT) throw refuse('AGENT_NOT_RUNNABLE', 'the agent is disabled');
+        throw refuse('AGENT_NOT_FOUND', 'there is no such agent');
+      },
+    },
+    'sessions',
+    context,
+  );
+}
+
+/** The calls that sessions made to the agents and files services, and how the fakes answer them. */
+interface NeighbourCalls {
+  forked: ForkWorkspaceRequest[];
+  /** ses_… ids of the sessions whose workspaces were deleted. */
+  deleted: string[];
+  /** agt_… or ast_… ids for which GetLevel was called. */
+  levels: string[];
+  /** ses_…: deleting the workspace of this session fails. */
+  undeletableWorkspace?: string;
+  /** ResolveAgent refuses the assistant with ASSISTANT_NOT_FOUND. */
+  assistantIsDeleted?: boolean;
+  /** Runs before ForkWorkspace answers. */
+  beforeFork?: ((request: ForkWorkspaceRequest) => Promise<void>) | undefined;
+}
+
+function filesFor(context: ServiceContext, calls: NeighbourCalls): Client<FilesServiceDefinition> {
+  return fakeService(
+    FilesServiceDefinition,
+    {
+      async forkWorkspace(request) {
+        calls.forked.push(request);
+        await calls.beforeFork?.(request);
+        return { version: request.version ?? 0 };
+      },
+      async deleteWorkspace({ place }) {
+        if (place?.of?.value === calls.undeletableWorkspace)
+          throw refuse('DEPENDENCY_UNAVAILABLE', 'The workspace cannot be deleted.');
+        calls.deleted.push(place?.of?.value ?? '');
+        return {};
+      },
+    },
+    'sessions',
+    context,
+  );
+}
+
+export function content(text: string): string {
+  return JSON.stringify([{ type: 'text', text }]);
+}
+
+/** Creates a conversation of OWNER and returns its id. With `text`, its first turn is queued. */
+export async function createConversation(
+  system: SessionsSystem,
+  text?: string,
+  agentId = AGENT,
+): Promise<string> {
+  const request = {
+    agentId,
+    contentJson: text === undefined ? '' : content(text),
+    title: '',
+    metadata: {},
+    idempotencyKey: '',
+  };
+  const { session } = await system.edge.createConversation(request, { caller: OWNER });
+  return session?.sessionId ?? '';
+}
+
+export async function sendText(
+  system: SessionsSystem,
+  sessionId: string,
+  text: string,
+  busyPolicy = 'enqueue',
+) {
+  return system.edge.sendMessage(
+    { sessionId, contentJson: content(text), busyPolicy, idempotencyKey: '' },
+    { caller: OWNER },
+  );
+}
+
+export async function claimTurns(
+  system: SessionsSystem,
+  slots = 10,
+  runnerId = 'rnr_1',
+): Promise<ClaimedTurn[]> {
+  return (await system.runner.claimTurns({ runnerId, slots })).turns;
+}
+
+export async function claimTurn(system: SessionsSystem, runnerId = 'rnr_1'): Promise<ClaimedTurn> {
+  const [turn] = await claimTurns(system, 1, runnerId);
+  if (!turn) throw new Error('no turn is ready to be claimed');
+  return turn;
+}
+
+export function reportFor(turn: ClaimedTurn, reportSeq: number, more: Partial<TurnReport> = {}): TurnReport {
+  const { sessionId, turnId, fence } = turn;
+  return {
+    sessionId,
+    turnId,
+    fence,
+    events: [],
+    openMessageId: '',
+    usage: undefined,
+    outcome: undefined,
+    reportSeq,
+    traceparent: '',
+    ...more,
+  };
+}
+
+export const COMPLETED: TurnReport['outcome'] = {
+  kind: { $case: 'completed', value: { stopReason: 'end_turn' } },
+};
+
+export async function sendReports(system: SessionsSystem, ...reports: TurnReport[]) {
+  return (await system.runner.reportTurns({ runnerId: 'rnr_1', reports })).results;
+}
+
+/** Returns all events of the journal, read in pages of `limit` events. */
+export async function journalOf(system: SessionsSystem, sessionId: string, limit = 100): Promise<Event[]> {
+  const events: Event[] = [];
+  let cursor = '';
+  do {
+    const request = { sessionId, page: { limit, cursor }, afterSeq: 0, types: [] };
+    const page = await system.edge.listEvents(request, { caller: OWNER });
+    events.push(...page.events);
+    cursor = page.page?.nextCursor ?? '';
+  } while (cursor !== '');
+  return events;
+}
+
+export function typesOf(events: Event[]): string[] {
+  return events.map((event) => event.type);
+}
