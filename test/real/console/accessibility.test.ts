@@ -199,7 +199,7 @@ describe('accessibility of every console page', () => {
           // The page is the same for both statuses, so it is checked once.
           if (status === 500) found.push(...(await axeViolations(page)));
         }
-        await page.unrouteAll();
+        await page.unrouteAll({ behavior: 'wait' });
         await retryAll(page);
         forget(consoleMessages, '500', '403');
         return found;

@@ -151,7 +151,7 @@ describe('administration pages in team mode', () => {
     );
     await alice.goto('/administration?tab=audit&action=login.begin');
     await alice.getByRole('cell', { name: 'Bob', exact: true }).first().waitFor();
-    await alice.unroute('**/api/v1/admin/users');
+    await alice.unrouteAll({ behavior: 'wait' });
     await alice.goto('/administration?tab=audit&action=user.disable');
     await alice.getByRole('button', { name: /^Details of entry/ }).click();
     await alice.getByRole('button', { name: 'All actions on this resource' }).click();

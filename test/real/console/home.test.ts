@@ -123,7 +123,7 @@ describe('home page', () => {
     await page.goto('/agents');
     const again = page.getByRole('button', { name: 'Try again' });
     await again.waitFor();
-    await page.unroute('**/auth/session');
+    await page.unrouteAll({ behavior: 'wait' });
     await again.click();
     await page.getByRole('heading', { name: 'Agents' }).waitFor();
     await page.context().close();

@@ -125,13 +125,13 @@ describe('session control', () => {
         'the text is in the composer',
         async () => (await message(page).inputValue()) === 'To edit',
       );
-      await page.unroute(`**/api/v1/sessions/${session}`);
+      await page.unrouteAll({ behavior: 'wait' });
 
       await message(page).fill('To show');
       await page.route('**/events?*user.message*', (route) => route.fulfill({ status: 500 }));
       await page.getByRole('button', { name: 'Queue', exact: true }).click();
       await queueIn(page).getByText('The queued messages could not be loaded.').waitFor();
-      await page.unroute('**/events?*user.message*');
+      await page.unrouteAll({ behavior: 'wait' });
       await queueIn(page).getByRole('button', { name: 'Try again' }).click();
       await queueIn(page).getByText('To show', { exact: true }).waitFor();
       await fixture.api.post(`/sessions/${session}/interrupt`);

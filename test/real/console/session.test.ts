@@ -281,7 +281,7 @@ describe('session page', () => {
     expect(await message.inputValue()).toBe('Anybody there?');
 
     // The user edits the message during the retry.
-    await page.unroute(messages);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     const held = Promise.withResolvers<void>();
     await page.route(messages, async (route) => {
       await held.promise;
