@@ -126,7 +126,7 @@ export class TurnClaimer {
   async #request(slots: number, span: Span | undefined): Promise<ClaimTurnsResponse> {
     const { sessions, runnerId } = this.#options;
     try {
-      const response = await sessions.claimTurns({ runnerId, slots }, { trace: span?.trace });
+      const response = await sessions.claimTurns({ runnerId, slots, waitMs: 0 }, { trace: span?.trace });
       for (const { traceparent } of response.turns) {
         const queuedBy = parseTraceparent(traceparent);
         if (queuedBy?.sampled) span?.link(queuedBy);

@@ -49,9 +49,10 @@ export function runnerHandlers({
       // The report belongs to the trace of its turn; the RPC carries the reports of many turns.
       const options = { trace: parseTraceparent(sent.traceparent) };
       await changes.changeOptimistically(sent.sessionId, bytes, decide, options);
-      return { errorCode: '', errorMessage: '' };
+      return { errorCode: '', errorMessage: '', followed: true };
     } catch (error) {
-      if (error instanceof Refusal) return { errorCode: error.code, errorMessage: error.message };
+      if (error instanceof Refusal)
+        return { errorCode: error.code, errorMessage: error.message, followed: false };
       throw error;
     }
   }
@@ -81,6 +82,7 @@ export function runnerHandlers({
           messagesIncomplete: !messages?.complete,
           failures: turn.failures,
           openCalls: openCallsOf(turn, claim.approvals),
+          followed: true,
         };
       });
       return { turns, leaseMs };

@@ -155,6 +155,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       messagesIncomplete: turn.page !== undefined,
       failures: turn.failures ?? 0,
       openCalls: turn.openCalls ?? [],
+      followed: true,
     };
   }
 
@@ -241,7 +242,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     async reportTurns(request) {
       fake.reports.push(request);
       await fake.before.report?.(request);
-      const results = request.reports.map(append);
+      const results = request.reports.map((report) => ({ ...append(report), followed: true }));
       await fake.after.report?.(request);
       return { results };
     },

@@ -46,7 +46,7 @@ async function openService(): Promise<Implementation> {
     return advanceUntil(
       'the turn is ready again',
       () => clock.advance(300),
-      async () => (await system.runner.claimTurns({ runnerId: 'rnr_1', slots: 1 })).turns[0],
+      async () => (await system.runner.claimTurns({ runnerId: 'rnr_1', slots: 1, waitMs: 0 })).turns[0],
     );
   };
   return {
@@ -85,7 +85,7 @@ async function openFake(): Promise<Implementation> {
     const decisions = Object.fromEntries(approved.map((toolUseId) => [toolUseId, { decision: 'allow' }]));
     fakeSessions.revokeLease(turnId);
     fakeSessions.requeue(turnId, decisions);
-    const [turn] = (await runner.claimTurns({ runnerId: 'rnr_1', slots: 1 })).turns;
+    const [turn] = (await runner.claimTurns({ runnerId: 'rnr_1', slots: 1, waitMs: 0 })).turns;
     if (!turn) throw new Error(`the turn with open calls ${JSON.stringify(openCalls)} is not ready`);
     return turn;
   }
@@ -130,7 +130,7 @@ describe.each([
     const sessions = await open();
     opened.push(sessions);
     await sessions.queue(...(texts.length === 0 ? ['hello'] : texts));
-    const { turns } = await sessions.runner.claimTurns({ runnerId: 'rnr_1', slots: 5 });
+    const { turns } = await sessions.runner.claimTurns({ runnerId: 'rnr_1', slots: 5, waitMs: 0 });
     const [turn, ...others] = turns;
     if (!turn) throw new Error('no turn was claimed');
     expect(others).toEqual([]);
@@ -146,7 +146,7 @@ describe.each([
   it('claims a turn once', async () => {
     const { sessions, turn } = await start();
     expect(turn).toMatchObject({ attempt: 1, failures: 0, openCalls: [] });
-    expect((await sessions.runner.claimTurns({ runnerId: 'rnr_2', slots: 5 })).turns).toEqual([]);
+    expect((await sessions.runner.claimTurns({ runnerId: 'rnr_2', slots: 5, waitMs: 0 })).turns).toEqual([]);
   });
 
   it('claims at most as many turns as there are slots', async () => {
@@ -154,7 +154,7 @@ describe.each([
     opened.push(sessions);
     for (const text of ['one', 'two', 'three']) await sessions.queue(text);
     const claim = async (slots: number) =>
-      (await sessions.runner.claimTurns({ runnerId: 'rnr_1', slots })).turns.length;
+      (await sessions.runner.claimTurns({ runnerId: 'rnr_1', slots, waitMs: 0 })).turns.length;
     expect([await claim(2), await claim(2)]).toEqual([2, 1]);
   });
 

@@ -180,7 +180,7 @@ export async function claimTurns(
   slots = 10,
   runnerId = 'rnr_1',
 ): Promise<ClaimedTurn[]> {
-  return (await system.runner.claimTurns({ runnerId, slots })).turns;
+  return (await system.runner.claimTurns({ runnerId, slots, waitMs: 0 })).turns;
 }
 
 export async function claimTurn(system: SessionsSystem, runnerId = 'rnr_1'): Promise<ClaimedTurn> {

@@ -450,6 +450,8 @@ export interface ClaimTurnsRequest {
   runnerId: string;
   /** Maximum number of turns to claim, 1–1000. */
   slots: number;
+  /** Time to wait for a turn while none can be claimed, in milliseconds, 0–20000. 0 for one attempt. */
+  waitMs: number;
 }
 
 export interface ClaimTurnsResponse {
@@ -487,6 +489,8 @@ export interface ClaimedTurn {
   failures: number;
   /** Tool calls of earlier attempts that have no result, with all decisions about them. */
   openCalls: OpenCall[];
+  /** The session has a follower. */
+  followed: boolean;
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
@@ -636,6 +640,8 @@ export interface ReportResult {
    */
   errorCode: string;
   errorMessage: string;
+  /** The session has a follower. False when the report was refused. */
+  followed: boolean;
 }
 
 export interface LocateWorkspaceRequest {
@@ -4562,7 +4568,7 @@ export const DeploymentSession: MessageFns<DeploymentSession> = {
 };
 
 function createBaseClaimTurnsRequest(): ClaimTurnsRequest {
-  return { runnerId: "", slots: 0 };
+  return { runnerId: "", slots: 0, waitMs: 0 };
 }
 
 export const ClaimTurnsRequest: MessageFns<ClaimTurnsRequest> = {
@@ -4572,6 +4578,9 @@ export const ClaimTurnsRequest: MessageFns<ClaimTurnsRequest> = {
     }
     if (message.slots !== 0) {
       writer.uint32(16).int32(message.slots);
+    }
+    if (message.waitMs !== 0) {
+      writer.uint32(24).int32(message.waitMs);
     }
     return writer;
   },
@@ -4603,6 +4612,14 @@ export const ClaimTurnsRequest: MessageFns<ClaimTurnsRequest> = {
             }
 
             message.slots = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.waitMs = reader.int32();
             continue;
           }
         }
@@ -4690,6 +4707,7 @@ function createBaseClaimedTurn(): ClaimedTurn {
     messagesIncomplete: false,
     failures: 0,
     openCalls: [],
+    followed: false,
   };
 }
 
@@ -4733,6 +4751,9 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     for (const v of message.openCalls) {
       OpenCall.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.followed !== false) {
+      writer.uint32(112).bool(message.followed);
     }
     return writer;
   },
@@ -4852,6 +4873,14 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.openCalls.push(OpenCall.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.followed = reader.bool();
             continue;
           }
         }
@@ -5946,7 +5975,7 @@ export const ReportTurnsResponse: MessageFns<ReportTurnsResponse> = {
 };
 
 function createBaseReportResult(): ReportResult {
-  return { errorCode: "", errorMessage: "" };
+  return { errorCode: "", errorMessage: "", followed: false };
 }
 
 export const ReportResult: MessageFns<ReportResult> = {
@@ -5956,6 +5985,9 @@ export const ReportResult: MessageFns<ReportResult> = {
     }
     if (message.errorMessage !== "") {
       writer.uint32(18).string(message.errorMessage);
+    }
+    if (message.followed !== false) {
+      writer.uint32(24).bool(message.followed);
     }
     return writer;
   },
@@ -5987,6 +6019,14 @@ export const ReportResult: MessageFns<ReportResult> = {
             }
 
             message.errorMessage = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.followed = reader.bool();
             continue;
           }
         }
