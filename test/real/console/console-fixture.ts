@@ -72,6 +72,12 @@ export async function startConsole(
     });
     page.on('pageerror', (error) => consoleMessages.push(error.message));
     await page.goto(path);
+    // A route handler that answers while the context closes fails, which would end the whole run.
+    const close = context.close.bind(context);
+    context.close = async (closing) => {
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await close(closing);
+    };
     return { page, context, consoleMessages };
   }
 
