@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: 4,
     // Loading the packages again for each file takes a third of the CPU time. Tests do not mock modules.
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     retry: 0,

@@ -74,14 +74,10 @@ describe(`files in a failing object store, ${shape}`, () => {
     const sent = await api.post(`/sessions/${session}/messages`, { content: '$ echo hello > result.txt' });
     expect(sent.status).toBe(202);
     const turn = String(sent.body.data.turn_id);
-    await until(
-      'the turn has ended',
-      async () => {
-        const { body } = await api.get(`/sessions/${session}/turns/${turn}`);
-        return ['completed', 'failed'].includes(String(body.data.status));
-      },
-      30_000,
-    );
+    await until('the turn has ended', async () => {
+      const { body } = await api.get(`/sessions/${session}/turns/${turn}`);
+      return ['completed', 'failed'].includes(String(body.data.status));
+    });
     const { body } = await api.get(`/sessions/${session}/messages?limit=100`);
     expect(JSON.stringify(body.data)).toContain('The file storage is full.');
   });

@@ -24,18 +24,14 @@ describe('a runner that is suspended during a turn', () => {
         rowsOn(database.url, 'select * from sessions.journal order by session_id, last_seq');
       await system.createSession(COUNT_ASK, 'first');
       const paused = system.startRunner({ point, signal: 'SIGSTOP' });
-      await until('the runner is suspended', async () => (await stateOf(paused.child.pid)) === 'T', 20_000);
+      await until('the runner is suspended', async () => (await stateOf(paused.child.pid)) === 'T');
       const before = system.counter.calls.length;
 
       const other = system.startRunner({});
-      await until(
-        'another runner has ended the turn',
-        async () => {
-          await system.decideAll(() => 'retry');
-          return (await system.unfinished()) === 0;
-        },
-        30_000,
-      );
+      await until('another runner has ended the turn', async () => {
+        await system.decideAll(() => 'retry');
+        return (await system.unfinished()) === 0;
+      });
       other.child.kill('SIGKILL');
       await other.exited;
       const journalAtEnd = await journal();
@@ -43,7 +39,7 @@ describe('a runner that is suspended during a turn', () => {
       paused.child.kill('SIGCONT');
       // The resumed runner works again when it executes another turn.
       await system.createSession(COUNT_ASK, 'second');
-      await until('the resumed runner works again', async () => (await system.unfinished()) === 0, 20_000);
+      await until('the resumed runner works again', async () => (await system.unfinished()) === 0);
       expect((await journal()).slice(0, journalAtEnd.length)).toEqual(journalAtEnd);
       const calls = system.counter.calls.filter(({ key }) => key === 'first');
       expect(calls).toHaveLength(before + 1);

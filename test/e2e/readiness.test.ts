@@ -181,7 +181,7 @@ describe('readiness of target all', () => {
     expect((await fetch(`${team.url}/api/v1/agents`, { headers: { authorization } })).status).toBe(200);
     team.provider.isUnavailable = false;
     await stateBecomes(team, 'ready');
-  }, 30_000);
+  });
 });
 
 describe('a start with a wrong or missing sealing key', () => {

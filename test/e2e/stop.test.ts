@@ -49,7 +49,7 @@ describe('SIGTERM and SIGINT', () => {
   it.each(['start', 'dev'])('stop the program through npm run %s', async (script) => {
     const installation = await createUsedInstallation();
     const npm = installation.runScript(script);
-    await until('the program is ready', () => installation.isReady(), 30_000);
+    await until('the program is ready', () => installation.isReady());
     const postgres = await installation.postgresPid();
     npm.kill('SIGTERM');
     expect(await npm.exited).toBe(0);

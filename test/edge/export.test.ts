@@ -76,7 +76,7 @@ describe('GET /sessions/{session_id}/export', () => {
     const connection = openRaw(system.url);
     connection.socket.pause();
     connection.send(`GET ${new URL(urlOf(session)).pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await until('the export has ended', async () => (await exportsEnded()) > before, 30_000);
+    await until('the export has ended', async () => (await exportsEnded()) > before);
     connection.socket.resume();
     const text = await connection.rest();
     expect(text).toContain('application/x-ndjson');

@@ -158,7 +158,7 @@ describe('one process per target', () => {
     } finally {
       await senders.stop();
     }
-    await until('all turns have ended', () => isDrained(fleet.databaseUrl), 30_000);
+    await until('all turns have ended', () => isDrained(fleet.databaseUrl));
     const verdict = await judge(fleet.databaseUrl, senders.acknowledged, (input) => input);
     expect(verdict).toMatchObject({ lost: 0, broken: [] });
   });

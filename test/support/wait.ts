@@ -1,3 +1,5 @@
+/** The time limit of a wait. A machine that does other work at the same time needs several times longer than usual. */
+const LIMIT_MS = 40_000;
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 40;
 
@@ -8,7 +10,7 @@ const MAX_PAUSE_MS = 40;
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 20_000,
+  limitMs = LIMIT_MS,
 ): Promise<T> {
   const start = Date.now();
   for (;;) {
@@ -29,7 +31,7 @@ export async function advanceUntil<T>(
   what: string,
   pass: () => void,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 20_000,
+  limitMs = LIMIT_MS,
 ): Promise<T> {
   const end = Date.now() + limitMs;
   for (;;) {

@@ -203,7 +203,7 @@ describe('GET …/files/content, from the service over gRPC', () => {
     connection.socket.pause();
     connection.send(`GET ${new URL(urlOf('x')).pathname}?path=just.bin HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await until('the service sends the content', () => fixture.files.reading() === 1);
-    await until('the call to the service has ended', () => fixture.files.reading() === 0, 10_000);
+    await until('the call to the service has ended', () => fixture.files.reading() === 0);
     connection.socket.resume();
     expect((await connection.rest()).length).toBeLessThan(MAX_DOWNLOAD_BYTES);
   });

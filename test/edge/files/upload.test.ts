@@ -282,7 +282,7 @@ describe('POST …/files with the files service over gRPC', () => {
     );
     expect(entries.map(({ path }) => path)).toEqual(names.map((name) => `many/${name}`));
     expect(entries.every(({ size, path }) => size === path.length - 5)).toBe(true);
-  }, 30_000);
+  });
 
   it('returns the error for an unknown workspace before it reads the body', async () => {
     const nowhere = `${fixture.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files?path=a`;
@@ -400,7 +400,7 @@ describe('POST …/files with the files service over gRPC', () => {
     connection.socket.destroy();
     gate.resolve();
     await until('the call to the service has ended', () => fixture.files.writing() === 0);
-  }, 20_000);
+  });
 
   it('returns INTERNAL when the service stored another number of bytes', async () => {
     fixture.files.faults.missingBytes = 1;

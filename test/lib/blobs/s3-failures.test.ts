@@ -162,7 +162,7 @@ describe('openS3 with a store that does not complete a response', () => {
       store.failure = () => undefined;
       await until('the remains are removed', () => store.contents.length === 0);
     },
-    20_000,
+    60_000,
   );
 
   it('ends the requests of a caller that has left at once', async () => {

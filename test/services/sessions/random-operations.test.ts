@@ -163,24 +163,20 @@ describe('random concurrent operations on sessions', () => {
 
     // Without further random operations every turn ends.
     for (const sessionId of sessions) await here.edge.releaseQueue({ sessionId }, { caller });
-    await until(
-      'every session is idle',
-      async () => {
-        clock.advance(1_000);
-        await claim();
-        for (const sessionId of sessions) if (runningTurns.has(sessionId)) await work(sessionId, ending);
-        const filters = {
-          agentId: '',
-          deploymentId: '',
-          states: [],
-          q: '',
-          page: { limit: 100, cursor: '' },
-        };
-        const { sessions: all } = await here.edge.listSessions({ ...filters, status: '' }, { caller });
-        return all.every(({ status, needsAction }) => status === 'idle' && !needsAction);
-      },
-      30_000,
-    );
+    await until('every session is idle', async () => {
+      clock.advance(1_000);
+      await claim();
+      for (const sessionId of sessions) if (runningTurns.has(sessionId)) await work(sessionId, ending);
+      const filters = {
+        agentId: '',
+        deploymentId: '',
+        states: [],
+        q: '',
+        page: { limit: 100, cursor: '' },
+      };
+      const { sessions: all } = await here.edge.listSessions({ ...filters, status: '' }, { caller });
+      return all.every(({ status, needsAction }) => status === 'idle' && !needsAction);
+    });
     expect(await brokenInvariants(here.database.url)).toEqual([]);
   });
 });
