@@ -18,6 +18,7 @@ export interface Bus {
 
 export type Channel =
   | 'sessions.appended'
+  | 'sessions.followed'
   | 'turns.ready'
   | 'turns.interrupted'
   | 'sandboxes.ended'

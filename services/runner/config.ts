@@ -15,7 +15,22 @@ const turns = {
   reportIntervalMs: setting.integer(
     'SERVICE_RUNNER_REPORT_INTERVAL_MS',
     { min: 25, max: 50, unit: 'milliseconds' },
-    { fallback: 30, about: 'Interval at which a runner appends the new events of its turns to the journal.' },
+    {
+      fallback: 30,
+      about:
+        'Interval at which a runner appends the new events of a turn to the journal while a client follows the ' +
+        'session. Lower it only if clients must show text sooner; each report is a write.',
+    },
+  ),
+  unfollowedReportIntervalMs: setting.integer(
+    'SERVICE_RUNNER_UNFOLLOWED_REPORT_INTERVAL_MS',
+    { min: 50, max: 10_000, unit: 'milliseconds' },
+    {
+      fallback: 500,
+      about:
+        'Interval at which a runner appends streamed text and tool output to the journal while no client follows the ' +
+        'session. Messages, tool calls, approvals and ends of turns are appended at once. Raise it to write less.',
+    },
   ),
   stepTimeoutSeconds: setting.integer(
     'SERVICE_RUNNER_STEP_TIMEOUT_SECONDS',

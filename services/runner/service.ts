@@ -54,12 +54,13 @@ export async function openRunner(
   { providers = NO_PROVIDERS, tools: extraTools = [] }: RunnerParts = {},
 ): Promise<Runner> {
   const { clock, ids, log, bus, tracer } = context;
-  const { slots, reportIntervalMs: intervalMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
+  const { slots, reportIntervalMs: followedMs, stepTimeoutSeconds, toolTimeoutSeconds } = config;
+  const intervals = { followedMs, unfollowedMs: config.unfollowedReportIntervalMs };
   const runnerId = ids('rnr');
-  const turns = new LeasedTurns({ slots, intervalMs, onFree: () => claimer.slotFreed() });
+  const turns = new LeasedTurns({ slots, intervals, onFree: () => claimer.slotFreed() });
   const shared = { sessions, clock, log, runnerId, turns, tracer };
   const leaseRenewer = new LeaseRenewer(shared);
-  const reporter = new Reporter({ ...shared, intervalMs });
+  const reporter = new Reporter({ ...shared, intervalMs: followedMs });
   const sandboxes = new SandboxPool({ ...shared, agents, ids, providers, maxSandboxes: config.maxSandboxes });
   warnOfSimulation(providers, log);
   const backends: Backend[] = [
@@ -110,6 +111,10 @@ export async function openRunner(
     const turn = turns.find(turnId);
     if (turn) turns.lose(turn);
   });
+  const unsubscribeFollowed = bus.subscribe('sessions.followed', (sessionId) => {
+    const turn = turns.findBySession(sessionId);
+    if (turn) reporter.noteFollower(turn);
+  });
   const unsubscribeEnded = bus.subscribe('sandboxes.ended', (sandboxId) =>
     sandboxes.reportIfKnown(sandboxId),
   );
@@ -145,6 +150,7 @@ export async function openRunner(
     async stop() {
       unsubscribeReady();
       unsubscribeInterrupted();
+      unsubscribeFollowed();
       unsubscribeEnded();
       void claimer.stop();
       for (const turn of turns) turns.lose(turn);

@@ -1,5 +1,6 @@
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { FollowedSessions } from './followed-sessions.ts';
 import type { EventStore } from './store/events.ts';
 import type { JournalEvent } from './store/journal.ts';
 import type { Tail, Tails } from './store/tails.ts';
@@ -41,6 +42,7 @@ export type Followers = ReturnType<typeof createFollowers>;
  */
 export function createFollowers({ tails, heads, bus, clock, warn }: FollowersContext) {
   const followers = new Map<string, Set<JournalFollower>>();
+  const followedSessions = new FollowedSessions({ bus, clock, here: followers });
   const readAhead = new ReadAhead();
   /** Reads under way, by session and start seq. */
   const reads = new Map<string, Map<number, Promise<Tail>>>();
@@ -98,14 +100,23 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
       signal: AbortSignal,
     ): AsyncIterableIterator<FollowChunk> {
       const follower = new JournalFollower(registry, sessionId, afterSeq, types, signal);
-      followers.set(sessionId, (followers.get(sessionId) ?? new Set()).add(follower));
+      const others = followers.get(sessionId);
+      if (others) others.add(follower);
+      else {
+        followers.set(sessionId, new Set([follower]));
+        followedSessions.announce(sessionId);
+      }
       return follower;
     },
+
+    /** Whether the session has a follower, in this process or in another one. */
+    isFollowed: (sessionId: string): boolean => followedSessions.has(sessionId),
 
     close(): void {
       closed = true;
       cancelProbe();
       unsubscribe();
+      followedSessions.close();
       for (const all of followers.values()) for (const follower of all) follower.wake();
     },
   };

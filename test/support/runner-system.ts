@@ -120,6 +120,7 @@ export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<Run
       {
         slots: 8,
         reportIntervalMs: 30,
+        unfollowedReportIntervalMs: 500,
         stepTimeoutSeconds: 600,
         toolTimeoutSeconds: 600,
         maxSandboxes: 1,

@@ -52,12 +52,13 @@ export async function runToolCalls(
   { toolbox, environmentId }: ToolCallRuntime,
   options: ToolCallOptions,
 ): Promise<Ask[]> {
+  const now = () => options.clock.now().getTime();
   const asks: Ask[] = [];
   const runs: ToolRun[] = [];
   const order = new ToolCallOrder();
   for (const call of openCalls(step)) {
     const decision = decideToolCall(call, earlierAttempts(turn, call), toolbox);
-    if (decision.kind === 'answer') recordResult(turn, step, call, decision.result, 0);
+    if (decision.kind === 'answer') recordResult(turn, step, call, decision.result, 0, now());
     else if (decision.kind === 'ask') {
       asks.push(decision.ask);
       order.defer(decision.tool);
@@ -152,8 +153,10 @@ async function runToolCall(
   if (turn.stopCause === 'lost') return;
   const result = resultOf(end, run, turn, wasStopped);
   if (!result) return;
-  const durationMs = Math.max(0, clock.now().getTime() - startedAt);
-  recordResult(turn, step, call, editedInput === undefined ? result : { ...result, editedInput }, durationMs);
+  const endedAt = clock.now().getTime();
+  const durationMs = Math.max(0, endedAt - startedAt);
+  const recorded = editedInput === undefined ? result : { ...result, editedInput };
+  recordResult(turn, step, call, recorded, durationMs, endedAt);
   reporter.reportNow(turn);
 }
 
@@ -190,17 +193,21 @@ function recordResult(
   { toolUseId }: ToolCall,
   result: ToolCallResult,
   durationMs: number,
+  now: number,
 ): void {
   const { output, isError, editedInput, workspaceVersion, exitCode, stderrRanges } = result;
-  turn.outbox.addResult({
-    tool_use_id: toolUseId,
-    output,
-    is_error: isError,
-    duration_ms: durationMs,
-    edited_input: editedInput,
-    workspace_version: workspaceVersion,
-    exit_code: exitCode,
-    stderr_ranges: stderrRanges?.length ? [...stderrRanges] : undefined,
-  });
+  turn.outbox.addResult(
+    {
+      tool_use_id: toolUseId,
+      output,
+      is_error: isError,
+      duration_ms: durationMs,
+      edited_input: editedInput,
+      workspace_version: workspaceVersion,
+      exit_code: exitCode,
+      stderr_ranges: stderrRanges?.length ? [...stderrRanges] : undefined,
+    },
+    now,
+  );
   step.results.set(toolUseId, result);
 }

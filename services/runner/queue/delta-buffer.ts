@@ -1,9 +1,10 @@
 /** Maximum length of one delta, in UTF-16 units. Text that arrives faster is reported with a lag. */
 const DELTA_CHARS = 256 * 1024;
 
-/** Collects streamed text and cuts it into deltas, one per interval. A delta never splits a surrogate pair. */
+/** Collects streamed text and cuts it into deltas. A delta never splits a surrogate pair. */
 export class DeltaBuffer {
   #text = '';
+  /** When the first text was added, and after that, when the last delta was cut. */
   #since = 0;
   #deltas = 0;
 
@@ -12,13 +13,13 @@ export class DeltaBuffer {
     this.#text += text;
   }
 
-  /** Whether there is text and one interval has passed since the first piece. */
-  due(now: number, intervalMs: number): boolean {
-    return this.#text !== '' && now - this.#since >= intervalMs;
+  /** Whether there is text, and `firstMs` have passed since the first text or `nextMs` since the last delta. */
+  due(now: number, firstMs: number, nextMs: number): boolean {
+    return this.#text !== '' && now - this.#since >= (this.#deltas === 0 ? firstMs : nextMs);
   }
 
   /** Removes and returns the next delta; undefined when there is none. */
-  cut(): string | undefined {
+  cut(now: number): string | undefined {
     let end = Math.min(this.#text.length, DELTA_CHARS);
     const last = this.#text.charCodeAt(end - 1);
     // A high surrogate waits for its low surrogate.
@@ -26,6 +27,7 @@ export class DeltaBuffer {
     if (end === 0) return undefined;
     const delta = this.#text.slice(0, end);
     this.#text = this.#text.slice(end);
+    this.#since = now;
     this.#deltas++;
     return delta;
   }

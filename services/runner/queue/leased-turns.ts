@@ -1,6 +1,7 @@
 import type { Span } from '../../../lib/telemetry/tracer.ts';
 import type { ClaimedTurn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { Outbox } from './outbox.ts';
+import type { ReportIntervals } from './report-pace.ts';
 
 /** Why a turn stops early: lost lease, time budget, step timeout or shutdown of this runner. */
 type StopCause = 'lost' | 'budget' | 'timeout' | 'stopping';
@@ -46,7 +47,7 @@ export class LeasedTurn {
 
 interface LeasedTurnsOptions {
   slots: number;
-  intervalMs: number;
+  intervals: ReportIntervals;
   /** Called when a slot becomes free. */
   onFree(): void;
 }
@@ -54,6 +55,8 @@ interface LeasedTurnsOptions {
 /** All turns of one runner. */
 export class LeasedTurns {
   readonly #turns = new Map<string, LeasedTurn>();
+  /** At most one turn of a session runs at a time. */
+  readonly #bySession = new Map<string, LeasedTurn>();
   readonly #options: LeasedTurnsOptions;
   #emptyListeners: (() => void)[] = [];
 
@@ -77,6 +80,10 @@ export class LeasedTurns {
     return this.#turns.get(turnId);
   }
 
+  findBySession(sessionId: string): LeasedTurn | undefined {
+    return this.#bySession.get(sessionId);
+  }
+
   [Symbol.iterator](): IterableIterator<LeasedTurn> {
     return this.#turns.values();
   }
@@ -85,16 +92,19 @@ export class LeasedTurns {
   add(claimed: ClaimedTurn, span: Span, leaseUntil: number, now: number): LeasedTurn {
     const older = this.#turns.get(claimed.turnId);
     if (older) this.lose(older);
-    const outbox = new Outbox(claimed, span.trace, this.#options.intervalMs, now);
+    const outbox = new Outbox(claimed, span.trace, this.#options.intervals, now);
     const turn = new LeasedTurn(claimed, span, outbox, leaseUntil);
     this.#turns.set(claimed.turnId, turn);
+    this.#bySession.set(claimed.sessionId, turn);
     return turn;
   }
 
   /** Removes a turn whose outcome is journaled. */
   release(turn: LeasedTurn): void {
     if (!this.has(turn)) return;
-    this.#turns.delete(turn.claimed.turnId);
+    const { turnId, sessionId } = turn.claimed;
+    this.#turns.delete(turnId);
+    if (this.#bySession.get(sessionId) === turn) this.#bySession.delete(sessionId);
     turn.span.end(turn.errorCode);
     this.#options.onFree();
     if (this.#turns.size === 0) for (const resolve of this.#emptyListeners.splice(0)) resolve();

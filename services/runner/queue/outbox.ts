@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DeltaBuffer } from './delta-buffer.ts';
+import { type ReportIntervals, ReportPace } from './report-pace.ts';
 
 /** Size estimate of a report without its events: ids, usage, outcome. */
 const REPORT_BYTES = 512;
@@ -36,15 +37,16 @@ interface QueuedEvent {
  * The events, usage and outcome of a turn that are not reported to sessions yet.
  *
  * `agent.message` holds a whole message, and followers may rely on it alone. Deltas are a preview: concatenated they
- * are a prefix of its text. A message that is complete within the first report interval has no deltas, and the rest of
- * a longer message comes with the message itself. Deltas never split a surrogate pair.
+ * are a prefix of its text. A message that is complete within one report interval has no deltas, and the rest of a
+ * longer message comes with the message itself. Deltas never split a surrogate pair.
  */
 export class Outbox {
   readonly #lease: { sessionId: string; turnId: string; fence: number };
   /** Empty when the turn is not traced. */
   readonly #traceparent: string;
-  readonly #intervalMs: number;
+  readonly #pace: ReportPace;
   readonly #startedAt: number;
+  #lastReportAt: number;
   #events: QueuedEvent[] = [];
   #usage: Usage = { inputTokens: 0, outputTokens: 0, steps: 0, toolCalls: 0, activeMs: 0 };
   #activeSince: number;
@@ -67,11 +69,12 @@ export class Outbox {
   /** Progress of running tools, by tool use id. */
   readonly #progress = new Map<string, { buffer: DeltaBuffer; left: number }>();
 
-  constructor(claimed: ClaimedTurn, trace: Trace, intervalMs: number, now: number) {
+  constructor(claimed: ClaimedTurn, trace: Trace, intervals: ReportIntervals, now: number) {
     this.#traceparent = trace.sampled ? traceparent(trace) : '';
     this.#lease = { sessionId: claimed.sessionId, turnId: claimed.turnId, fence: claimed.fence };
-    this.#intervalMs = intervalMs;
+    this.#pace = new ReportPace(intervals, claimed.followed);
     this.#startedAt = now;
+    this.#lastReportAt = now;
     this.#activeSince = now;
   }
 
@@ -139,8 +142,8 @@ export class Outbox {
   }
 
   /**
-   * Adds progress text of a running tool; text over MAX_PROGRESS is dropped. Returns true for the first text of a call:
-   * it goes out with the next report, while later texts are collected for an interval.
+   * Adds progress text of a running tool; text over MAX_PROGRESS is dropped. Returns true for the first text of a call
+   * in a followed session: it goes out with the next report, while other texts are collected for an interval.
    */
   addProgress(toolUseId: string, text: string, now: number): boolean {
     const known = this.#progress.get(toolUseId);
@@ -148,12 +151,12 @@ export class Outbox {
     this.#progress.set(toolUseId, progress);
     progress.buffer.add(text.slice(0, progress.left), now);
     progress.left -= Math.min(text.length, progress.left);
-    return known === undefined;
+    return known === undefined && this.#pace.isFollowed(now);
   }
 
   /** Adds the result of a call behind the remaining progress of its tool. */
-  addResult(data: EventData<'agent.tool_result'>): void {
-    this.#showProgress(data.tool_use_id);
+  addResult(data: EventData<'agent.tool_result'>, now: number): void {
+    this.#showProgress(data.tool_use_id, now);
     this.#progress.delete(data.tool_use_id);
     this.add('agent.tool_result', data);
   }
@@ -186,12 +189,30 @@ export class Outbox {
     while (this.#waiting[0] && this.#waiting[0].upTo <= this.#journaled) this.#waiting.shift()?.resolve(true);
   }
 
-  /** Whether a running turn has something to report in this interval. */
+  /** The session has a follower, according to a hint. Returns whether a report is due because of it. */
+  noteFollower(now: number): boolean {
+    return this.#pace.hint(now) && this.due(now);
+  }
+
+  /** The answer to a report says whether the session has a follower. It applies from the next tick. */
+  noteAnswer(isFollowed: boolean): void {
+    this.#pace.answer(isFollowed);
+  }
+
+  /** Whether a running turn has something to report now. */
   due(now: number): boolean {
-    if (this.#closed || now - this.#startedAt < this.#intervalMs) return false;
-    if (this.#events.length > 0 || this.#text.due(now, this.#intervalMs)) return true;
-    for (const { buffer } of this.#progress.values()) if (buffer.due(now, this.#intervalMs)) return true;
+    const age = now - this.#startedAt;
+    if (this.#closed || age < this.#pace.minimumMs) return false;
+    if (this.#events.some(({ event }) => !CAN_WAIT.has(event.type))) return true;
+    if (age < this.#pace.firstMs(now)) return false;
+    if (this.#events.length > 0 && now - this.#lastReportAt >= this.#pace.nextMs(now)) return true;
+    if (this.#isDue(this.#text, now)) return true;
+    for (const { buffer } of this.#progress.values()) if (this.#isDue(buffer, now)) return true;
     return false;
+  }
+
+  #isDue(buffer: DeltaBuffer, now: number): boolean {
+    return buffer.due(now, this.#pace.firstMs(now), this.#pace.nextMs(now));
   }
 
   /** Whether a report can be taken without waiting for the interval. */
@@ -205,9 +226,10 @@ export class Outbox {
    */
   nextReport(now: number, maxBytes: number, first: boolean): SizedReport | undefined {
     if (this.#closed) return undefined;
-    if (this.#text.due(now, this.#intervalMs)) this.#cutDelta();
+    if (this.#isDue(this.#text, now)) this.#cutDelta(now);
+    const isFollowed = this.#pace.isFollowed(now);
     for (const [id, { buffer }] of this.#progress)
-      if (buffer.deltas === 0 || buffer.due(now, this.#intervalMs)) this.#showProgress(id);
+      if ((isFollowed && buffer.deltas === 0) || this.#isDue(buffer, now)) this.#showProgress(id, now);
     const events: NewEvent[] = [];
     let bytes = REPORT_BYTES;
     for (const { event, bytes: size, groupBytes, open } of this.#events) {
@@ -221,6 +243,7 @@ export class Outbox {
     if (events.length === 0 && (!outcome || (bytes > maxBytes && !first))) return undefined;
     if (outcome) this.#outcome = undefined;
     this.#reports++;
+    this.#lastReportAt = now;
     const { sessionId, turnId, fence } = this.#lease;
     const report: TurnReport = {
       sessionId,
@@ -237,16 +260,16 @@ export class Outbox {
     return { report, bytes };
   }
 
-  #cutDelta(): void {
+  #cutDelta(now: number): void {
     const index = this.#text.deltas;
-    const delta = this.#text.cut();
+    const delta = this.#text.cut(now);
     if (delta === undefined) return;
     this.add('agent.message_delta', { message_id: this.#messageId, index, delta }, this.#messageId);
     this.#hasBegunMessage = true;
   }
 
-  #showProgress(toolUseId: string): void {
-    const delta = this.#progress.get(toolUseId)?.buffer.cut();
+  #showProgress(toolUseId: string, now: number): void {
+    const delta = this.#progress.get(toolUseId)?.buffer.cut(now);
     if (delta !== undefined) this.add('agent.tool_progress', { tool_use_id: toolUseId, output_delta: delta });
   }
 
@@ -259,3 +282,5 @@ export class Outbox {
 }
 
 const PREVIEWS = new Set(['agent.message_delta', 'agent.tool_progress']);
+/** Events that wait for the interval. Other events are reported with the next tick at the latest. */
+const CAN_WAIT = new Set([...PREVIEWS, 'model.request_started', 'agent.thinking']);

@@ -32,7 +32,8 @@ interface SentReport {
 }
 
 /**
- * Reports the events of all turns to sessions in batches: every interval, and immediately when a turn requests it.
+ * Reports the events of all turns to sessions in batches: when they are due, which is checked every interval, and
+ * immediately when a turn requests it.
  *
  * A turn has at most one report in flight, which keeps its reports in order. Batches are independent: the next batch
  * waits for the answer to the previous one for at most one interval, so that turns which become ready together share a
@@ -56,7 +57,7 @@ export class Reporter {
     this.#options = options;
   }
 
-  /** Reports every interval until there are no turns. */
+  /** Reports what is due, every interval until there are no turns. */
   start(): void {
     if (!this.#cancelTick) this.#scheduleTick();
   }
@@ -81,6 +82,11 @@ export class Reporter {
     if (!(await turn.outbox.whenJournaled())) return false;
     this.#loseIfExpired(turn);
     return this.#options.turns.has(turn);
+  }
+
+  /** The session of the turn has a follower, according to a hint. It gets what the turn has collected immediately. */
+  noteFollower(turn: LeasedTurn): void {
+    if (turn.outbox.noteFollower(this.#options.clock.now().getTime())) this.reportNow(turn);
   }
 
   /** Stops sending. Calls in flight are left to their deadline. */
@@ -198,6 +204,7 @@ export class Reporter {
     if (code === '') {
       sent.turn.outbox.acknowledge(sent.report.events.length);
       if (sent.report.outcome) this.#options.turns.release(sent.turn);
+      else sent.turn.outbox.noteAnswer(result?.followed === true);
       return true;
     }
     if (isErrorCode(code) && ERRORS[code].retryable) return false;

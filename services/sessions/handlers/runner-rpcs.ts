@@ -35,6 +35,7 @@ export function runnerHandlers({
   turnQueue,
   leases,
   events,
+  followers,
   limits,
   leaseMs,
 }: SessionsHandlerContext): Methods {
@@ -49,7 +50,7 @@ export function runnerHandlers({
       // The report belongs to the trace of its turn; the RPC carries the reports of many turns.
       const options = { trace: parseTraceparent(sent.traceparent) };
       await changes.changeOptimistically(sent.sessionId, bytes, decide, options);
-      return { errorCode: '', errorMessage: '', followed: true };
+      return { errorCode: '', errorMessage: '', followed: followers.isFollowed(sent.sessionId) };
     } catch (error) {
       if (error instanceof Refusal)
         return { errorCode: error.code, errorMessage: error.message, followed: false };
@@ -82,7 +83,7 @@ export function runnerHandlers({
           messagesIncomplete: !messages?.complete,
           failures: turn.failures,
           openCalls: openCallsOf(turn, claim.approvals),
-          followed: true,
+          followed: followers.isFollowed(state.sessionId),
         };
       });
       return { turns, leaseMs };

@@ -80,6 +80,7 @@ const files = fakeService(FilesServiceDefinition, {}, 'runner', context);
 const config = {
   slots: 8,
   reportIntervalMs: 25,
+  unfollowedReportIntervalMs: 500,
   stepTimeoutSeconds: 60,
   toolTimeoutSeconds: 60,
   maxSandboxes: 1,

@@ -41,6 +41,8 @@ export interface FakeSessions {
   after: { [K in 'claim' | 'report']?: (request: Requests[K]) => void | Promise<void> };
   claims: ClaimTurnsRequest[];
   renewals: RenewLeasesRequest[];
+  /** Turns whose sessions have no follower, according to the answers. */
+  unfollowed: Set<string>;
   /** Turns whose leases a renewal does not extend. */
   unextended: Set<string>;
   reports: ReportTurnsRequest[];
@@ -155,7 +157,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       messagesIncomplete: turn.page !== undefined,
       failures: turn.failures ?? 0,
       openCalls: turn.openCalls ?? [],
-      followed: true,
+      followed: !fake.unfollowed.has(turn.turnId),
     };
   }
 
@@ -242,7 +244,9 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     async reportTurns(request) {
       fake.reports.push(request);
       await fake.before.report?.(request);
-      const results = request.reports.map((report) => ({ ...append(report), followed: true }));
+      const results = request.reports.map((report) => {
+        return { ...append(report), followed: !fake.unfollowed.has(report.turnId) };
+      });
       await fake.after.report?.(request);
       return { results };
     },
@@ -293,6 +297,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     after: {},
     claims: [],
     renewals: [],
+    unfollowed: new Set(),
     unextended: new Set(),
     reports: [],
     takeRequests: [],

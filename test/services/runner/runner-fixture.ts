@@ -71,6 +71,7 @@ export async function openTestRunner(settings: RunnerSettings = {}): Promise<Run
   const config = {
     slots,
     reportIntervalMs: 30,
+    unfollowedReportIntervalMs: 500,
     drainMs,
     stepTimeoutSeconds: settings.stepTimeoutSeconds ?? 600,
     toolTimeoutSeconds: 120,

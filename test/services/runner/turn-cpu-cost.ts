@@ -65,6 +65,7 @@ async function runTurns(): Promise<void> {
   const config = {
     slots: CONCURRENT,
     reportIntervalMs: 30,
+    unfollowedReportIntervalMs: 500,
     stepTimeoutSeconds: 600,
     toolTimeoutSeconds: 120,
     maxSandboxes: 1,

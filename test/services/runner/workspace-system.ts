@@ -123,7 +123,13 @@ export async function openWorkspaceSystem(): Promise<WorkspaceSystem> {
     openRunner(
       context,
       {
-        ...{ slots: 8, reportIntervalMs: 30, stepTimeoutSeconds: 600, toolTimeoutSeconds: 60 },
+        ...{
+          slots: 8,
+          reportIntervalMs: 30,
+          unfollowedReportIntervalMs: 500,
+          stepTimeoutSeconds: 600,
+          toolTimeoutSeconds: 60,
+        },
         ...{ drainMs: 0, maxSandboxes: 100 },
       },
       clientsOf('runner'),

@@ -15,7 +15,7 @@ import {
   typesOf,
 } from './system.ts';
 
-const APPENDED = { errorCode: '', errorMessage: '' };
+const APPENDED = { errorCode: '', errorMessage: '', followed: false };
 const newEvent = (model: string) => ({
   type: 'model.request_started',
   dataJson: JSON.stringify({ model }),

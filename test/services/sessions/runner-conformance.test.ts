@@ -176,8 +176,8 @@ describe.each([
     const { sessions, turn } = await start();
     const usage = { inputTokens: 1, outputTokens: 2, steps: 3, toolCalls: 4, activeMs: 5 };
     const first = reportFor(turn, 1, { events: agentMessage('msg_1', 'hi'), usage });
-    expect(await report(sessions, first)).toEqual([APPENDED]);
-    expect(await report(sessions, first)).toEqual([APPENDED]);
+    expect(await report(sessions, first)).toMatchObject([APPENDED]);
+    expect(await report(sessions, first)).toMatchObject([APPENDED]);
     const again = await sessions.reclaim(turn);
     expect(again.usage).toEqual(usage);
     expect(again.messages.map(({ type }) => type)).toEqual(['user.message', 'agent.message']);
@@ -185,7 +185,7 @@ describe.each([
 
   it('refuses reports after the outcome with LEASE_LOST', async () => {
     const { sessions, turn } = await start();
-    expect(await report(sessions, reportFor(turn, 1, { outcome: COMPLETED }))).toEqual([APPENDED]);
+    expect(await report(sessions, reportFor(turn, 1, { outcome: COMPLETED }))).toMatchObject([APPENDED]);
     expect(await report(sessions, reportFor(turn, 2))).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
   });
 
@@ -196,7 +196,7 @@ describe.each([
     expect(next.fence).toBeGreaterThan(turn.fence);
     expect(await report(sessions, reportFor(turn, 1))).toMatchObject([{ errorCode: 'LEASE_LOST' }]);
     await expect(takeSandbox(sessions, turn, 'sbx_1')).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    expect(await report(sessions, reportFor(next, 1, { outcome: COMPLETED }))).toEqual([APPENDED]);
+    expect(await report(sessions, reportFor(next, 1, { outcome: COMPLETED }))).toMatchObject([APPENDED]);
   });
 
   it('returns the turns of lost leases when leases are renewed', async () => {
@@ -226,7 +226,7 @@ describe.each([
     const { sessions, turn } = await start();
     const call = { id: 'call_1', input: { by: 1 } };
     const events = toolCallStep('msg_1', call);
-    expect(await report(sessions, reportFor(turn, 1, { events, outcome: blockedOn(call) }))).toEqual([
+    expect(await report(sessions, reportFor(turn, 1, { events, outcome: blockedOn(call) }))).toMatchObject([
       APPENDED,
     ]);
     expect(await report(sessions, reportFor(turn, 2))).toMatchObject([{ errorCode: 'LEASE_LOST' }]);

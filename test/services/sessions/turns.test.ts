@@ -18,7 +18,7 @@ import {
   typesOf,
 } from './system.ts';
 
-const APPENDED = { errorCode: '', errorMessage: '' };
+const APPENDED = { errorCode: '', errorMessage: '', followed: false };
 const LOST = { errorCode: 'LEASE_LOST' };
 const delta = (text: string, index = 0) => ({
   type: 'agent.message_delta',
