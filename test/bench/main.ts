@@ -15,6 +15,7 @@ import { measureCatchUp } from './measurements/sessions/catch-up.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
 import { measureIdle } from './measurements/sessions/idle.ts';
 import { measureSize } from './measurements/sessions/size.ts';
+import { measureTurnWal } from './measurements/sessions/turn-wal.ts';
 import { measureTurns } from './measurements/sessions/turns.ts';
 import {
   measureAccepted,
@@ -67,7 +68,7 @@ async function run(bench: Bench, options: Options): Promise<void> {
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [] };
-  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [] };
+  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [] };
   const results: Results = { ...webhooks, ...sessions, ...files, access: [], console: [] };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
@@ -81,6 +82,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
     if (parts.has('idle')) results.idle.push(await measureIdle(bench));
     if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
+    if (parts.has('wal')) results.wal.push(await measureTurnWal(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));

@@ -2,6 +2,7 @@ import type { CatchUp } from '../measurements/sessions/catch-up.ts';
 import type { Followers } from '../measurements/sessions/followers.ts';
 import { type Idle, inKib, type PerConnection } from '../measurements/sessions/idle.ts';
 import type { Size } from '../measurements/sessions/size.ts';
+import type { TurnWal } from '../measurements/sessions/turn-wal.ts';
 import type { Turns } from '../measurements/sessions/turns.ts';
 import { median, ms, type Row, spread } from './rows.ts';
 
@@ -12,16 +13,18 @@ export interface SessionResults {
   idle: Idle[];
   catchUp: CatchUp[];
   size: Size[];
+  wal: TurnWal[];
 }
 
 /** Rows for turns, streams and large journals. */
-export function sessionRows({ turns, followers, idle, catchUp, size }: SessionResults): Row[] {
+export function sessionRows({ turns, followers, idle, catchUp, size, wal }: SessionResults): Row[] {
   return [
     ...(turns.length > 0 ? turnRows(turns) : []),
     ...(followers.length > 0 ? followerRows(followers) : []),
     ...(idle.length > 0 ? idleRows(idle) : []),
     ...(catchUp.length > 0 ? catchUpRows(catchUp) : []),
     ...(size.length > 0 ? sizeRows(size) : []),
+    ...(wal.length > 0 ? walRows(wal) : []),
   ];
 }
 
@@ -108,4 +111,24 @@ function sizeRows(rounds: Size[]): Row[] {
       target: ['at most 2', large / small <= 2],
     };
   });
+}
+
+/** Target: what a streamed turn without a follower may write. */
+const WAL_KIB = 18;
+
+function walRows(rounds: TurnWal[]): Row[] {
+  const walKib = median(rounds, ({ unfollowed }) => unfollowed.walKib);
+  const ratio = median(rounds, ({ unfollowed, followed }) => unfollowed.walKib / followed.walKib);
+  const figure = (of: (round: TurnWal) => TurnWal['followed']) =>
+    `${median(rounds, (one) => of(one).walKib).toFixed(1)} KiB, ${median(rounds, (one) => of(one).rows)} rows`;
+  return [
+    {
+      letter: 'q',
+      what: 'WAL of a streamed turn',
+      figure: figure(({ unfollowed }) => unfollowed),
+      ratio: `× ${ratio.toFixed(2)}`,
+      target: [`at most ${WAL_KIB} KiB`, walKib <= WAL_KIB],
+    },
+    { what: 'the same turn, followed', figure: figure(({ followed }) => followed) },
+  ];
 }

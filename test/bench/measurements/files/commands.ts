@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Api, createApi } from '../../../support/api.ts';
 import { type Bench, type Spread, spreadOf } from '../../bench.ts';
+import { eventsPath } from '../../clients/event-socket.ts';
+import { follow } from '../../clients/follower.ts';
 import type { Subject } from '../../subjects/subject.ts';
 import { startSingleProcess } from '../../subjects/subjects.ts';
 
@@ -67,11 +69,15 @@ async function measureProvider(subject: Subject, provider: string, sessions: num
   for (let index = 0; index < sessions; index++) {
     const { body } = await api.post(`/agents/${agent}/conversations`);
     const session = String(body.data.session_id);
+    // Without a follower, output is reported later.
+    const follower = follow(subject.origin + eventsPath(session));
+    await follower.waitFor('event: stream.caught_up');
     for (let command = 0; command < COMMANDS_EACH; command++) {
       const ms = await Promise.race([subject.failed, firstOutput(api, session)]);
       if (ms === undefined) return undefined;
       (command === 0 ? first : later).push(ms);
     }
+    follower.leave();
   }
   return { first: spreadOf(first), later: spreadOf(later) };
 }
