@@ -75,6 +75,8 @@ export function asRefusal(error: unknown, trailer: Metadata | undefined, service
       return refuse('CANCELLED', 'The caller disconnected before the response.');
     case 4:
       return refuse('DEADLINE_EXCEEDED', `${service} did not respond in time.`);
+    case 16:
+      return refuse('PEER_REJECTED', `${service} rejects the credential of this process.`, { cause: error });
     default:
       return internalError(error);
   }

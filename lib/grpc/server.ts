@@ -6,6 +6,7 @@ import { CHANNEL_OPTIONS } from './channel-options.ts';
 import { withSharedWriter } from './encoding.ts';
 import { createHealthService, HealthDefinition } from './health.ts';
 import { REQUEST_ID, SERVICE_TOKEN, TIMEOUT } from './metadata.ts';
+import { encodeStatusDetails, STATUS_TRAILER, statusMessage } from './status-details.ts';
 import { ERROR_TRAILER, encodeRefusal, grpcStatus, internalError } from './trailer.ts';
 import type { CallHeaders, Endpoint } from './transport.ts';
 
@@ -96,5 +97,6 @@ function readHeaders(metadata: Metadata): CallHeaders {
 function asServerError(error: unknown, context: CallContext): ServerError {
   const refusal = error instanceof Refusal ? error : internalError(error);
   context.trailer.set(ERROR_TRAILER, encodeRefusal(refusal));
-  return new ServerError(grpcStatus(refusal), refusal.code);
+  context.trailer.set(STATUS_TRAILER, encodeStatusDetails(refusal, context.metadata.get(REQUEST_ID)));
+  return new ServerError(grpcStatus(refusal), statusMessage(refusal));
 }

@@ -18,6 +18,11 @@ interface ServiceToken {
 const LIFETIME_MS = 60_000;
 const RENEW_BEFORE_MS = 30_000;
 const MAX_CACHED = 10_000;
+/** The base64url form of an HMAC-SHA256. */
+const SIGNATURE_CHARACTERS = 43;
+/** HTTP/2 headers are not longer. */
+const MAX_CHARACTERS = 64 * 1024;
+const FORM = /^[\w-]+\.[\w-]{43}$/;
 
 function sign(secret: string, payload: string): string {
   return createHmac('sha256', secret).update(payload).digest('base64url');
@@ -59,14 +64,56 @@ export function createServiceTokenVerifier(secret: string, clock: Clock) {
 }
 
 function verify(secret: string, text: string): ServiceToken {
-  const [payload = '', signature = ''] = text.split('.');
+  if (text.length > MAX_CHARACTERS || !FORM.test(text)) throw malformed();
+  const dot = text.length - SIGNATURE_CHARACTERS - 1;
+  const payload = text.slice(0, dot);
   const expected = Buffer.from(sign(secret, payload));
-  const actual = Buffer.from(signature);
-  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) {
+  const actual = Buffer.from(text.slice(dot + 1));
+  if (!timingSafeEqual(actual, expected)) {
     throw refuse(
       'PEER_REJECTED',
       'The token of the calling service has an invalid signature. Check SERVICE_SECRET.',
     );
   }
-  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as ServiceToken;
+  return parse(payload);
+}
+
+/** Programs in other languages create tokens, too, so a signed content can have another form. */
+function parse(payload: string): ServiceToken {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    if (isServiceToken(token)) return token;
+  } catch {
+    // Not JSON.
+  }
+  throw malformed();
+}
+
+function isServiceToken(value: unknown): value is ServiceToken {
+  if (!isObject(value)) return false;
+  const { peer, caller, expiresAt } = value;
+  return typeof peer === 'string' && Number.isFinite(expiresAt) && (caller === undefined || isCaller(caller));
+}
+
+function isCaller(value: unknown): value is Caller {
+  if (!isObject(value)) return false;
+  const { userId, roles, groups, credential, address } = value;
+  return (
+    typeof userId === 'string' &&
+    isTexts(roles) &&
+    (groups === undefined || isTexts(groups)) &&
+    [credential, address].every((text) => text === undefined || typeof text === 'string')
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function malformed() {
+  return refuse('PEER_REJECTED', 'The token of the calling service is missing or malformed.');
 }

@@ -1,12 +1,17 @@
 import { ErrorDetail } from '../../proto/gen/ahs/common/v1/common.ts';
-import { ERRORS, isErrorCode, type Refusal, refuse } from '../errors.ts';
+import { ERRORS, type FieldProblem, isErrorCode, type Refusal, refuse } from '../errors.ts';
 
 /** The trailer that carries a refusal as an encoded ahs.common.v1.ErrorDetail. */
 export const ERROR_TRAILER = 'ahs-error-bin';
 
-/** HTTP/2 allows 64 KiB of trailers in base64. With a longer trailer, the call would end without any. */
+/**
+ * HTTP/2 allows 64 KiB of trailers in base64, of which the trailer of status-details.ts needs up to 13 KiB. With longer
+ * trailers, the call would end without any.
+ */
 const MAX_DETAILS_BYTES = 24 * 1024;
 const MAX_MESSAGE_CHARACTERS = 4_000;
+/** The bytes of tags and lengths around a detail. */
+const DETAIL_OVERHEAD_BYTES = 8;
 
 /** Encodes a refusal for the trailer. */
 export function encodeRefusal(refusal: Refusal): Uint8Array {
@@ -15,12 +20,17 @@ export function encodeRefusal(refusal: Refusal): Uint8Array {
 
 /** Returns the message for a refusal. Truncates a long text and drops the details that exceed the trailer limit. */
 export function errorDetail({ code, message, details, retryAfterSeconds }: Refusal): ErrorDetail {
-  let remainingBytes = MAX_DETAILS_BYTES;
-  const fitting = details.filter((problem) => {
-    remainingBytes -= Buffer.byteLength(problem.pointer) + Buffer.byteLength(problem.message);
+  const text = message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+  return { code, message: text, details: fittingDetails(details, MAX_DETAILS_BYTES), retryAfterSeconds };
+}
+
+/** Returns the details that fit into this many encoded bytes, in order. */
+export function fittingDetails(details: readonly FieldProblem[], maxBytes: number): FieldProblem[] {
+  let remainingBytes = maxBytes;
+  return details.filter(({ pointer, message }) => {
+    remainingBytes -= Buffer.byteLength(pointer) + Buffer.byteLength(message) + DETAIL_OVERHEAD_BYTES;
     return remainingBytes >= 0;
   });
-  return { code, message: message.slice(0, MAX_MESSAGE_CHARACTERS), details: fitting, retryAfterSeconds };
 }
 
 export function decodeRefusal(bytes: Uint8Array): Refusal {
@@ -41,9 +51,14 @@ export function internalError(cause?: unknown): Refusal {
   return refuse('INTERNAL', 'An unexpected failure. Use the request id to find its log line.', { cause });
 }
 
+const UNAUTHENTICATED = 16;
+const INTERNAL = 13;
+
 /** Returns the gRPC status (https://grpc.io/docs/guides/status-codes/) of a refusal, for generic gRPC tools. */
-export function grpcStatus(refusal: Refusal): number {
-  return GRPC_STATUS[ERRORS[refusal.code].status] ?? 13;
+export function grpcStatus({ code }: Refusal): number {
+  // Between services this is a rejected credential. For a client of the edge it is a failed dependency.
+  if (code === 'PEER_REJECTED') return UNAUTHENTICATED;
+  return GRPC_STATUS[ERRORS[code].status] ?? INTERNAL;
 }
 
 const GRPC_STATUS: Record<number, number> = {
@@ -54,10 +69,12 @@ const GRPC_STATUS: Record<number, number> = {
   405: 12,
   408: 4,
   409: 9,
+  410: 11,
   412: 10,
   413: 11,
   414: 3,
   415: 3,
+  416: 11,
   429: 8,
   431: 3,
   499: 1,

@@ -68,6 +68,13 @@ describe('service tokens', () => {
     ['is signed with an empty secret', () => signed(encoded(payloadFor(ROOT)), '')],
     ['is signed with another algorithm', () => signed(encoded(payloadFor(ROOT)), SECRET, 'sha512')],
     ['is truncated', (text) => text.slice(0, -1)],
+    ['has a third part', (text) => `${text}.${text.split('.')[1]}`],
+    ['has another alphabet than base64url', (text) => text.replace('.', '+.')],
+    ['is longer than any header', () => signed('A'.repeat(70_000), SECRET)],
+    ['contains no JSON', () => signed(Buffer.from('edge').toString('base64url'), SECRET)],
+    ['contains no service', () => signed(encoded({ expiresAt: Number.MAX_SAFE_INTEGER }), SECRET)],
+    ['contains no time', () => signed(encoded({ peer: 'edge' }), SECRET)],
+    ['contains a user without id', () => signed(encoded({ ...payloadFor(ALICE), caller: {} }), SECRET)],
   ])('refuse a token that %s', async (_, forge) => {
     await expect(callWith(forge(issued(ALICE)))).rejects.toMatchObject({ code: 'PEER_REJECTED' });
     expect(callers).toEqual([]);
