@@ -1,7 +1,7 @@
 import type { Channel } from 'nice-grpc';
 import type { Clock } from '../clock.ts';
 import { refuse } from '../errors.ts';
-import { Instances } from './calls/instances.ts';
+import { type ChannelTls, Instances } from './calls/instances.ts';
 import { streamTransport } from './calls/transport.ts';
 import type { Contract } from './contract.ts';
 import { isServing } from './health.ts';
@@ -20,14 +20,16 @@ interface ChannelOptions {
   clock: Clock;
   /** Keeps all calls on one instance while it is usable. */
   isSticky?: boolean;
+  /** Without it, connections are not encrypted. */
+  tls?: ChannelTls | undefined;
 }
 
 /**
  * Opens a channel to the instances at `host:port`, separated by commas. It connects on first use and reconnects to a
  * restarted service by itself.
  */
-export function openChannel(addresses: string, { clock, isSticky }: ChannelOptions): GrpcChannel {
-  const instances = new Instances(addresses, clock);
+export function openChannel(addresses: string, { clock, isSticky, tls }: ChannelOptions): GrpcChannel {
+  const instances = new Instances(addresses, clock, { tls });
   return {
     transport: (contract) => streamTransport(instances, contract, { isSticky }),
     async check(contract) {

@@ -1,3 +1,4 @@
+import type { ServerCredentials } from '@grpc/grpc-js';
 import { type CallContext, createServer, type Metadata, ServerError } from 'nice-grpc';
 import { Refusal, refuse } from '../errors.ts';
 import { parseTraceparent } from '../trace.ts';
@@ -18,12 +19,13 @@ export interface GrpcServer {
 
 /**
  * Serves endpoints over gRPC together with the standard health service. The health service reports NOT_SERVING while
- * `check` rejects and after `stop` is called.
+ * `check` rejects and after `stop` is called. Without credentials, connections are not encrypted.
  */
 export async function serveGrpc(
   address: string,
   endpoints: Endpoint[],
   check: () => Promise<void> = async () => {},
+  credentials?: ServerCredentials,
 ): Promise<GrpcServer> {
   const server = createServer(CHANNEL_OPTIONS);
   const draining = new AbortController();
@@ -38,7 +40,7 @@ export async function serveGrpc(
     // The methods are known only at run time here. The type in contract.ts has checked the handlers.
     server.add(withSharedWriter(endpoint.contract), implementation(endpoint, draining.signal) as never);
   }
-  const port = await server.listen(address);
+  const port = await server.listen(address, credentials);
   return {
     port,
     async stop(limitMs) {

@@ -1,3 +1,4 @@
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import { type Channel, ClientError, createChannel, createClientFactory } from 'nice-grpc';
 import {
   type CallStart,
@@ -42,10 +43,11 @@ export class Instance {
   /** Open calls with a gRPC call of their own. */
   #nativeCalls = 0;
 
-  constructor(address: string, clock: Clock) {
+  /** Without credentials, connections are not encrypted. */
+  constructor(address: string, clock: Clock, credentials?: ChannelCredentials) {
     this.address = address;
     this.#clock = clock;
-    this.channel = createChannel(address, undefined, CHANNEL_OPTIONS);
+    this.channel = createChannel(address, credentials, CHANNEL_OPTIONS);
   }
 
   /** Whether the instance is expected to accept calls. */

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Clock } from '../../clock.ts';
 import { refuse } from '../../errors.ts';
 import { Instance } from './instance.ts';
@@ -13,9 +14,27 @@ const RESOLVE_AGAIN_MS = 2_000;
 const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
+/** Creates the credentials of connections to the instances of a host, which their certificates must name. */
+export interface ChannelTls {
+  channelTo(host: string): ChannelCredentials;
+}
+
+interface InstancesOptions {
+  resolve?: Resolve;
+  tls?: ChannelTls | undefined;
+}
+
 interface Target {
   host: string;
   port: string;
+}
+
+/** An instance of a target. */
+interface InstanceAddress {
+  /** The host in the configuration. */
+  host: string;
+  /** An IP address, or localhost, and the port. */
+  address: string;
 }
 
 /**
@@ -26,6 +45,7 @@ export class Instances {
   readonly #targets: Target[];
   readonly #clock: Clock;
   readonly #resolve: Resolve;
+  readonly #tls: ChannelTls | undefined;
   /** By address. */
   readonly #instances = new Map<string, Instance>();
   #resolving: Promise<void> | undefined;
@@ -34,10 +54,11 @@ export class Instances {
   /** Calls begin their search here, so that instances with equally many open calls take turns. */
   #next = 0;
 
-  constructor(addresses: string, clock: Clock, resolve = systemResolve) {
+  constructor(addresses: string, clock: Clock, { resolve = systemResolve, tls }: InstancesOptions = {}) {
     this.#targets = addresses.split(',').map(targetOf);
     this.#clock = clock;
     this.#resolve = resolve;
+    this.#tls = tls;
   }
 
   /** Returns the usable instance with the fewest open calls. `preferred` is returned while it is usable. */
@@ -86,22 +107,24 @@ export class Instances {
     const current = resolved.flatMap((addresses) => addresses ?? []);
     this.#add(current);
     for (const [address, instance] of this.#instances) {
-      if (current.includes(address)) continue;
+      if (current.some((known) => known.address === address)) continue;
       this.#instances.delete(address);
       instance.retire();
     }
   }
 
-  #add(addresses: string[]): void {
-    for (const address of addresses)
-      if (!this.#instances.has(address)) this.#instances.set(address, new Instance(address, this.#clock));
+  #add(found: InstanceAddress[]): void {
+    for (const { host, address } of found) {
+      if (this.#instances.has(address)) continue;
+      this.#instances.set(address, new Instance(address, this.#clock, this.#tls?.channelTo(host)));
+    }
   }
 
-  async #addressesOf({ host, port }: Target): Promise<string[] | undefined> {
+  async #addressesOf({ host, port }: Target): Promise<InstanceAddress[] | undefined> {
     // The addresses of localhost belong to one instance.
-    if (isIP(host) !== 0 || host === 'localhost') return [addressOf(host, port)];
+    if (isIP(host) !== 0 || host === 'localhost') return [{ host, address: addressOf(host, port) }];
     try {
-      return (await this.#resolve(host)).map((address) => addressOf(address, port));
+      return (await this.#resolve(host)).map((ip) => ({ host, address: addressOf(ip, port) }));
     } catch {
       return undefined;
     }

@@ -148,7 +148,7 @@ describe('an instance', () => {
     const first = await startInstance(clock);
     const { port } = first.server;
     const second = await startInstance(clock, port, '127.0.0.2');
-    const instances = new Instances(`auth.internal:${port}`, clock, async () => addresses);
+    const instances = new Instances(`auth.internal:${port}`, clock, { resolve: async () => addresses });
     const transport = streamTransport(instances, Service);
     const client = createClient({ contract: Service, transport, self: 'edge', secret: SECRET, clock });
     await client.getUser(read);
@@ -177,7 +177,7 @@ describe('an instance', () => {
       if (!isKnown) throw new Error('getaddrinfo EAI_AGAIN');
       return ['127.0.0.1'];
     };
-    const instances = new Instances(`auth.internal:${instance.server.port}`, clock, resolve);
+    const instances = new Instances(`auth.internal:${instance.server.port}`, clock, { resolve });
     const transport = streamTransport(instances, Service);
     const client = createClient({ contract: Service, transport, self: 'edge', secret: SECRET, clock });
     await client.getUser(read);
