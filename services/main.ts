@@ -10,6 +10,7 @@ import { openModules } from './bootstrap/open.ts';
 import { preflight } from './bootstrap/preflight.ts';
 import { type ProcessConfig, readProcessConfig } from './bootstrap/process-config.ts';
 import { readTarget } from './bootstrap/target.ts';
+import { plaintextWarning } from './bootstrap/tls.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
@@ -59,9 +60,12 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
     const url = await openModules(config, modules, infrastructure);
     const isTeam = config.common.authMode === 'oidc';
     const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
-    if (url) process.stdout.write(banner({ url, ...facts }));
-    else
+    const warning = plaintextWarning(config);
+    if (url) process.stdout.write(banner({ url, ...facts, warning }));
+    else {
       log.info({ target: config.target, listen: config.common.grpcListen, ...sandboxIn(facts) }, 'serving');
+      if (warning) log.warn(warning);
+    }
   } catch (error) {
     const problem = asProblem(error);
     if (problem) process.stderr.write(problemScreen([problem]));

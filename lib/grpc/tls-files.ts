@@ -47,6 +47,19 @@ const EXPECTED: Record<FileName, string> = {
   ca: 'the path of a PEM file with the certificates of the CAs of all processes',
 };
 
+const RENEW = 'issue a new certificate';
+const PAIR = 'name the key with which the certificate was requested';
+
+/** The message is the problem. */
+class UnusableFile extends Error {
+  readonly fix: string;
+
+  constructor(problem: string, fix: string, cause?: unknown) {
+    super(problem, { cause });
+    this.fix = fix;
+  }
+}
+
 export async function readTlsFiles(paths: TlsPaths): Promise<TlsFiles> {
   const [cert, key, ca] = await Promise.all([read(paths.cert), read(paths.key), read(paths.ca)]);
   const contents = { cert, key, ca };
@@ -69,10 +82,12 @@ export function checkTlsFiles({ contents }: TlsFiles, now: Date): TlsMaterial | 
   const parsed = <T>(file: FileName, parse: (pem: Buffer) => T): T | undefined => {
     const content = contents[file];
     try {
-      if (typeof content === 'string') throw new Error(`cannot be read (${content})`);
+      if (typeof content === 'string')
+        throw new UnusableFile(`cannot be read (${content})`, 'name a file that this user can read');
       return parse(content);
     } catch (error) {
-      problems.push(problemOf(file, messageOf(error)));
+      if (!(error instanceof UnusableFile)) throw error;
+      problems.push({ file, problem: error.message, expected: EXPECTED[file], fix: error.fix });
       return undefined;
     }
   };
@@ -80,14 +95,20 @@ export function checkTlsFiles({ contents }: TlsFiles, now: Date): TlsMaterial | 
   const key = parsed('key', readKey);
   const authorities = parsed('ca', (pem) => readAuthorities(pem, now));
   if (chain && key && !chain.leaf.checkPrivateKey(key.key))
-    problems.push(problemOf('key', 'does not match the certificate'));
+    problems.push({
+      file: 'key',
+      problem: 'does not match the certificate',
+      expected: EXPECTED.key,
+      fix: PAIR,
+    });
   if (problems.length > 0 || !chain || !key || !authorities) return problems;
   try {
     const material = { cert: chain.pem, key: key.pem, ca: authorities.pem };
     createSecureContext(material);
     return { ...material, notAfter: chain.leaf.validToDate };
   } catch (error) {
-    return [problemOf('cert', `cannot be used (${messageOf(error)})`)];
+    const problem = `cannot be used (${messageOf(error)})`;
+    return [{ file: 'cert', problem, expected: EXPECTED.cert, fix: RENEW }];
   }
 }
 
@@ -96,7 +117,7 @@ function readChain(pem: Buffer, now: Date) {
   const [leaf] = certificates;
   for (const certificate of certificates) {
     const problem = timeProblem(certificate, now);
-    if (problem) throw new Error(problem);
+    if (problem) throw new UnusableFile(problem, RENEW);
   }
   return { pem, leaf };
 }
@@ -104,7 +125,7 @@ function readChain(pem: Buffer, now: Date) {
 /** While a CA is replaced, the file contains the old one, too. */
 function readAuthorities(pem: Buffer, now: Date) {
   const problems = readCertificates(pem).map((certificate) => timeProblem(certificate, now));
-  if (problems[0] !== undefined && !problems.includes(undefined)) throw new Error(problems[0]);
+  if (problems[0] !== undefined && !problems.includes(undefined)) throw new UnusableFile(problems[0], RENEW);
   return { pem };
 }
 
@@ -112,14 +133,15 @@ function readKey(pem: Buffer) {
   try {
     return { pem, key: createPrivateKey(pem) };
   } catch (cause) {
-    if (/ENCRYPTED/.test(pem.toString())) throw new Error('is encrypted with a passphrase', { cause });
-    throw new Error('contains no PEM private key', { cause });
+    if (/ENCRYPTED/.test(pem.toString()))
+      throw new UnusableFile('is encrypted with a passphrase', 'decrypt it with: openssl pkey', cause);
+    throw new UnusableFile('contains no PEM private key', PAIR, cause);
   }
 }
 
 function readCertificates(pem: Buffer): [X509Certificate, ...X509Certificate[]] {
   const [first, ...others] = pem.toString().match(CERTIFICATE) ?? [];
-  if (first === undefined) throw new Error('contains no PEM certificate');
+  if (first === undefined) throw new UnusableFile('contains no PEM certificate', 'name another file');
   return [readCertificate(first), ...others.map(readCertificate)];
 }
 
@@ -127,7 +149,7 @@ function readCertificate(text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch (error) {
-    throw new Error(`contains an invalid certificate (${messageOf(error)})`, { cause: error });
+    throw new UnusableFile(`contains an invalid certificate (${messageOf(error)})`, RENEW, error);
   }
 }
 
@@ -140,14 +162,6 @@ function timeProblem(
   if (validFromDate > now)
     return `contains a certificate${name} that is not valid before ${validFromDate.toISOString()}`;
   return undefined;
-}
-
-function problemOf(file: FileName, problem: string): TlsFileProblem {
-  const fix =
-    file === 'key'
-      ? 'name the key with which the certificate was requested'
-      : 'correct the file, or issue a new certificate';
-  return { file, problem, expected: EXPECTED[file], fix };
 }
 
 function messageOf(error: unknown): string {

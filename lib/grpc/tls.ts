@@ -29,26 +29,15 @@ interface TlsOptions {
 /** A changed file is in use after this time. The contents are compared, so any way to replace a file works. */
 const RELOAD_MS = 5_000;
 
-/** A file cannot be used. */
-export class TlsProblem extends Error {
-  override readonly name = 'TlsProblem';
-  readonly problems: readonly TlsFileProblem[];
-
-  constructor(problems: readonly TlsFileProblem[]) {
-    super(textOf(problems));
-    this.problems = problems;
-  }
-}
-
 /**
  * Reads the files, and reads them again when they change. New connections then use the new files, and open ones stay. A
- * change to files that cannot be used is logged once, and the previous ones stay in force. Throws TlsProblem when the
- * first files cannot be used.
+ * change to files that cannot be used is logged once, and the previous ones stay in use. Throws when the first files
+ * cannot be used.
  */
 export async function openTls({ paths, clock, log }: TlsOptions): Promise<GrpcTls> {
   const first = await readTlsFiles(paths);
   const material = checkTlsFiles(first, clock.now());
-  if (isProblems(material)) throw new TlsProblem(material);
+  if (isProblems(material)) throw new Error(textOf(material));
   const server = new TlsServerCredentials(material);
   const client = new TlsClientContext(material, (host, error) =>
     log.warn({ host, err: error }, 'the TLS connection to a service failed'),

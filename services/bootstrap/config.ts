@@ -54,6 +54,21 @@ export const settings = {
     fallback: '127.0.0.1:50051',
     about: 'Address on which a service in a separate process accepts calls of other services, as host:port.',
   }),
+  grpcTlsCert: setting.optionalText(
+    'SERVICE_GRPC_TLS_CERT',
+    'Path of a PEM file with the certificate of this process for calls between services, followed by intermediate ' +
+      'certificates. It must name every host under which other processes call this one. With it, both sides of a call ' +
+      'authenticate with certificates. A changed file is used within five seconds. Requires SERVICE_GRPC_TLS_KEY and ' +
+      'SERVICE_GRPC_TLS_CA. Not used in target all.',
+  ),
+  grpcTlsKey: setting.optionalText(
+    'SERVICE_GRPC_TLS_KEY',
+    'Path of a PEM file with the private key of SERVICE_GRPC_TLS_CERT, without a passphrase.',
+  ),
+  grpcTlsCa: setting.optionalText(
+    'SERVICE_GRPC_TLS_CA',
+    'Path of a PEM file with the certificates of the CAs whose certificates other services and callers must have.',
+  ),
   metricsListen: setting.optionalAddress(
     'SERVICE_METRICS_LISTEN',
     'Address on which any target serves /metrics, /healthz and /readyz over HTTP without authentication. Without it, only the edge serves them.',

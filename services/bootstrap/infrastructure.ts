@@ -21,6 +21,8 @@ import { type ModuleName, modulesOf } from './target.ts';
 
 /** The shared infrastructure of the modules of a process. */
 export interface Infrastructure {
+  clock: Clock;
+  log: Log;
   /** Returns the context with which a module is opened. */
   contextOf(module: ModuleName): ServiceContext;
   sealingKeys: SealingKeySource;
@@ -87,6 +89,8 @@ export async function openInfrastructure(
     reservedSpace,
   };
   return {
+    clock,
+    log,
     contextOf: (module) => ({ ...context, tracer: telemetry.tracer(module) }),
     sealingKeys: sealingKeysOf(sealingKey, dataDir),
     metrics,

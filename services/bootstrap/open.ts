@@ -14,6 +14,7 @@ import { edgeConfig, type ProcessConfig } from './process-config.ts';
 import { openSandboxes } from './sandboxes.ts';
 import { ServiceRegistry } from './service-registry.ts';
 import { type ModuleName, modulesOf } from './target.ts';
+import { openProcessTls } from './tls.ts';
 
 const GRPC_STOP_MS = 1_500;
 
@@ -23,7 +24,9 @@ export async function openModules(
   modules: ModuleManager,
   infrastructure: Infrastructure,
 ): Promise<string | undefined> {
-  const services = new ServiceRegistry(config, modules);
+  const tls = await openProcessTls(config, infrastructure);
+  if (tls) modules.add(tls);
+  const services = new ServiceRegistry(config, modules, tls);
   let url: string | undefined;
   const publicUrl = () => (config.edge.publicUrl ? new URL(config.edge.publicUrl).origin : (url ?? ''));
   const open: Record<ModuleName, () => Promise<void>> = {
@@ -109,7 +112,7 @@ export async function openModules(
   for (const name of modulesOf(config.target)) await open[name]();
   if (config.target !== 'all') {
     const check = () => modules.checkOwn();
-    const server = await serveGrpc(config.common.grpcListen, services.endpoints, check);
+    const server = await serveGrpc(config.common.grpcListen, services.endpoints, check, tls?.server);
     modules.add({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) });
   }
   const { metricsListen: listen } = config.common;

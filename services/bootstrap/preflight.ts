@@ -5,9 +5,10 @@ import type { SettingProblem } from '../../lib/env.ts';
 import { directoryProblem } from './failure.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { DATABASE_MODULES, modulesOf } from './target.ts';
+import { checkTls } from './tls.ts';
 
 /**
- * Locks the data directory and checks the ports and the database, so that all their problems are reported together.
+ * Locks the data directory and checks the ports, the TLS files and the database, so that all their problems are reported together.
  * Returns the locked directory.
  */
 export async function preflight(
@@ -27,6 +28,7 @@ export async function preflight(
       ? checkAddress('SERVICE_GRPC_LISTEN', grpcListen, problems)
       : undefined,
     metricsListen ? checkAddress('SERVICE_METRICS_LISTEN', metricsListen, problems) : undefined,
+    checkTls(config).then((found) => problems.push(...found)),
     usesDatabase && databaseUrl ? checkDatabase(databaseUrl, problems) : undefined,
   ]);
   return directory;

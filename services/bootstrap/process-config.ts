@@ -15,6 +15,7 @@ import { settings as runner } from '../runner/config.ts';
 import { settings as sessions } from '../sessions/config.ts';
 import { settings as common } from './config.ts';
 import { DATABASE_MODULES, modulesOf, SERVICES_CALLED_BY, type Target } from './target.ts';
+import { incompleteTls } from './tls.ts';
 
 const DECLARATIONS = { common, auth, agents, sessions, files, deployments, runner, edge };
 
@@ -45,6 +46,7 @@ export function readProcessConfig(
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(edgeConfig(config)));
   if (modulesOf(target).includes('auth')) problems.push(...checkAuth(config));
   problems.push(...keysOfUnknownEndpoints(config), ...incompleteObjectStore(config));
+  problems.push(...incompleteTls(config.common));
   // A setting with an invalid value is already reported and must not be reported as missing, too.
   const reported = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(config).filter(({ variable }) => !reported.has(variable)));

@@ -2,6 +2,7 @@ import { openChannel } from '../../lib/grpc/channel.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { deferredTransport, localTransport } from '../../lib/grpc/local.ts';
+import type { GrpcTls } from '../../lib/grpc/tls.ts';
 import type { Endpoint } from '../../lib/grpc/transport.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
 import type { OpenService, ServiceContext } from '../../lib/service.ts';
@@ -17,11 +18,14 @@ import { type ModuleName, modulesOf, OPTIONAL_SERVICES, type ServiceName } from 
 export class ServiceRegistry {
   readonly #config: ProcessConfig;
   readonly #modules: ModuleManager;
+  readonly #tls: GrpcTls | undefined;
   readonly #services = new Map<ServiceName, OpenService>();
 
-  constructor(config: ProcessConfig, modules: ModuleManager) {
+  /** Without `tls`, calls to other processes are not encrypted. */
+  constructor(config: ProcessConfig, modules: ModuleManager, tls: GrpcTls | undefined) {
     this.#config = config;
     this.#modules = modules;
+    this.#tls = tls;
   }
 
   /** Registers a service that runs in this process. */
@@ -66,6 +70,7 @@ export class ServiceRegistry {
     const channel = openChannel(this.#config.common[`${service}Address`] ?? '', {
       clock,
       // The service sessions caches and groups the work of a runner in one of its instances.
+      tls: this.#tls,
       isSticky: self === 'runner' && service === 'sessions',
     });
     this.#modules.add({

@@ -91,6 +91,23 @@ describe('a start that cannot succeed', () => {
     expect(program.output()).not.toContain('only-between-us');
   });
 
+  it('lists the problems of all TLS files at once', async () => {
+    const installation = await createInstallation();
+    const env = {
+      SERVICE_GRPC_LISTEN: '127.0.0.1:0',
+      SERVICE_GRPC_TLS_CERT: join(installation.dataDir, 'missing'),
+      SERVICE_GRPC_TLS_KEY: 'package.json',
+    };
+    const program = installation.run(env, ['--target=runner']);
+    expect(await program.exited).toBe(1);
+    const titles = entriesOf(program.output()).map(({ title }) => title.replace(/\s+/g, ' '));
+    expect(titles.filter((title) => title.includes('_TLS_'))).toEqual([
+      'SERVICE_GRPC_TLS_CA is not set, and SERVICE_GRPC_TLS_CERT is',
+      expect.stringMatching(/^SERVICE_GRPC_TLS_CERT .* cannot be read \(ENOENT\)$/),
+      'SERVICE_GRPC_TLS_KEY ("package.json") contains no PEM private key',
+    ]);
+  });
+
   it.each([
     [['--target=nonsense'], /--target \("nonsense"\) names no module\n +expected: .*all, auth/],
     [['--target'], /--target names no module/],

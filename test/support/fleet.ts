@@ -32,6 +32,10 @@ export interface Fleet extends AsyncDisposable {
   end(name: string, signal: NodeJS.Signals): Promise<number | null>;
   /** The process id of a running program. */
   pidOf(name: string): number;
+  /** Standard output and standard error of a running program. */
+  outputOf(name: string): string;
+  /** The address on which a program accepts calls of other programs. */
+  addressOf(name: string): string;
   /** Whether the edge reports ready, and not degraded. */
   isReady(): Promise<boolean>;
   /** Waits until the edge is ready. Fails when a program has exited by itself. */
@@ -72,6 +76,12 @@ export async function startFleet(
   const running = new Map<string, Program & { ended?: true }>();
   const api = createApi(plan.origin);
 
+  function programOf(name: string): Program {
+    const program = running.get(name);
+    if (!program) throw new Error(`${name} is not running`);
+    return program;
+  }
+
   async function end(name: string, signal: NodeJS.Signals): Promise<number | null> {
     if (name === 'redis' && redis) {
       await redis.kill();
@@ -81,8 +91,7 @@ export async function startFleet(
       await postgres.end(signal);
       return signal === 'SIGKILL' ? null : 0;
     }
-    const program = running.get(name);
-    if (!program) throw new Error(`${name} is not running`);
+    const program = programOf(name);
     running.delete(name);
     program.kill(signal);
     return program.exited;
@@ -118,10 +127,12 @@ export async function startFleet(
       });
     },
     end,
-    pidOf(name: string) {
-      const program = running.get(name);
-      if (!program) throw new Error(`${name} is not running`);
-      return program.pid;
+    pidOf: (name: string) => programOf(name).pid,
+    outputOf: (name: string) => programOf(name).output(),
+    addressOf(name: string) {
+      const address = plan.programs.get(name)?.env.SERVICE_GRPC_LISTEN;
+      if (!address) throw new Error(`${name} accepts no calls`);
+      return address;
     },
     isReady,
     async ready() {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import {
   type ChannelCredentials,
@@ -28,6 +28,7 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { createContext } from '../../support/context.ts';
 import { fakeEndpoint } from '../../support/fake-service.ts';
 import { scratch } from '../../support/scratch.ts';
+import { REPLACEMENTS, writeTlsFiles } from '../../support/tls-files.ts';
 import { advanceUntil } from '../../support/wait.ts';
 
 const UNAVAILABLE = 14;
@@ -44,37 +45,6 @@ const FOLLOW = { sessionId: 'ses_1', afterSeq: 0, fromNow: false, types: [], unt
 const UNREACHABLE = { code: 'DEPENDENCY_UNAVAILABLE' };
 
 const reached = (length: number) => ({ code: 'SESSION_NOT_FOUND', message: `${length} characters` });
-
-/** The ways in which operators and Kubernetes replace files. */
-const REPLACEMENTS: [string, (paths: TlsPaths, next: Certificate) => Promise<void>][] = [
-  [
-    'files that were written in place',
-    async (paths, { cert, key }) => {
-      await writeFile(paths.cert, cert);
-      await writeFile(paths.key, key);
-    },
-  ],
-  [
-    'files that were moved there',
-    async (paths, { cert, key }) => {
-      await writeFile(`${paths.cert}.new`, cert);
-      await writeFile(`${paths.key}.new`, key);
-      await rename(`${paths.cert}.new`, paths.cert);
-      await rename(`${paths.key}.new`, paths.key);
-    },
-  ],
-  [
-    'another directory behind symbolic links',
-    async (paths, { cert, key }) => {
-      const directory = `${dirname(paths.cert)}/..data`;
-      await mkdir(`${directory}.2`);
-      await writeFile(`${directory}.2/cert`, cert);
-      await writeFile(`${directory}.2/key`, key);
-      await symlink(`${directory}.2`, `${directory}.new`);
-      await rename(`${directory}.new`, directory);
-    },
-  ],
-];
 
 /** Advances the clock past checks of the files until the condition holds. */
 function advance(clock: FakeClock, condition: () => boolean | Promise<boolean>): Promise<boolean> {
@@ -109,19 +79,8 @@ describe('TLS between services', () => {
   });
   afterAll(() => rm(scratchDirectory, { recursive: true, force: true }));
 
-  /** Writes files to a new directory, with symbolic links as in a volume of Kubernetes. */
-  async function write({ cert, key }: Certificate, ca = authority.cert): Promise<TlsPaths> {
-    const directory = await mkdtemp(join(scratchDirectory, 'files-'));
-    await mkdir(join(directory, '..data.1'));
-    await symlink(join(directory, '..data.1'), join(directory, '..data'));
-    const paths = { cert: join(directory, 'cert'), key: join(directory, 'key'), ca: join(directory, 'ca') };
-    for (const [name, content] of Object.entries({ cert, key })) {
-      await writeFile(join(directory, '..data', name), content);
-      await symlink(join('..data', name), join(directory, name));
-    }
-    await writeFile(paths.ca, ca);
-    return paths;
-  }
+  const write = (certificate: Certificate, ca = authority.cert) =>
+    writeTlsFiles(scratchDirectory, certificate, ca);
 
   /** A service. Its clients have files of their own. */
   async function open(certificate = authority.issue()) {

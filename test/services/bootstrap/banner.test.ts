@@ -14,6 +14,12 @@ describe('banner', () => {
     expect(text).not.toContain('Authorization');
   });
 
+  it('shows a warning before the first request', () => {
+    const text = banner({ ...facts, isTeam: false, warning: 'Calls are not encrypted.' });
+    expect(text).toContain('here\n\n  Warning: Calls are not encrypted.\n\n  Try it\n');
+    expect(banner({ ...facts, isTeam: false })).toContain('here\n\n  Try it\n');
+  });
+
   it('shows the console URL and a request with a bearer token in team mode', () => {
     const text = banner({ ...facts, isTeam: true });
     expect(text).toMatch(/open +http:\/\/127\.0\.0\.1:8080\n/);
