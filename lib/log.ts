@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
+import type { LogCopy } from './log-copy.ts';
 
 export type Log = Logger;
 type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -19,12 +20,16 @@ const SECRET = [
   'api_key',
 ];
 
-/** Writes JSON lines to standard output, or formatted lines with `pretty`. */
-export function createLog(options: {
+interface LogOptions {
   level: LogLevel;
   pretty: boolean;
   destination?: DestinationStream;
-}): Log {
+  /** Gets every line, too. It does not change the output. */
+  copy?: LogCopy | undefined;
+}
+
+/** Writes JSON lines to standard output, or formatted lines with `pretty`. */
+export function createLog(options: LogOptions): Log {
   const settings = {
     level: options.level,
     base: null,
@@ -33,8 +38,18 @@ export function createLog(options: {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
   };
-  if (options.destination) return pino(settings, options.destination);
-  return options.pretty ? pino(settings, pretty({ colorize: true, sync: true })) : pino(settings);
+  const { destination = outputOf(options), copy } = options;
+  if (!copy) return pino(settings, destination);
+  return pino(settings, {
+    write(line) {
+      destination.write(line);
+      copy.write(line);
+    },
+  });
+}
+
+function outputOf({ pretty: isPretty }: LogOptions): DestinationStream {
+  return isPretty ? pretty({ colorize: true, sync: true }) : pino.destination({ dest: 1, sync: true });
 }
 
 /** Returns the members of an error that may be logged. Drivers attach connections, statements and values to theirs. */

@@ -2,6 +2,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { LockedDirectory } from '../lib/directory.ts';
 import type { SettingProblem } from '../lib/env.ts';
 import { createLog } from '../lib/log.ts';
+import { LogCopy } from '../lib/log-copy.ts';
 import { type Backend, ModuleManager } from '../lib/modules.ts';
 import { banner, problemScreen } from './bootstrap/console-output.ts';
 import { asProblem } from './bootstrap/failure.ts';
@@ -11,6 +12,7 @@ import { preflight } from './bootstrap/preflight.ts';
 import { type ProcessConfig, readProcessConfig } from './bootstrap/process-config.ts';
 import { readTarget } from './bootstrap/target.ts';
 import { plaintextWarning } from './bootstrap/tls.ts';
+import { exportsLogs } from './bootstrap/telemetry-config.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
@@ -33,7 +35,8 @@ function sandboxIn({ backends }: { backends: readonly Backend[] }) {
 }
 
 async function run(config: ProcessConfig, directory: LockedDirectory | undefined): Promise<void> {
-  const log = createLog({ level: config.common.logLevel, pretty: process.stdout.isTTY === true });
+  const copy = exportsLogs(config.common) ? new LogCopy() : undefined;
+  const log = createLog({ level: config.common.logLevel, pretty: process.stdout.isTTY === true, copy });
   const modules = new ModuleManager(systemClock, (message, error) => log.warn({ err: error }, message));
   let stopping = false;
 
@@ -56,7 +59,7 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
   }
 
   try {
-    const infrastructure = await openInfrastructure(config, modules, log, directory?.path);
+    const infrastructure = await openInfrastructure(config, modules, log, directory?.path, copy);
     const url = await openModules(config, modules, infrastructure);
     const isTeam = config.common.authMode === 'oidc';
     const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };

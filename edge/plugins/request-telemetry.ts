@@ -102,7 +102,8 @@ function routeOf({ routeOptions }: FastifyRequest): string | undefined {
 /** Log fields by which a request is found: the ids that its client knows. */
 export function logFields({ id, span, params }: Pick<FastifyRequest, 'id' | 'span' | 'params'>) {
   const { session_id, turn_id, assistant_id } = (params ?? {}) as Record<string, string | undefined>;
-  return { request_id: id, trace_id: span?.trace.traceId, session_id, turn_id, assistant_id };
+  const trace = { trace_id: span?.trace.traceId, span_id: span?.trace.spanId };
+  return { request_id: id, ...trace, session_id, turn_id, assistant_id };
 }
 
 function spanAttributes(request: FastifyRequest) {

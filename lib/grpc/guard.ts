@@ -105,6 +105,7 @@ export function guard<C extends Contract>(options: GuardOptions<C>): Endpoint {
         code,
         durationMs: performance.now() - this.#startedAt,
         traceId: this.#trace.traceId,
+        spanId: this.#trace.spanId,
         requestId: this.#requestId,
         cause,
       });

@@ -44,6 +44,7 @@ export interface Observation {
   code: string;
   durationMs: number;
   traceId: string;
+  spanId: string;
   requestId: string | undefined;
   /** The unexpected error behind INTERNAL. */
   cause?: unknown;

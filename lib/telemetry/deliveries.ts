@@ -1,48 +1,48 @@
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Exporter, ExportResult } from './exporters.ts';
+import type { Receiver, Signal } from './options.ts';
 
 /** A collector that takes longer than this for a batch counts as unavailable. */
 const SLOW_MS = 2_000;
 const SUCCESS = 0;
 
-interface DeliveryOptions {
-  endpoint: string;
+interface OutageOptions {
+  signal: Signal;
+  receiver: Receiver;
   clock: Clock;
   log: Log;
-  metrics: Metrics;
-  /** The most spans that have ended and are not delivered yet. */
-  maxWaiting: number;
-  beforeBatch(): void;
 }
 
-/** Wraps an exporter: bounds the spans in transit, counts their outcomes and logs each outage once. */
-export function monitorDeliveries(exporter: SpanExporter, options: DeliveryOptions) {
-  const { clock, log, metrics } = options;
-  const spans = metrics.counter({
-    name: 'ahs_telemetry_spans_total',
-    help: 'Spans by outcome: delivered, failed or dropped.',
-    labels: ['outcome'],
-  });
-  const [delivered, failed, dropped] = ['delivered', 'failed', 'dropped'].map((name) => spans.labels(name));
+interface MonitoredExporter<Batch> extends Exporter<Batch> {
+  forceFlush(): Promise<void>;
+}
+
+/** What an outage costs, for the log line. */
+const LOSSES: Record<Signal, string> = {
+  traces: 'spans that exceed the queue are dropped',
+  metrics: 'the next delivery replaces this one',
+  logs: 'records that exceed the queue are dropped',
+};
+
+/** Wraps an exporter: logs each outage of its collector once, and its end. */
+export function monitorOutages<Batch>(
+  exporter: Exporter<Batch>,
+  { signal, receiver, clock, log }: OutageOptions,
+): MonitoredExporter<Batch> {
   // Only the host is logged, because the rest of the URL can contain a secret.
-  const { host } = new URL(options.endpoint);
-  let waiting = 0;
+  const collector = receiver.url === undefined ? 'localhost' : new URL(receiver.url).host;
   let isUnavailable = false;
 
   function reportOutage(error: unknown): void {
     if (isUnavailable) return;
     isUnavailable = true;
-    log.warn(
-      { err: error, collector: host },
-      'traces cannot be delivered; spans that exceed the queue are dropped',
-    );
+    log.warn({ err: error, collector }, `${signal} cannot be delivered; ${LOSSES[signal]}`);
   }
 
-  const watched: SpanExporter = {
+  return {
     export(batch, report) {
-      options.beforeBatch();
       let late = false;
       const cancel = clock.after(SLOW_MS, () => {
         late = true;
@@ -50,13 +50,10 @@ export function monitorDeliveries(exporter: SpanExporter, options: DeliveryOptio
       });
       exporter.export(batch, (result) => {
         cancel();
-        waiting -= batch.length;
         if (result.code === SUCCESS) {
-          delivered?.inc(batch.length);
-          if (isUnavailable && !late) log.info({ collector: host }, 'traces are delivered again');
+          if (isUnavailable && !late) log.info({ collector }, `${signal} are delivered again`);
           isUnavailable &&= late;
         } else {
-          failed?.inc(batch.length);
           reportOutage(result.error);
         }
         report(result);
@@ -65,12 +62,37 @@ export function monitorDeliveries(exporter: SpanExporter, options: DeliveryOptio
     forceFlush: async () => exporter.forceFlush?.(),
     shutdown: () => exporter.shutdown(),
   };
+}
+
+/** Wraps the exporter of spans: bounds the spans in transit and counts their outcomes. */
+export function countDeliveries<Item>(
+  exporter: Exporter<Item[]>,
+  metrics: Metrics,
+  { maxWaiting, beforeBatch }: { maxWaiting: number; beforeBatch(): void },
+) {
+  const spans = metrics.counter({
+    name: 'ahs_telemetry_spans_total',
+    help: 'Spans by outcome: delivered, failed or dropped.',
+    labels: ['outcome'],
+  });
+  const [delivered, failed, dropped] = ['delivered', 'failed', 'dropped'].map((name) => spans.labels(name));
+  let waiting = 0;
 
   return {
-    exporter: watched,
+    exporter: {
+      ...exporter,
+      export(batch: Item[], report: (result: ExportResult) => void) {
+        beforeBatch();
+        exporter.export(batch, (result) => {
+          waiting -= batch.length;
+          (result.code === SUCCESS ? delivered : failed)?.inc(batch.length);
+          report(result);
+        });
+      },
+    },
     /** Returns whether one more span fits and counts it. */
     admit(): boolean {
-      if (waiting >= options.maxWaiting) {
+      if (waiting >= maxWaiting) {
         dropped?.inc();
         return false;
       }

@@ -1,11 +1,13 @@
 import type { Telemetry, TelemetryOptions } from './options.ts';
 import { silentTracer } from './tracer.ts';
 
-/** Loads the export libraries only when a collector is configured. */
+/** Loads OpenTelemetry only when a signal is exported, because loading takes time and memory. */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
-  const { endpoint, sampler } = options;
-  if (endpoint === undefined || sampler === 'always_off')
+  const { traces, ...others } = options.receivers;
+  // Without a sampled span there is nothing to export.
+  const receivers = traces && options.sampler !== 'always_off' ? { ...others, traces } : others;
+  if (Object.keys(receivers).length === 0)
     return { name: 'telemetry', tracer: () => silentTracer, stop: async () => {} };
-  const { exportTraces } = await import('./otlp.ts');
-  return exportTraces({ ...options, endpoint });
+  const { startExport } = await import('./sdk.ts');
+  return startExport({ ...options, receivers });
 }

@@ -17,7 +17,7 @@ type ExportedAttributes = Record<string, string | number | boolean | string[]>;
 /** The destination of a module's spans and their common attributes. */
 export interface SpanRecorder {
   resource: Resource;
-  scope: { name: string; version: string };
+  scope: { name: string; version: string; schemaUrl?: string };
   /** Milliseconds to add to `performance.now()` for the time since the epoch. */
   offset(): number;
   ended(span: RecordedSpan): void;
@@ -28,6 +28,7 @@ interface SpanStart {
   kind: SpanKind;
   trace: Trace;
   parent: Trace | undefined;
+  startedAt: number | undefined;
   links: readonly Trace[];
   attributes: Attributes | undefined;
 }
@@ -37,11 +38,11 @@ interface SpanStart {
  * when a batch is sent. The span of the SDK costs three times as much.
  */
 export class RecordedSpan implements Span, ReadableSpan {
-  readonly name: string;
+  name: string;
   readonly trace: Trace;
   readonly #start: SpanStart;
   readonly #recorder: SpanRecorder;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   #endedAt = 0;
   #set: Attributes | undefined;
   #links: Trace[] | undefined;
@@ -52,6 +53,7 @@ export class RecordedSpan implements Span, ReadableSpan {
     this.name = start.name;
     this.trace = start.trace;
     this.#start = start;
+    this.#startedAt = start.startedAt ?? performance.now();
     this.#recorder = recorder;
   }
 
@@ -61,6 +63,10 @@ export class RecordedSpan implements Span, ReadableSpan {
 
   set(attributes: Attributes): void {
     this.#set = this.#set ? { ...this.#set, ...attributes } : attributes;
+  }
+
+  rename(name: string): void {
+    this.name = name;
   }
 
   link(trace: Trace): void {

@@ -13,6 +13,8 @@ export interface SpanOptions {
   parent?: Trace | undefined;
   /** The parent span belongs to an external client, so the sampler decides again whether the trace is recorded. */
   entering?: boolean;
+  /** `performance.now()` at the start of the operation; the current time when absent. */
+  startedAt?: number;
   /** Related spans of other traces. */
   links?: readonly Trace[];
   attributes?: Attributes;
@@ -25,6 +27,8 @@ export interface Span {
   /** The span is not recorded, so callers can skip building attributes for it. */
   readonly silent: boolean;
   set(attributes: Attributes): void;
+  /** Replaces the name, which can depend on facts that are known only after the start. */
+  rename(name: string): void;
   link(trace: Trace): void;
   /**
    * Ends the span; later calls have no effect. `error` is a code of the error table, or another name of the failure.
@@ -58,6 +62,8 @@ export class SilentSpan implements Span {
   }
 
   set(): void {}
+
+  rename(): void {}
 
   link(): void {}
 

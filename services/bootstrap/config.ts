@@ -1,5 +1,5 @@
 import { setting } from '../../lib/env.ts';
-import { PROTOCOLS, SAMPLERS } from '../../lib/telemetry/options.ts';
+import { telemetrySettings } from './telemetry-config.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 const REDIS = ['redis:', 'rediss:'];
@@ -73,36 +73,7 @@ export const settings = {
     'SERVICE_METRICS_LISTEN',
     'Address on which any target serves /metrics, /healthz and /readyz over HTTP without authentication. Without it, only the edge serves them.',
   ),
-  otlpEndpoint: setting.optionalSecretUrl(
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    ['http:', 'https:'],
-    'Base URL of an OpenTelemetry collector. Traces are sent to its path /v1/traces. Without it, no traces are recorded.',
-  ),
-  otlpHeaders: setting.optionalSecretPairs(
-    'OTEL_EXPORTER_OTLP_HEADERS',
-    'Headers of each request to the collector.',
-  ),
-  otlpProtocol: setting.choice('OTEL_EXPORTER_OTLP_PROTOCOL', PROTOCOLS, {
-    fallback: 'http/protobuf',
-    about: 'Encoding of exported traces.',
-  }),
-  tracesSampler: setting.choice('OTEL_TRACES_SAMPLER', SAMPLERS, {
-    fallback: 'parentbased_always_on',
-    about:
-      'Sampler that selects the recorded traces. With parentbased_…, a client that sends a traceparent decides for its requests.',
-  }),
-  tracesSamplerRatio: setting.fraction('OTEL_TRACES_SAMPLER_ARG', {
-    fallback: 1,
-    about: 'Fraction of traces that the traceidratio samplers record.',
-  }),
-  otelServiceName: setting.optionalText(
-    'OTEL_SERVICE_NAME',
-    'Service name in traces. Replaces the names of the modules (edge, sessions and so on).',
-  ),
-  otelResourceAttributes: setting.optionalPairs(
-    'OTEL_RESOURCE_ATTRIBUTES',
-    'Resource attributes in traces. They extend and override the attributes of the process.',
-  ),
+  ...telemetrySettings,
   modelEndpoints: setting.optionalEndpoints(
     'SERVICE_MODEL_ENDPOINTS',
     RESERVED_ENDPOINTS,

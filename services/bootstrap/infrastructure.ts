@@ -6,6 +6,7 @@ import type { RateLimiter } from '../../lib/bus/rate-limiter.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import type { LogCopy } from '../../lib/log-copy.ts';
 import { createProcessMetrics, type Metrics } from '../../lib/metrics.ts';
 import type { Backend, ModuleManager } from '../../lib/modules.ts';
 import { ReservedSpace } from '../../lib/reserved-space.ts';
@@ -13,11 +14,11 @@ import type { SealingKeySource } from '../../lib/sealing.ts';
 import { readExistingSecret, readOrCreateSecret } from '../../lib/secrets.ts';
 import type { ServiceContext } from '../../lib/service.ts';
 import { openTelemetry } from '../../lib/telemetry/open.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { embeddedDatabase } from './database.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { createRpcObserver } from './rpc-observer.ts';
 import { type ModuleName, modulesOf } from './target.ts';
+import { telemetryOptions } from './telemetry-config.ts';
 
 /** The shared infrastructure of the modules of a process. */
 export interface Infrastructure {
@@ -32,19 +33,20 @@ export interface Infrastructure {
   backends: Backend[];
 }
 
-/** Opens the database, bus, rate limiter, secrets, metrics and telemetry. `dataDir` is the locked data directory of target all. */
+/** Opens the database, bus, rate limiter, secrets, metrics and telemetry. `dataDir` is the locked data directory of target all; `logCopy` gets the log lines to export. */
 export async function openInfrastructure(
   config: ProcessConfig,
   modules: ModuleManager,
   log: Log,
   dataDir: string | undefined,
+  logCopy?: LogCopy,
 ): Promise<Infrastructure> {
   const { databaseUrl, redisUrl, serviceSecret, sealingKey } = config.common;
   const clock: Clock = systemClock;
   const metrics = createProcessMetrics();
-  // Opened first, so that it is stopped last and delivers the last spans of the other modules.
+  // Opened first, so that it is stopped last and delivers the last spans and log lines of the other modules.
   const telemetry = await modules.start(
-    openTelemetry({ ...telemetryOptions(config.common), clock, log, metrics }),
+    openTelemetry({ ...telemetryOptions(config.common, config.target), clock, log, logCopy, metrics }),
   );
   const database =
     databaseUrl === undefined && dataDir !== undefined
@@ -146,17 +148,4 @@ async function openRateLimiter(redisUrl: string | undefined, clock: Clock, log: 
   const onError = (error: unknown) =>
     log.warn({ err: error }, 'rate limits cannot use Redis; each process counts for itself');
   return createRedisRateLimiter({ url: redisUrl, clock, onError });
-}
-
-function telemetryOptions(common: ProcessConfig['common']) {
-  return {
-    endpoint: common.otlpEndpoint,
-    headers: common.otlpHeaders ?? {},
-    protocol: common.otlpProtocol,
-    sampler: common.tracesSampler,
-    samplerRatio: common.tracesSamplerRatio,
-    serviceName: common.otelServiceName,
-    resourceAttributes: common.otelResourceAttributes ?? {},
-    version: packageJson.version,
-  };
 }

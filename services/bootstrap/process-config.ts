@@ -12,6 +12,7 @@ import { settings as auth, checkLocalSettings, checkTeamSettings } from '../auth
 import { settings as deployments } from '../deployments/config.ts';
 import { settings as files } from '../files/config.ts';
 import { settings as runner } from '../runner/config.ts';
+import { providerNames } from '../runner/models/provider-settings.ts';
 import { settings as sessions } from '../sessions/config.ts';
 import { settings as common } from './config.ts';
 import { DATABASE_MODULES, modulesOf, SERVICES_CALLED_BY, type Target } from './target.ts';
@@ -45,8 +46,8 @@ export function readProcessConfig(
   problems.push(...unknownVariables(Object.values(DECLARATIONS), env));
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(edgeConfig(config)));
   if (modulesOf(target).includes('auth')) problems.push(...checkAuth(config));
-  problems.push(...keysOfUnknownEndpoints(config), ...incompleteObjectStore(config));
-  problems.push(...incompleteTls(config.common));
+  problems.push(...keysOfUnknownEndpoints(config), ...unknownTracedProviders(config));
+  problems.push(...incompleteObjectStore(config), ...incompleteTls(config.common));
   // A setting with an invalid value is already reported and must not be reported as missing, too.
   const reported = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(config).filter(({ variable }) => !reported.has(variable)));
@@ -81,6 +82,18 @@ function keysOfUnknownEndpoints({ common, runner }: ProcessConfig): SettingProbl
     problem: `has a key for ${name}, which SERVICE_MODEL_ENDPOINTS does not name`,
     expected: 'keys of configured endpoints',
     fix: 'add the endpoint, or correct the name',
+  }));
+}
+
+/** Reports names of SERVICE_MODEL_TRACE_CONTEXT that select no model provider. Most are misspelt. */
+function unknownTracedProviders({ common: { modelEndpoints }, runner }: ProcessConfig): SettingProblem[] {
+  const selected = providerNames({ ...runner, modelEndpoints });
+  const unknown = (runner.modelTraceContext ?? []).filter((name) => !selected.has(name));
+  return unknown.map((name) => ({
+    variable: 'SERVICE_MODEL_TRACE_CONTEXT',
+    problem: `names ${name}, which is neither a model provider nor the host of one`,
+    expected: 'anthropic, openai, names in SERVICE_MODEL_ENDPOINTS, or host names of their URLs',
+    fix: 'correct the name, or add the endpoint',
   }));
 }
 

@@ -22,7 +22,7 @@ export function createRpcObserver(metrics: Metrics, log: Log) {
   };
 }
 
-function factsOf({ request, caller, durationMs, requestId, traceId, ...facts }: Observation) {
+function factsOf({ request, caller, durationMs, requestId, traceId, spanId, ...facts }: Observation) {
   const { service, method, code, peer, cause } = facts;
   return {
     service,
@@ -32,6 +32,7 @@ function factsOf({ request, caller, durationMs, requestId, traceId, ...facts }: 
     peer,
     request_id: requestId,
     trace_id: traceId,
+    span_id: spanId,
     ...idsIn(request),
     user_id: caller?.userId,
     err: cause,

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { openTelemetry } from '../../lib/telemetry/open.ts';
-import type { TelemetryOptions } from '../../lib/telemetry/options.ts';
+import type { Receiver, TelemetryOptions } from '../../lib/telemetry/options.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { startCollector } from '../support/collector.ts';
@@ -17,6 +17,12 @@ const QUIET: Trace = { ...CLIENT, sampled: false };
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+const LIMITS = { maxQueueSize: 8_192, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 };
+
+const tracesTo = (url: string, protocol: Receiver['protocol'] = 'http/json') => ({
+  receivers: { traces: { protocol, url: `${url}/v1/traces`, headers: { authorization: HEADER } } },
 });
 
 interface Line {
@@ -33,13 +39,15 @@ async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock
     destination: { write: (line) => lines.push(line) },
   });
   const telemetry = await openTelemetry({
-    endpoint: undefined,
-    protocol: 'http/json',
-    headers: { authorization: HEADER },
+    receivers: {},
     sampler: 'parentbased_always_on',
     samplerRatio: 1,
     serviceName: undefined,
+    processName: 'everything',
     resourceAttributes: {},
+    spanLimits: LIMITS,
+    logLimits: LIMITS,
+    metricIntervalMs: 60_000,
     version: '1.2.3',
     clock,
     log,
@@ -96,7 +104,7 @@ describe('openTelemetry without a collector', () => {
 describe('openTelemetry with a collector', () => {
   it('sends ended spans at the latest when the process stops', async () => {
     const collector = await collecting();
-    const { tracer, telemetry, counted } = await open({ endpoint: `${collector.url}/` });
+    const { tracer, telemetry, counted } = await open(tracesTo(collector.url));
     const root = tracer.begin('root', { kind: 'server' });
     const part = tracer.begin('part', {
       parent: root.trace,
@@ -133,7 +141,7 @@ describe('openTelemetry with a collector', () => {
   it('exports each module as a service with the configured name', async () => {
     const collector = await collecting();
     const { telemetry } = await open({
-      endpoint: collector.url,
+      ...tracesTo(collector.url),
       serviceName: 'agents-eu',
       resourceAttributes: { 'service.version': 'ours', team: 'blue' },
     });
@@ -146,7 +154,7 @@ describe('openTelemetry with a collector', () => {
 
   it('sends protobuf when configured', async () => {
     const collector = await collecting();
-    const { tracer, telemetry, counted } = await open({ endpoint: collector.url, protocol: 'http/protobuf' });
+    const { tracer, telemetry, counted } = await open(tracesTo(collector.url, 'http/protobuf'));
     tracer.begin('one').end();
     await telemetry.stop();
     expect(collector.headers['content-type']).toBe('application/x-protobuf');
@@ -174,7 +182,7 @@ describe('sampling', () => {
   it.each(CASES)(
     '%s (%d) decides for root spans and for spans of external clients',
     async (sampler, samplerRatio, ...expected) => {
-      const { tracer } = await open({ endpoint: await deadEnd(), sampler, samplerRatio });
+      const { tracer } = await open({ ...tracesTo(await deadEnd()), sampler, samplerRatio });
       const spans = [
         tracer.begin('root'),
         tracer.begin('sampled', { parent: CLIENT, entering: true }),
@@ -185,7 +193,7 @@ describe('sampling', () => {
   );
 
   it('inherits the decision for inner spans and shared work', async () => {
-    const { tracer } = await open({ endpoint: await deadEnd(), sampler: 'always_on' });
+    const { tracer } = await open({ ...tracesTo(await deadEnd()), sampler: 'always_on' });
     expect(tracer.begin('inner', { parent: QUIET }).silent).toBe(true);
     expect(tracer.beginShared('without sampled members', [QUIET]).silent).toBe(true);
     const shared = tracer.beginShared('with one sampled member', [QUIET, CLIENT]);
@@ -197,7 +205,7 @@ describe('sampling', () => {
 describe('an unavailable collector', () => {
   it('is logged once, loses spans beyond the queue limit and does not delay the stop', async () => {
     const clock = createFakeClock();
-    const { tracer, telemetry, lines, text, counted } = await open({ endpoint: await deadEnd() }, clock);
+    const { tracer, telemetry, lines, text, counted } = await open(tracesTo(await deadEnd()), clock);
     for (let i = 0; i < 10_000; i++) tracer.begin('one').end();
     await until('a batch is sent', () => {
       clock.advance(2_000);
@@ -215,7 +223,7 @@ describe('an unavailable collector', () => {
   it('is logged when it stops responding and when it responds again', async () => {
     const collector = await collecting();
     const clock = createFakeClock();
-    const { tracer, lines } = await open({ endpoint: collector.url }, clock);
+    const { tracer, lines } = await open(tracesTo(collector.url), clock);
     collector.hang();
     tracer.begin('one').end();
     await until('the collector receives a request', () => collector.headers.authorization !== undefined);

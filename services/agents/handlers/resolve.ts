@@ -24,14 +24,14 @@ export function resolveHandlers({ agents, assistants, environments }: AgentsHand
         // A deleted assistant has no current version, so no session can start a turn with it.
         const newest = version === 0 ? await assistants.newestVersion(agentId, call) : undefined;
         if (!newest) throw versionNotFound(version);
-        return { version: { ...newest, version: 0 } };
+        return { ...newest, version: { ...newest.version, version: 0 } };
       }
       const found =
         version === 0
           ? await agents.newestVersion(agentId, call)
           : await agents.version(agentId, version, call);
       if (!found) throw versionNotFound(version);
-      return { version: found };
+      return found;
     },
 
     async resolveAgent({ agentId }, call) {

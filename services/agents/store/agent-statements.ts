@@ -151,12 +151,13 @@ export const VERSIONS = statement(
 /** Not restricted to a viewer; also finds versions of deleted agents. */
 export const VERSION = statement(
   'agents.version',
-  `select ${VERSION_COLUMNS} from agent_versions v where v.agent_id = $1 and v.version = $2`,
+  `select ${VERSION_COLUMNS}, a.name as "agentName" from agent_versions v join agents a using (agent_id)
+   where v.agent_id = $1 and v.version = $2`,
 );
 
 export const NEWEST_VERSION = statement(
   'agents.runtime',
-  `select ${VERSION_COLUMNS} from agent_versions v join agents a using (agent_id, version)
+  `select ${VERSION_COLUMNS}, a.name as "agentName" from agent_versions v join agents a using (agent_id, version)
    where a.agent_id = $1 and a.deleted_at is null`,
 );
 

@@ -255,21 +255,23 @@ export function createAgentStore(db: Database, kind: AgentKind) {
       };
     },
 
-    /** A version of any agent, including deleted ones. */
+    /** A version of any agent, including deleted ones, and the current name of the agent. */
     async version(agentId: string, version: number, options?: ReadOptions) {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<VersionRow>(sql.VERSION, [agentId, version], options);
-      return row && versionFromRow(row);
+      const [row] = await db.rows<NamedVersionRow>(sql.VERSION, [agentId, version], options);
+      return row && { version: versionFromRow(row), agentName: row.agentName };
     },
 
     /** The newest version of any agent that is not deleted. */
     async newestVersion(agentId: string, options?: ReadOptions) {
       if (!isId(prefix, agentId)) return undefined;
-      const [row] = await db.rows<VersionRow>(sql.NEWEST_VERSION, [agentId], options);
-      return row && versionFromRow(row);
+      const [row] = await db.rows<NamedVersionRow>(sql.NEWEST_VERSION, [agentId], options);
+      return row && { version: versionFromRow(row), agentName: row.agentName };
     },
   };
 }
+
+type NamedVersionRow = VersionRow & { agentName: string };
 
 interface AccessRow {
   version: number;

@@ -8,6 +8,8 @@ import { createToolbox, type Toolbox } from '../tools/toolbox.ts';
 
 /** The settings of the agent version that a turn runs with. */
 export interface TurnRuntime extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools'> {
+  /** The name of the agent when the version was loaded; empty when the agents service is of an older release. */
+  agentName: string;
   options: ParsedModelOptions;
   toolbox: Toolbox;
 }
@@ -39,7 +41,8 @@ export function createRuntimeLoader(
       const runtime = response.version?.runtime;
       if (!runtime) return undefined;
       const options = parseModelOptions(JSON.parse(runtime.modelOptionsJson || '{}'));
-      return { ...runtime, options, toolbox: createToolbox(tools, runtime.tools) };
+      const { agentName } = response;
+      return { ...runtime, agentName, options, toolbox: createToolbox(tools, runtime.tools) };
     } catch (error) {
       if (error instanceof Refusal && NOT_FOUND.has(error.code)) return undefined;
       throw error;

@@ -4,6 +4,7 @@ import type { Ids } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { toStorable } from '../../../lib/text.ts';
+import { traceparent } from '../../../lib/trace.ts';
 import { type ContentPart, type ModelStepEnd, requestModelStep } from '../models/model-step.ts';
 import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
@@ -60,8 +61,8 @@ export async function runModelStep(
   const timeoutMs = options.stepTimeoutSeconds * 1_000;
   const cancelTimer = clock.after(timeoutMs, () => turn.stop('timeout'));
   const maxOutputTokens = Math.min(budget.tokens, requested);
-  const { provider, defaults } = model;
-  const span = beginModelStepSpan(options.tracer, turn, { model: runtime.model, provider, maxOutputTokens });
+  const { provider, defaults, server } = model;
+  const span = beginModelStepSpan(options.tracer, turn, { model, settings, maxOutputTokens });
   const request = {
     model: model.languageModel,
     system: runtime.system || undefined,
@@ -70,6 +71,7 @@ export async function runModelStep(
     maxOutputTokens,
     settings,
     providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures } },
+    headers: server?.getsTraceContext ? { traceparent: traceparent(span.trace) } : undefined,
     signal: turn.signal,
     now: () => clock.now(),
   };

@@ -1,20 +1,22 @@
-import type { Span, Tracer } from '../../../lib/telemetry/tracer.ts';
+import type { Attributes, Span, Tracer } from '../../../lib/telemetry/tracer.ts';
 import { parseTraceparent, type Trace } from '../../../lib/trace.ts';
 import type { ClaimedTurn } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ModelStepEnd } from '../models/model-step.ts';
+import type { ModelSettings, ModelStepEnd } from '../models/model-step.ts';
+import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { ToolEnd } from '../tools/run-tool.ts';
+import type { TurnRuntime } from './agent-runtime.ts';
 import type { ToolCall } from './model-step.ts';
 
 /*
- * The spans of turns. Names and attributes follow
- * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/. Spans hold no content of messages.
+ * The spans of turns. Names and attributes follow the conventions of OpenTelemetry for generative AI
+ * (https://github.com/open-telemetry/semantic-conventions-genai/tree/main/docs/gen-ai). Spans hold no content of
+ * messages.
  */
 
 /** The span continues the trace of the request that queued the turn. The claim covers other turns, so it is a link. */
 export function beginTurnSpan(tracer: Tracer, claimed: ClaimedTurn, claim: Trace | undefined): Span {
-  const span = tracer.begin('turn', {
-    kind: 'consumer',
+  const span = tracer.begin('invoke_agent', {
     parent: parseTraceparent(claimed.traceparent),
     links: claim ? [claim] : [],
   });
@@ -31,25 +33,48 @@ export function beginTurnSpan(tracer: Tracer, claimed: ClaimedTurn, claim: Trace
   return span;
 }
 
+/** Adds the facts that are known when the version of the agent is loaded. */
+export function describeAgent(span: Span, { agentName }: TurnRuntime, model: Model | undefined): void {
+  if (span.silent) return;
+  if (agentName !== '') span.rename(`invoke_agent ${agentName}`);
+  span.set({ 'gen_ai.agent.name': agentName || undefined, ...(model && modelAttributes(model)) });
+}
+
+/** The provider and the exact name of the model, without the prefix that selects the provider. */
+function modelAttributes({ provider, languageModel, server }: Model): Attributes {
+  return {
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': languageModel.modelId,
+    ...(server && { 'server.address': server.address, 'server.port': server.port }),
+  };
+}
+
 interface ModelStepFacts {
-  /** The model name of the agent, including the provider. */
-  model: string;
-  provider: string;
+  model: Model;
+  settings: ModelSettings;
   maxOutputTokens: number;
 }
 
 export function beginModelStepSpan(
   tracer: Tracer,
   turn: LeasedTurn,
-  { model, provider, maxOutputTokens }: ModelStepFacts,
+  { model, settings, maxOutputTokens }: ModelStepFacts,
 ): Span {
-  const span = tracer.begin(`chat ${model}`, { kind: 'client', parent: turn.span.trace });
+  const span = tracer.begin(`chat ${model.languageModel.modelId}`, {
+    kind: 'client',
+    parent: turn.span.trace,
+  });
   if (span.silent) return span;
   span.set({
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': provider,
-    'gen_ai.request.model': model,
+    ...modelAttributes(model),
     'gen_ai.request.max_tokens': maxOutputTokens,
+    'gen_ai.request.temperature': settings.temperature,
+    'gen_ai.request.top_p': settings.topP,
+    'gen_ai.request.top_k': settings.topK,
+    'gen_ai.request.presence_penalty': settings.presencePenalty,
+    'gen_ai.request.frequency_penalty': settings.frequencyPenalty,
+    'gen_ai.request.seed': settings.seed,
     'gen_ai.request.stream': true,
     'gen_ai.conversation.id': turn.claimed.sessionId,
   });
@@ -65,14 +90,23 @@ export function endModelStepSpan(
 ): void {
   if (!span.silent) {
     if (ttftMs !== undefined) span.set({ 'gen_ai.response.time_to_first_chunk': ttftMs / 1_000 });
-    if (end.kind === 'finished')
-      span.set({
-        'gen_ai.response.finish_reasons': [end.finishReason],
-        'gen_ai.usage.input_tokens': end.inputTokens,
-        'gen_ai.usage.output_tokens': end.outputTokens,
-      });
+    if (end.kind === 'finished') span.set(responseAttributes(end));
   }
   span.end(modelStepError(turn, end));
+}
+
+function responseAttributes(end: Extract<ModelStepEnd, { kind: 'finished' }>): Attributes {
+  const { finishReason, inputTokens, outputTokens, details } = end;
+  return {
+    'gen_ai.response.finish_reasons': [finishReason],
+    'gen_ai.response.id': details.responseId,
+    'gen_ai.response.model': details.responseModel,
+    'gen_ai.usage.input_tokens': inputTokens,
+    'gen_ai.usage.output_tokens': outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': details.cacheReadTokens,
+    'gen_ai.usage.cache_creation.input_tokens': details.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': details.reasoningTokens,
+  };
 }
 
 export function beginToolSpan(

@@ -16,6 +16,7 @@ import { assistantMessage, buildHistory } from './history.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
 import { blocked, completed, errorCodeOf, failed, failureOutcome, requeued, retry } from './outcome.ts';
 import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
+import { describeAgent } from './spans.ts';
 import { runToolCalls, type ToolCallOptions } from './tool-calls.ts';
 
 interface TurnOptions extends ModelStepOptions, ToolCallOptions {
@@ -44,6 +45,7 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const runtime = await abortable(options.loadRuntime(claimed.agentId, claimed.agentVersion, call), signal);
   if (!runtime) return failed('agent_version_missing', 'This version of the agent does not exist.');
   const model = options.models(runtime.model);
+  describeAgent(turn.span, runtime, model);
   if (!model)
     return failed('model_unknown', `Unknown model ${runtime.model}. Change the model of the agent.`);
   const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);

@@ -4,6 +4,7 @@ import {
   type LanguageModelV4CallOptions,
   type LanguageModelV4FinishReason,
   type LanguageModelV4FunctionTool,
+  type LanguageModelV4ResponseMetadata,
   type LanguageModelV4StreamPart,
   type LanguageModelV4Usage,
   type SharedV4ProviderOptions,
@@ -35,11 +36,23 @@ export interface ModelStepRequest {
   maxOutputTokens: number;
   settings?: ModelSettings;
   providerOptions: SharedV4ProviderOptions;
+  /** Additional HTTP headers. */
+  headers?: Record<string, string> | undefined;
   signal: AbortSignal;
   now(): Date;
 }
 
 type FinishReason = LanguageModelV4FinishReason['unified'];
+
+/** Facts about an answer for traces. A member is undefined when the provider does not report it. */
+export interface ModelStepDetails {
+  cacheReadTokens: number | undefined;
+  cacheWriteTokens: number | undefined;
+  reasoningTokens: number | undefined;
+  responseId: string | undefined;
+  /** The exact name of the model that answered. */
+  responseModel: string | undefined;
+}
 
 export type ModelStepEnd =
   | {
@@ -47,8 +60,11 @@ export type ModelStepEnd =
       finishReason: FinishReason;
       /** In the order of the stream; empty for an empty answer. */
       content: ContentPart[];
+      /** All input tokens, including cached ones. */
       inputTokens: number;
+      /** All output tokens, including those of reasoning. */
       outputTokens: number;
+      details: ModelStepDetails;
     }
   /** `cause` is redacted for logs. */
   | { kind: 'failed'; failure: ModelFailure; cause: Error | undefined }
@@ -101,13 +117,14 @@ async function open({ model, system, messages, ...request }: ModelStepRequest, a
     download: async (files) => files.map(() => null),
     provider: model.provider.split('.')[0],
   });
-  const { tools, settings, maxOutputTokens, providerOptions } = request;
+  const { tools, settings, maxOutputTokens, providerOptions, headers } = request;
   return model.doStream({
     ...settings,
     ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
     prompt,
     maxOutputTokens,
     providerOptions,
+    ...(headers && { headers }),
     abortSignal,
   });
 }
@@ -123,6 +140,7 @@ async function read(
   signal.addEventListener('abort', cancel, { once: true });
   const assembler = new ResponseAssembler(listener);
   let end: ModelStepEnd | undefined;
+  let metadata: ResponseMetadata = {};
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -137,7 +155,8 @@ async function read(
         };
       }
       if (value.type === 'finish')
-        end = finished(value.finishReason.unified, value.usage, assembler.content());
+        end = finished(value.finishReason.unified, value.usage, assembler.content(), metadata);
+      else if (value.type === 'response-metadata') metadata = value;
       else assembler.add(value);
     }
   } catch (error) {
@@ -147,15 +166,25 @@ async function read(
   }
 }
 
+type ResponseMetadata = Pick<LanguageModelV4ResponseMetadata, 'id' | 'modelId'>;
+
 function finished(
   finishReason: FinishReason,
   usage: LanguageModelV4Usage,
   content: ContentPart[],
+  metadata: ResponseMetadata,
 ): ModelStepEnd {
   if (finishReason === 'error' || finishReason === 'interrupted') return interrupted(undefined);
-  const { total: inputTokens = 0 } = usage.inputTokens;
-  const { total: outputTokens = 0 } = usage.outputTokens;
-  return { kind: 'finished', finishReason, content, inputTokens, outputTokens };
+  const { total: inputTokens = 0, cacheRead, cacheWrite } = usage.inputTokens;
+  const { total: outputTokens = 0, reasoning } = usage.outputTokens;
+  const details = {
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    reasoningTokens: reasoning,
+    responseId: metadata.id,
+    responseModel: metadata.modelId,
+  };
+  return { kind: 'finished', finishReason, content, inputTokens, outputTokens, details };
 }
 
 function interrupted(cause: unknown): ModelStepEnd {

@@ -20,11 +20,30 @@ export const providerSettings = {
     fallback: OPENAI_URL,
     about: 'Base URL of the OpenAI Responses API.',
   }),
+  modelTraceContext: setting.list(
+    'SERVICE_MODEL_TRACE_CONTEXT',
+    'provider or host names, separated by commas',
+    {
+      fallback: [],
+      about:
+        'Model providers whose requests carry the trace context in the header traceparent: anthropic, openai, names in ' +
+        'SERVICE_MODEL_ENDPOINTS, or host names of their URLs. Default: none.',
+    },
+  ),
   modelEndpointKeys: setting.optionalKeys(
     'SERVICE_MODEL_ENDPOINT_KEYS',
     'API keys of the SERVICE_MODEL_ENDPOINTS that require one. Only runners read them.',
   ),
 };
+
+/** Returns the names by which SERVICE_MODEL_TRACE_CONTEXT can select a provider: its own and those of its host. */
+export function providerNames(settings: ProviderSettings): Set<string> {
+  const { anthropicBaseUrl = ANTHROPIC_URL, openaiBaseUrl = OPENAI_URL, modelEndpoints = {} } = settings;
+  const urls = { ...modelEndpoints, anthropic: anthropicBaseUrl, openai: openaiBaseUrl };
+  return new Set(
+    Object.entries(urls).flatMap(([name, url]) => [name, new URL(url).hostname, new URL(url).host]),
+  );
+}
 
 /** The settings of the model providers. */
 export type ProviderSettings = Partial<Settings<typeof providerSettings>> & {

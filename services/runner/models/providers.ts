@@ -3,7 +3,16 @@ import { createFetch } from './fetch.ts';
 import type { ModelLoader } from './lazy-model.ts';
 import { ANTHROPIC_URL, OPENAI_URL, type ProviderSettings } from './provider-settings.ts';
 
+/** The server of a provider. */
+export interface ModelServer {
+  address: string;
+  port: number;
+  /** Whether requests carry the trace context, so that the server can continue the trace. */
+  getsTraceContext: boolean;
+}
+
 interface ModelProvider {
+  server: ModelServer;
   load: ModelLoader;
   /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
@@ -36,14 +45,14 @@ const isBlank = (text: string) => text.trim() === '';
 
 /** Returns all HTTP providers by name. */
 export function createProviders(settings: ProviderSettings): Map<string, ModelProvider> {
-  const { modelEndpoints = {}, modelEndpointKeys = {} } = settings;
+  const { modelEndpoints = {}, modelEndpointKeys = {}, modelTraceContext } = settings;
   const providers = new Map([
     ['anthropic', anthropic(settings)],
     ['openai', openai(settings)],
   ]);
   for (const [name, url] of Object.entries(modelEndpoints)) {
     const key = Object.hasOwn(modelEndpointKeys, name) ? modelEndpointKeys[name] : undefined;
-    providers.set(name, endpoint(name, url, key));
+    providers.set(name, endpoint(name, url, key, serverOf(name, url, modelTraceContext)));
   }
   return providers;
 }
@@ -51,6 +60,7 @@ export function createProviders(settings: ProviderSettings): Map<string, ModelPr
 function anthropic({
   anthropicApiKey: apiKey,
   anthropicBaseUrl: baseURL = ANTHROPIC_URL,
+  modelTraceContext,
 }: ProviderSettings): ModelProvider {
   const load = loadOnce(async () => {
     if (apiKey === undefined) throw new MissingApiKey('anthropic');
@@ -58,13 +68,15 @@ function anthropic({
     const provider = createAnthropic({ apiKey, baseURL, fetch: createFetch(apiKey) });
     return (modelId) => provider.messages(modelId);
   });
-  return { load, maxOutputTokens: ANTHROPIC_TOKENS, defaults: {}, rejectsText: isBlank };
+  const server = serverOf('anthropic', baseURL, modelTraceContext);
+  return { server, load, maxOutputTokens: ANTHROPIC_TOKENS, defaults: {}, rejectsText: isBlank };
 }
 
 /** This service stores sessions itself, so OpenAI does not store them and returns encrypted reasoning instead. */
 function openai({
   openaiApiKey: apiKey,
   openaiBaseUrl: baseURL = OPENAI_URL,
+  modelTraceContext,
 }: ProviderSettings): ModelProvider {
   const load = loadOnce(async () => {
     if (apiKey === undefined) throw new MissingApiKey('openai');
@@ -72,17 +84,30 @@ function openai({
     const provider = createOpenAI({ apiKey, baseURL, fetch: createFetch(apiKey) });
     return (modelId) => provider.responses(modelId);
   });
-  return { load, maxOutputTokens: OPENAI_TOKENS, defaults: { store: false }, rejectsText: isEmpty };
+  const server = serverOf('openai', baseURL, modelTraceContext);
+  return { server, load, maxOutputTokens: OPENAI_TOKENS, defaults: { store: false }, rejectsText: isEmpty };
 }
 
-function endpoint(name: string, baseURL: string, apiKey: string | undefined): ModelProvider {
+function endpoint(
+  name: string,
+  baseURL: string,
+  apiKey: string | undefined,
+  server: ModelServer,
+): ModelProvider {
   const load = loadOnce(async () => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const fetch = createFetch(apiKey);
     const provider = createOpenAICompatible({ name, baseURL, apiKey, fetch, includeUsage: true });
     return (modelId) => provider.chatModel(modelId);
   });
-  return { load, maxOutputTokens: ENDPOINT_TOKENS, defaults: {}, rejectsText: isEmpty };
+  return { server, load, maxOutputTokens: ENDPOINT_TOKENS, defaults: {}, rejectsText: isEmpty };
+}
+
+function serverOf(provider: string, url: string, traced: readonly string[] = []): ModelServer {
+  const { hostname, host, port, protocol } = new URL(url);
+  const getsTraceContext = [provider, hostname, host].some((name) => traced.includes(name));
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return { address, port: Number(port || (protocol === 'https:' ? 443 : 80)), getsTraceContext };
 }
 
 /** Opens a provider at the first use, and again only after a failure. */

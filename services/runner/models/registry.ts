@@ -2,7 +2,7 @@ import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
 import { createLazyModel } from './lazy-model.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createProviders } from './providers.ts';
+import { createProviders, type ModelServer } from './providers.ts';
 import { createEcho } from './rehearsal/echo.ts';
 import { createScript } from './rehearsal/script.ts';
 import { createShell } from './rehearsal/shell.ts';
@@ -15,6 +15,8 @@ export interface Model {
   maxOutputTokens: number;
   /** Provider options that apply unless the agent overrides them. */
   defaults: JSONObject;
+  /** The server that answers; undefined for a model in this process. */
+  server: ModelServer | undefined;
 }
 
 /** Returns the model with a name; undefined for an unknown name. */
@@ -27,7 +29,7 @@ const UNLIMITED = 2 ** 31 - 1;
 export function createModels(clock: Clock, settings: ProviderSettings = {}): Models {
   const rehearsal = (languageModel: LanguageModelV4): [string, Model] => [
     `rehearsal/${languageModel.modelId}`,
-    { provider: 'rehearsal', languageModel, maxOutputTokens: UNLIMITED, defaults: {} },
+    { provider: 'rehearsal', languageModel, maxOutputTokens: UNLIMITED, defaults: {}, server: undefined },
   ];
   const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock)), rehearsal(createShell())]);
   const providers = createProviders(settings);
@@ -37,10 +39,10 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     const provider = name.slice(0, slash);
     const found = slash > 0 ? providers.get(provider) : undefined;
     if (!found) return undefined;
-    const { load, rejectsText, maxOutputTokens, defaults } = found;
+    const { load, rejectsText, maxOutputTokens, defaults, server } = found;
     const modelId = name.slice(slash + 1);
     const languageModel = createLazyModel({ provider, modelId, load, rejectsText });
-    return { provider, languageModel, maxOutputTokens, defaults };
+    return { provider, languageModel, maxOutputTokens, defaults, server };
   }
 
   return (name) => models.get(name) ?? remoteModel(name);

@@ -37,7 +37,8 @@ export class LeasedTurn {
   /** The fields that identify the turn in log lines. */
   get logFields() {
     const { sessionId, turnId } = this.claimed;
-    return { session_id: sessionId, turn_id: turnId, trace_id: this.span.trace.traceId };
+    const { traceId, spanId } = this.span.trace;
+    return { session_id: sessionId, turn_id: turnId, trace_id: traceId, span_id: spanId };
   }
 
   get stopCause(): StopCause | undefined {

@@ -1,9 +1,8 @@
 import { createBackoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { Refusal } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Log } from '../../../lib/log.ts';
-import type { Span, Tracer } from '../../../lib/telemetry/tracer.ts';
+import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { parseTraceparent, type Trace } from '../../../lib/trace.ts';
 import type {
   ClaimedTurn,
@@ -36,8 +35,6 @@ export class TurnClaimer {
   readonly #backoff: ReturnType<typeof createBackoff>;
   /** Turns may be queued that no claim has asked for. */
   #mayBeQueued = true;
-  /** A hint announced queued turns. Only claims after a hint are traced; polls are not. */
-  #isHinted = false;
   #running: Promise<void> | undefined;
   #isScheduled = false;
   #problem: unknown;
@@ -51,7 +48,7 @@ export class TurnClaimer {
 
   /** Turns are queued, according to a hint. */
   hint(): void {
-    this.#mayBeQueued = this.#isHinted = true;
+    this.#mayBeQueued = true;
     this.#wake();
   }
 
@@ -109,33 +106,31 @@ export class TurnClaimer {
   }
 
   async #claim(): Promise<void> {
-    const { clock, log, tracer, accept } = this.#options;
+    const { clock, log, accept } = this.#options;
     const slots = this.#options.freeSlots();
     const requestedAt = clock.now().getTime();
-    const span = this.#isHinted && !tracer.silent ? tracer.begin('claim turns') : undefined;
     this.#mayBeQueued = false;
-    this.#isHinted = false;
-    const { turns, leaseMs } = await this.#request(slots, span);
+    const { turns, leaseMs, trace } = await this.#request(slots);
     if (this.#problem !== undefined) log.info('claiming turns works again');
     this.#problem = undefined;
     this.#backoff.reset();
-    if (turns.length >= slots) this.#mayBeQueued = this.#isHinted = true;
-    if (turns.length > 0) accept(turns, requestedAt + leaseMs, leaseMs, span?.trace);
+    if (turns.length >= slots) this.#mayBeQueued = true;
+    if (turns.length > 0) accept(turns, requestedAt + leaseMs, leaseMs, trace);
   }
 
-  async #request(slots: number, span: Span | undefined): Promise<ClaimTurnsResponse> {
-    const { sessions, runnerId } = this.#options;
-    try {
-      const response = await sessions.claimTurns({ runnerId, slots, waitMs: 0 }, { trace: span?.trace });
-      for (const { traceparent } of response.turns) {
-        const queuedBy = parseTraceparent(traceparent);
-        if (queuedBy?.sampled) span?.link(queuedBy);
-      }
-      span?.end();
-      return response;
-    } catch (error) {
-      span?.end(error instanceof Refusal ? error.code : 'INTERNAL');
-      throw error;
-    }
+  async #request(slots: number): Promise<ClaimTurnsResponse & { trace: Trace | undefined }> {
+    const { sessions, runnerId, tracer } = this.#options;
+    const startedAt = performance.now();
+    const response = await sessions.claimTurns({ runnerId, slots, waitMs: 0 });
+    return { ...response, trace: traceOfClaim(tracer, response, startedAt) };
   }
+}
+
+/** Records a claim that has returned a traced turn. An idle claim has no span, so the span begins afterwards. */
+function traceOfClaim(tracer: Tracer, { turns }: ClaimTurnsResponse, startedAt: number): Trace | undefined {
+  if (tracer.silent || turns.length === 0) return undefined;
+  const queuedBy = turns.flatMap(({ traceparent }) => parseTraceparent(traceparent) ?? []);
+  const span = tracer.beginShared('claim turns', queuedBy, { kind: 'client', startedAt });
+  span.end();
+  return span.trace.sampled ? span.trace : undefined;
 }

@@ -76,6 +76,7 @@ describe('model settings', () => {
     ['SERVICE_ANTHROPIC_API_KEY', 'hush…'],
     ['SERVICE_MODEL_ENDPOINT_KEYS', 'hush'],
     ['SERVICE_MODEL_ENDPOINT_KEYS', 'unknown=hush'],
+    ['SERVICE_MODEL_TRACE_CONTEXT', 'antropic'],
     ['SERVICE_MODEL_ENDPOINT_KEYS', 'unknown=hush%20hush'],
   ])('report %s=%j without revealing a secret', (variable, value) => {
     const { problems } = read({ [variable]: value });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingProblem } from '../../../lib/env.ts';
 import { readProcessConfig } from '../../../services/bootstrap/process-config.ts';
+import { telemetryOptions } from '../../../services/bootstrap/telemetry-config.ts';
 
 function read(env: Record<string, string>) {
   const problems: SettingProblem[] = [];
@@ -43,7 +44,10 @@ describe('telemetry settings', () => {
     ['OTEL_EXPORTER_OTLP_HEADERS', 'hush'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hush%'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hush%0d%0ax: y'],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'zipkin'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'user:hush@collector'],
+    ['OTEL_TRACES_EXPORTER', 'console'],
+    ['OTEL_SDK_DISABLED', '1'],
     ['OTEL_TRACES_SAMPLER', 'sometimes'],
     ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
     ['OTEL_TRACES_SAMPLER_ARG', 'half'],
@@ -53,5 +57,57 @@ describe('telemetry settings', () => {
     const { problems } = read({ [variable]: value });
     expect(problems.map((problem) => problem.variable)).toEqual([variable]);
     expect(JSON.stringify(problems)).not.toContain('hush');
+  });
+});
+
+describe('the exported signals', () => {
+  const receivers = (env: Record<string, string>) => {
+    const { common, problems } = read(env);
+    expect(problems).toEqual([]);
+    return telemetryOptions(common, 'all').receivers;
+  };
+  const BASE = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+  const at = (url: string | undefined) => ({ protocol: 'http/protobuf', url, headers: {} });
+
+  it('are none without a collector', () => {
+    expect(receivers({})).toEqual({});
+  });
+
+  it('are traces and metrics with a collector', () => {
+    expect(receivers(BASE)).toEqual({
+      traces: at('http://collector:4318/v1/traces'),
+      metrics: at('http://collector:4318/v1/metrics'),
+    });
+  });
+
+  it('include logs on request, with the default URL if there is no other', () => {
+    expect(receivers({ ...BASE, OTEL_LOGS_EXPORTER: 'otlp' }).logs).toEqual(
+      at('http://collector:4318/v1/logs'),
+    );
+    expect(receivers({ OTEL_LOGS_EXPORTER: 'otlp' })).toEqual({ logs: at(undefined) });
+  });
+
+  it.each([
+    [{ OTEL_SDK_DISABLED: 'true', OTEL_LOGS_EXPORTER: 'otlp' }, []],
+    [{ OTEL_TRACES_EXPORTER: 'none' }, ['metrics']],
+    [{ OTEL_METRICS_EXPORTER: 'none' }, ['traces']],
+  ])('are reduced by %j', (env, signals) => {
+    expect(Object.keys(receivers({ ...BASE, ...env }))).toEqual(signals);
+  });
+
+  it('can have receivers of their own', () => {
+    expect(
+      receivers({
+        ...BASE,
+        OTEL_EXPORTER_OTLP_HEADERS: 'a=1',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces:4317',
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc',
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://metrics/any/path',
+        OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'b=2',
+      }),
+    ).toEqual({
+      traces: { protocol: 'grpc', url: 'http://traces:4317', headers: { a: '1' } },
+      metrics: { protocol: 'http/protobuf', url: 'http://metrics/any/path', headers: { b: '2' } },
+    });
   });
 });

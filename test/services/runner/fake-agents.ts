@@ -58,7 +58,8 @@ export function createFakeAgents(context: ServiceContext): FakeAgents {
       if (fake.isUnavailable) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database is unavailable');
       const runtime = versions[version - 1];
       if (!runtime) throw refuse('AGENT_VERSION_NOT_FOUND', 'Unknown agent version.');
-      return { version: { agentId, version, runtime, createdBy: 'usr_1', createdAt: new Date(0) } };
+      const found = { agentId, version, runtime, createdBy: 'usr_1', createdAt: new Date(0) };
+      return { version: found, agentName: 'Porter' };
     },
     async resolveEnvironment() {
       if (!environment.enabled) throw refuse('ENVIRONMENT_DISABLED', 'The environment default is disabled.');

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Attributes, type Span, silentTracer, type Tracer } from '../../../lib/telemetry/tracer.ts';
-import { startTrace, type Trace } from '../../../lib/trace.ts';
+import { startTrace, type Trace, traceparent } from '../../../lib/trace.ts';
+import { openai } from '../../support/providers/openai.ts';
+import { openProvider } from '../../support/providers/server.ts';
 import { queuedTurn } from './fake-sessions.ts';
 import { createRecordingTool } from './recording-tool.ts';
 import { openTestRunner, script } from './runner-fixture.ts';
@@ -35,6 +37,9 @@ function createRecorder(): { tracer: Tracer; spans: RecordedSpan[] } {
         trace,
         silent: false,
         set: (attributes: Attributes) => void Object.assign(span.attributes, attributes),
+        rename(name) {
+          span.name = name;
+        },
         link() {},
         end(error) {
           span.ended = true;
@@ -58,7 +63,7 @@ describe('the trace of a turn', () => {
     const steps = ['right', 'wrong'].map((label) => ({ tool: 'count', input: { label } }));
     fixture.queueTurns(script(...steps, { tool: 'fly' }), queuedTurn('trn_1', ''));
     await fixture.waitForOutcome('trn_1');
-    const turn = spans.find(({ name }) => name === 'turn');
+    const turn = spans.find(({ name }) => name === 'invoke_agent Porter');
     const calls = spans.filter(({ name }) => name.startsWith('execute_tool'));
     expect(calls).toMatchObject(
       [undefined, 'tool_error'].map((error, index) => ({
@@ -78,4 +83,56 @@ describe('the trace of a turn', () => {
     expect(spans.filter(({ name }) => name.startsWith('chat ')).length).toBe(2);
     expect(JSON.stringify(spans)).not.toContain('secret');
   });
+
+  it('describes a model call so that a viewer can price it', async () => {
+    const { tracer, spans } = createRecorder();
+    await using server = await openProvider(openai);
+    await using fixture = await openTestRunner({ tracer, providers: openai.settings(server.url) });
+    const tokens = { input: 90, output: 30, cached: 40, reasoning: 20 };
+    server.enqueue({ parts: [{ text: 'Hello.' }], tokens });
+    const modelOptionsJson = '{"temperature":0.5}';
+    fixture.queueTurns({ model: openai.model, modelOptionsJson }, queuedTurn('trn_1', 'Hi'));
+    await fixture.waitForOutcome('trn_1');
+    const address = { 'server.address': '127.0.0.1', 'server.port': Number(new URL(server.url).port) };
+    const model = { 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'gpt-5-mini', ...address };
+    const turn = spans.find(({ name }) => name === 'invoke_agent Porter');
+    expect(turn?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'Porter',
+      'gen_ai.agent.version': '1',
+      'gen_ai.conversation.id': 'ses_trn_1',
+      ...model,
+    });
+    expect(spans.find(({ name }) => name === 'chat gpt-5-mini')).toMatchObject({
+      parent: turn?.trace,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        ...model,
+        'gen_ai.request.stream': true,
+        'gen_ai.response.id': 'resp_test',
+        'gen_ai.response.model': 'gpt-5-mini',
+        'gen_ai.response.finish_reasons': ['stop'],
+        'gen_ai.usage.input_tokens': 90,
+        'gen_ai.usage.cache_read.input_tokens': 40,
+        'gen_ai.usage.output_tokens': 30,
+        'gen_ai.usage.reasoning.output_tokens': 20,
+      },
+    });
+    expect(server.requests[0]?.headers.traceparent).toBeUndefined();
+  });
+
+  it.each(['openai', '127.0.0.1'])(
+    'is passed on to model providers that the operator names: %s',
+    async (name) => {
+      const { tracer, spans } = createRecorder();
+      await using server = await openProvider(openai);
+      const providers = { ...openai.settings(server.url), modelTraceContext: [name] };
+      await using fixture = await openTestRunner({ tracer, providers });
+      server.enqueue({ parts: [{ text: 'Hello.' }] });
+      fixture.queueTurns({ model: openai.model }, queuedTurn('trn_1', 'Hi'));
+      await fixture.waitForOutcome('trn_1');
+      const call = spans.find(({ name }) => name.startsWith('chat '));
+      expect(server.requests[0]?.headers.traceparent).toBe(traceparent(call!.trace));
+    },
+  );
 });

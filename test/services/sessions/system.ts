@@ -87,7 +87,10 @@ function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<Agent
     {
       async getAgentVersion({ agentId, version }) {
         if (agentId !== AGENT || version > 4) throw refuse('AGENT_VERSION_NOT_FOUND', 'no such version');
-        return { version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) } };
+        return {
+          version: { agentId, version, runtime: undefined, createdBy: '', createdAt: new Date(0) },
+          agentName: '',
+        };
       },
       async getLevel({ agentId }, { caller }) {
         calls.levels.push(agentId);

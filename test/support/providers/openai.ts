@@ -24,12 +24,12 @@ export const openai: ProviderProtocol = {
     ...parts.flatMap(item),
   ],
   streamEnd: (response) => {
-    const { input = 1, output = 1 } = response.tokens ?? {};
+    const { input = 1, output = 1, cached = 0, reasoning = 0 } = response.tokens ?? {};
     const usage = {
       input_tokens: input,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: cached },
       output_tokens: output,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: reasoning },
       total_tokens: input + output,
     };
     return response.finishReason === 'length'

@@ -12,7 +12,7 @@ type StreamFault = 'cut' | 'end' | 'garbled' | 'overloaded' | 'limited' | 'too l
 
 export interface StreamedResponse {
   parts: OutputPart[];
-  tokens?: { input: number; output: number };
+  tokens?: { input: number; output: number; cached?: number; reasoning?: number };
   /** Default: derived from the parts. */
   finishReason?: 'length';
   fault?: StreamFault;

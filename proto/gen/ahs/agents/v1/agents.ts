@@ -195,7 +195,11 @@ export interface GetAgentVersionRequest {
 }
 
 export interface GetAgentVersionResponse {
-  version: AgentVersion | undefined;
+  version:
+    | AgentVersion
+    | undefined;
+  /** The current name of the agent, for traces. */
+  agentName: string;
 }
 
 export interface ResolveAgentRequest {
@@ -2229,13 +2233,16 @@ export const GetAgentVersionRequest: MessageFns<GetAgentVersionRequest> = {
 };
 
 function createBaseGetAgentVersionResponse(): GetAgentVersionResponse {
-  return { version: undefined };
+  return { version: undefined, agentName: "" };
 }
 
 export const GetAgentVersionResponse: MessageFns<GetAgentVersionResponse> = {
   encode(message: GetAgentVersionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.version !== undefined) {
       AgentVersion.encode(message.version, writer.uint32(10).fork()).join();
+    }
+    if (message.agentName !== "") {
+      writer.uint32(18).string(message.agentName);
     }
     return writer;
   },
@@ -2259,6 +2266,14 @@ export const GetAgentVersionResponse: MessageFns<GetAgentVersionResponse> = {
             }
 
             message.version = AgentVersion.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.agentName = reader.string();
             continue;
           }
         }
