@@ -1,8 +1,5 @@
-import { Metadata } from '@grpc/grpc-js';
-
-/** Returns the metadata of a call with these values by name. */
-export function createMetadata(values: Readonly<Record<string, string>>): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(values)) metadata.set(name, value);
-  return metadata;
-}
+/** The metadata key of the service token. The name stays so that old and new releases can call each other. */
+export const SERVICE_TOKEN = 'ahs-passport';
+/** Milliseconds that the caller waits. */
+export const TIMEOUT = 'ahs-timeout-ms';
+export const REQUEST_ID = 'ahs-request-id';

@@ -78,6 +78,6 @@ function httpOptions({ url, headers }: Receiver) {
 
 /** The scheme of the URL selects TLS; its path is not used. */
 async function grpcOptions({ url, headers }: Receiver) {
-  const { createMetadata } = await import('../grpc/metadata.ts');
+  const { createMetadata } = await import('../grpc/create-metadata.ts');
   return { ...(url !== undefined && { url }), metadata: createMetadata(headers) };
 }

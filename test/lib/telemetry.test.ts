@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { openTelemetry } from '../../lib/telemetry/open.ts';
-import type { Receiver, TelemetryOptions } from '../../lib/telemetry/options.ts';
+import { PROTOCOLS, type Receiver, type TelemetryOptions } from '../../lib/telemetry/options.ts';
 import type { Trace } from '../../lib/trace.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { startCollector } from '../support/collector.ts';
@@ -218,6 +218,25 @@ describe('an unavailable collector', () => {
     clock.advance(1_000);
     await stopped;
     expect(lines()).toEqual([AWAY]);
+  });
+
+  it.each(PROTOCOLS)('is logged once per signal and does not delay the stop: %s', async (protocol) => {
+    const receiver = { protocol, url: await deadEnd(), headers: {} };
+    const clock = createFakeClock();
+    const { telemetry, tracer, lines } = await open(
+      { receivers: { traces: receiver, metrics: receiver }, metricIntervalMs: 100 },
+      clock,
+    );
+    tracer.begin('one').end();
+    const outages = () => lines().map(([, msg]) => msg?.split(' ')[0]);
+    await until('both outages are logged', () => {
+      clock.advance(2_000);
+      return new Set(outages()).size === 2;
+    });
+    const stopped = telemetry.stop();
+    clock.advance(1_000);
+    await stopped;
+    expect(outages().sort()).toEqual(['metrics', 'traces']);
   });
 
   it('is logged when it stops responding and when it responds again', async () => {
