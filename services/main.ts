@@ -11,8 +11,8 @@ import { openModules } from './bootstrap/open.ts';
 import { preflight } from './bootstrap/preflight.ts';
 import { type ProcessConfig, readProcessConfig } from './bootstrap/process-config.ts';
 import { readTarget } from './bootstrap/target.ts';
-import { plaintextWarning } from './bootstrap/tls.ts';
 import { exportsLogs } from './bootstrap/telemetry-config.ts';
+import { plaintextWarning } from './bootstrap/tls.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
