@@ -16,7 +16,6 @@ import { providerNames } from '../runner/models/provider-settings.ts';
 import { settings as sessions } from '../sessions/config.ts';
 import { settings as common } from './config.ts';
 import { DATABASE_MODULES, modulesOf, SERVICES_CALLED_BY, type Target } from './target.ts';
-import { incompleteTls } from './tls.ts';
 
 const DECLARATIONS = { common, auth, agents, sessions, files, deployments, runner, edge };
 
@@ -47,7 +46,7 @@ export function readProcessConfig(
   if (modulesOf(target).includes('edge')) problems.push(...checkConfig(edgeConfig(config)));
   if (modulesOf(target).includes('auth')) problems.push(...checkAuth(config));
   problems.push(...keysOfUnknownEndpoints(config), ...unknownTracedProviders(config));
-  problems.push(...incompleteObjectStore(config), ...incompleteTls(config.common));
+  problems.push(...incompleteObjectStore(config), ...incompleteTls(config));
   // A setting with an invalid value is already reported and must not be reported as missing, too.
   const reported = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   if (target !== 'all') problems.push(...missing(config).filter(({ variable }) => !reported.has(variable)));
@@ -112,6 +111,25 @@ function incompleteObjectStore({
     expected: 'the keys of a user of the object store',
     fix: 'set both keys, or leave the endpoint out',
   }));
+}
+
+/** Reports the missing TLS settings when only some are set. */
+function incompleteTls({ common: { grpcTlsCert, grpcTlsKey, grpcTlsCa } }: ProcessConfig): SettingProblem[] {
+  const settings: [string, string | undefined][] = [
+    ['SERVICE_GRPC_TLS_CERT', grpcTlsCert],
+    ['SERVICE_GRPC_TLS_KEY', grpcTlsKey],
+    ['SERVICE_GRPC_TLS_CA', grpcTlsCa],
+  ];
+  const [present] = settings.filter(([, path]) => path !== undefined);
+  if (!present) return [];
+  return settings
+    .filter(([, path]) => path === undefined)
+    .map(([variable]) => ({
+      variable,
+      problem: `is not set, and ${present[0]} is`,
+      expected: 'the path of a PEM file',
+      fix: 'set all three TLS settings, or none',
+    }));
 }
 
 /** Reports required settings of a module in a separate process, which cannot use embedded servers or generated secrets. */

@@ -6,33 +6,12 @@ import type { Log } from '../../lib/log.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { modulesOf, SERVICES_CALLED_BY } from './target.ts';
 
-type Common = ProcessConfig['common'];
-
 const VARIABLES: Record<keyof TlsPaths, string> = {
   cert: 'SERVICE_GRPC_TLS_CERT',
   key: 'SERVICE_GRPC_TLS_KEY',
   ca: 'SERVICE_GRPC_TLS_CA',
 };
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\]):\d+$/i;
-
-/** Reports the missing settings when only some of the TLS settings are set. */
-export function incompleteTls({ grpcTlsCert, grpcTlsKey, grpcTlsCa }: Common): SettingProblem[] {
-  const settings = [
-    [VARIABLES.cert, grpcTlsCert],
-    [VARIABLES.key, grpcTlsKey],
-    [VARIABLES.ca, grpcTlsCa],
-  ] as const;
-  const [present] = settings.filter(([, path]) => path !== undefined);
-  if (!present) return [];
-  return settings
-    .filter(([, path]) => path === undefined)
-    .map(([variable]) => ({
-      variable,
-      problem: `is not set, and ${present[0]} is`,
-      expected: 'the path of a PEM file',
-      fix: 'set all three TLS settings, or none',
-    }));
-}
 
 /** Returns the problems of the TLS files that are set. In target all, no call leaves the process. */
 export async function checkTls(config: ProcessConfig): Promise<SettingProblem[]> {
