@@ -54,7 +54,7 @@ describe.each(TRANSPORTS)('ListAgentVersions and GetAgentVersion, %s', (transpor
       createdBy: alice.caller.userId,
       createdAt: expect.any(Date),
     });
-    expect(await version(3)).toEqual({ version: versions.at(-3) });
+    expect(await version(3)).toEqual({ version: versions.at(-3), agentName: 'Echo' });
   });
 
   it('ends a page early to stay below the message size limit', async () => {
