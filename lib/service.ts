@@ -2,6 +2,7 @@ import type { Random } from './backoff.ts';
 import type { Bus } from './bus/bus.ts';
 import type { RateLimiter } from './bus/rate-limiter.ts';
 import type { Clock } from './clock.ts';
+import type { CallerRule } from './grpc/caller-rules.ts';
 import type { Endpoint, Observation } from './grpc/transport.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
@@ -22,6 +23,8 @@ export interface ServiceContext {
   databaseUrl: string;
   /** The shared key that signs service-to-service tokens. */
   serviceSecret: string;
+  /** Changes of the callers that may call this service; none when absent. */
+  callerRules?: readonly CallerRule[];
   /** Local mode: every request comes from the same administrator, so no row has to be hidden. */
   singleUser?: boolean;
   /** Called for a schema whose service cannot log in to the database with its own role. */

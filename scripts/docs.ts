@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { renderOpenApi } from '../edge/openapi/document.ts';
 import { type Documents, drift, readTree, writeChanges } from './drift.ts';
 import { renderAccess } from './reference/access.ts';
+import { renderCallers } from './reference/callers.ts';
 import { renderErrors } from './reference/errors.ts';
 import { renderSettings } from './reference/settings.ts';
 import { root } from './tool.ts';
@@ -24,6 +25,7 @@ const ORIGIN = 'http://127.0.0.1:8080';
 
 const DOCUMENTS: Document[] = [
   { path: 'access.md', render: renderAccess },
+  { path: 'callers.md', render: renderCallers },
   { path: 'errors.md', render: renderErrors },
   { path: 'settings.md', render: renderSettings },
   { path: 'openapi.json', render: () => `${JSON.stringify(renderOpenApi(ORIGIN), null, 2)}\n` },

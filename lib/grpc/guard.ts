@@ -3,6 +3,7 @@ import { Refusal, refuse } from '../errors.ts';
 import type { ServiceContext } from '../service.ts';
 import { type Attributes, type Span, silentTracer, type Tracer } from '../telemetry/tracer.ts';
 import { startTrace, type Trace } from '../trace.ts';
+import { applyCallerRules } from './caller-rules.ts';
 import type { Call, Caller, Contract, Handlers, Peers } from './contract.ts';
 import { createServiceTokenVerifier } from './service-token.ts';
 import { StreamRelay, type StreamSource } from './stream-relay.ts';
@@ -22,12 +23,16 @@ interface GuardOptions<C extends Contract> {
   tracer?: Tracer;
 }
 
-/** Guards the handlers of a service with the secret, the clock and the telemetry of its process. */
+/**
+ * Guards the handlers of a service with the secret, the clock and the telemetry of its process. `peers` are the default
+ * callers, which the configuration of the process can change.
+ */
 export function guardService<C extends Contract>(
-  { serviceSecret, clock, observe, tracer }: ServiceContext,
+  { serviceSecret, callerRules = [], clock, observe, tracer }: ServiceContext,
   served: Pick<GuardOptions<C>, 'contract' | 'handlers' | 'peers'>,
 ): Endpoint {
-  return guard({ ...served, secret: serviceSecret, clock, observe, tracer });
+  const peers = applyCallerRules(served.contract, served.peers, callerRules);
+  return guard({ ...served, peers, secret: serviceSecret, clock, observe, tracer });
 }
 
 type AnyHandler = (request: unknown, call: Call) => unknown;

@@ -23,7 +23,8 @@ import { createRunnerStore } from './store/runners.ts';
 import { createUserDirectory } from './users.ts';
 import { startWorkspaceCleanup } from './workspace-cleanup.ts';
 
-const peers: Peers<AgentsServiceDefinition> = {
+/** The default callers of each RPC. */
+export const peers: Peers<AgentsServiceDefinition> = {
   createAgent: ['edge'],
   listAgents: ['edge'],
   getAgent: ['edge', 'deployments'],

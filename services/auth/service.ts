@@ -23,7 +23,8 @@ import { createTokenStore } from './store/tokens.ts';
 import { createUserStore } from './store/users.ts';
 import { administratorsOf, issuerOf, openTeam, type TeamOptions } from './team.ts';
 
-const peers: Peers<AuthServiceDefinition> = {
+/** The default callers of each RPC. */
+export const peers: Peers<AuthServiceDefinition> = {
   identify: ['edge'],
   beginLogin: ['edge'],
   finishLogin: ['edge'],

@@ -1,4 +1,5 @@
-import { setting } from '../../lib/env.ts';
+import { type Setting, setting } from '../../lib/env.ts';
+import { CALLER_RULES, type CallerRule, parseCallerRules } from '../../lib/grpc/caller-rules.ts';
 import { telemetrySettings } from './telemetry-config.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
@@ -12,6 +13,17 @@ const addressOf = (variable: string, service: string) =>
     variable,
     `Address of the ${service} service as host:port; the addresses of several instances are separated by commas. A host name stands for all of its addresses. Required when that service runs in a separate process.`,
   );
+
+const callerRules: Setting<CallerRule[] | undefined> = {
+  ...setting.optionalText(
+    'SERVICE_GRPC_CALLERS',
+    'Changes of the services that may call each RPC. Rules apply in order to the default callers, which docs/reference/callers.md lists. ' +
+      'For example, sessions.GetSession+=billing lets a service named billing call that RPC. The same in every process.',
+  ),
+  expected: CALLER_RULES,
+  parse: parseCallerRules,
+  fallback: undefined,
+};
 
 /** Settings that several modules share. */
 export const settings = {
@@ -69,6 +81,12 @@ export const settings = {
     'SERVICE_GRPC_TLS_CA',
     'Path of a PEM file with the certificates of the CAs whose certificates other services and callers must have.',
   ),
+  grpcReflection: setting.flag('SERVICE_GRPC_REFLECTION', {
+    fallback: false,
+    about:
+      'Whether a service in a separate process offers gRPC server reflection, which describes its contracts to tools such as grpcurl. Reflection needs no service token.',
+  }),
+  callerRules,
   metricsListen: setting.optionalAddress(
     'SERVICE_METRICS_LISTEN',
     'Address on which any target serves /metrics, /healthz and /readyz over HTTP without authentication. Without it, only the edge serves them.',

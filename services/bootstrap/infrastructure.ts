@@ -93,7 +93,11 @@ export async function openInfrastructure(
   return {
     clock,
     log,
-    contextOf: (module) => ({ ...context, tracer: telemetry.tracer(module) }),
+    contextOf: (module) => ({
+      ...context,
+      tracer: telemetry.tracer(module),
+      callerRules: (config.common.callerRules ?? []).filter(({ service }) => service === module),
+    }),
     sealingKeys: sealingKeysOf(sealingKey, dataDir),
     metrics,
     dataDir,

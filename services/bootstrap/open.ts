@@ -112,7 +112,9 @@ export async function openModules(
   for (const name of modulesOf(config.target)) await open[name]();
   if (config.target !== 'all') {
     const check = () => modules.checkOwn();
-    const server = await serveGrpc(config.common.grpcListen, services.endpoints, check, tls?.server);
+    const { grpcListen, grpcReflection: hasReflection } = config.common;
+    const options = { credentials: tls?.server, hasReflection };
+    const server = await serveGrpc(grpcListen, services.endpoints, check, options);
     modules.add({ name: 'grpc', stop: () => server.stop(GRPC_STOP_MS) });
   }
   const { metricsListen: listen } = config.common;

@@ -2,14 +2,15 @@ import { createServer } from 'node:net';
 import { probeServer } from '../../lib/db/probe.ts';
 import { DirectoryProblem, type LockedDirectory, lockDirectory } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
+import { CALLER_RULES, problemOfRules } from '../../lib/grpc/caller-rules.ts';
 import { directoryProblem } from './failure.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { DATABASE_MODULES, modulesOf } from './target.ts';
 import { checkTls } from './tls.ts';
 
 /**
- * Locks the data directory and checks the ports, the TLS files and the database, so that all their problems are reported together.
- * Returns the locked directory.
+ * Locks the data directory and checks the ports, the TLS files, the database and the caller rules, so that all their
+ * problems are reported together. Returns the locked directory.
  */
 export async function preflight(
   config: ProcessConfig,
@@ -30,6 +31,7 @@ export async function preflight(
     metricsListen ? checkAddress('SERVICE_METRICS_LISTEN', metricsListen, problems) : undefined,
     checkTls(config).then((found) => problems.push(...found)),
     usesDatabase && databaseUrl ? checkDatabase(databaseUrl, problems) : undefined,
+    checkCallerRules(config.common.callerRules, problems),
   ]);
   return directory;
 }
@@ -45,6 +47,19 @@ async function lockDataDirectory(
     problems.push(directoryProblem('SERVICE_DATA_DIR', error));
     return undefined;
   }
+}
+
+/** Loads the contracts only for rules, because loading takes time. */
+async function checkCallerRules(
+  rules: ProcessConfig['common']['callerRules'],
+  problems: SettingProblem[],
+): Promise<void> {
+  if (rules === undefined) return;
+  const { CONTRACTS } = await import('./contracts.ts');
+  const problem = problemOfRules(rules, CONTRACTS);
+  if (problem === undefined) return;
+  const fix = 'use names of docs/reference/callers.md';
+  problems.push({ variable: 'SERVICE_GRPC_CALLERS', problem, expected: CALLER_RULES, fix });
 }
 
 async function checkDatabase(url: string, problems: SettingProblem[]): Promise<void> {

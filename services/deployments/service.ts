@@ -20,7 +20,8 @@ import { createDeploymentStore, STORED_SECRET } from './store/deployments.ts';
 import { createRefusalStore } from './store/refusals.ts';
 import { createTrigger } from './trigger.ts';
 
-const peers: Peers<DeploymentsServiceDefinition> = {
+/** The default callers of each RPC. */
+export const peers: Peers<DeploymentsServiceDefinition> = {
   createDeployment: ['edge'],
   listDeployments: ['edge'],
   getDeployment: ['edge'],

@@ -28,7 +28,8 @@ import { createWorkspaceChanges } from './store/workspace-changes.ts';
 import { createFences } from './store/workspaces.ts';
 import { startFileSweeper } from './sweeper.ts';
 
-const peers: Peers<FilesServiceDefinition> = {
+/** The default callers of each RPC. */
+export const peers: Peers<FilesServiceDefinition> = {
   writeContents: ['edge', 'runner'],
   changeWorkspace: ['edge', 'runner'],
   commitChanges: ['runner'],

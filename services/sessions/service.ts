@@ -41,7 +41,8 @@ import { createTails } from './store/tails.ts';
 import { createTurnQueue } from './store/turn-queue.ts';
 import { startSweeper } from './sweeper.ts';
 
-const peers: Peers<SessionsServiceDefinition> = {
+/** The default callers of each RPC. */
+export const peers: Peers<SessionsServiceDefinition> = {
   createConversation: ['edge'],
   createSession: ['deployments'],
   listSessions: ['edge'],

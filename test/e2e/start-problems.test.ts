@@ -58,6 +58,19 @@ describe('a start that cannot succeed', () => {
     expect(program.output()).not.toContain('secret@');
   });
 
+  it.each([
+    ['session.GetSession+=billing', /names the unknown service session$/],
+    ['sessions.ReadSession+=billing', /names the unknown method ReadSession of the service sessions$/],
+    ['sessions.GetSession', /has the rule sessions.GetSession, which is not of this form$/],
+  ])('names the problem of the caller rules %s', async (rules, problem) => {
+    const installation = await createInstallation();
+    const program = installation.run({ SERVICE_GRPC_CALLERS: rules });
+    expect(await program.exited).toBe(1);
+    const [entry] = entriesOf(program.output());
+    expect(entry?.title).toMatch(/^SERVICE_GRPC_CALLERS /);
+    expect(entry?.title.replace(/\s+/g, ' ')).toMatch(problem);
+  });
+
   it('names the setting of an unusable sandbox directory', async () => {
     await using database = await createDatabase();
     const installation = await createInstallation();
