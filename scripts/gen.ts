@@ -10,6 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { renderDescriptors } from './descriptors.ts';
 import { type Documents, drift, readTree, writeChanges } from './drift.ts';
 import { must, root } from './tool.ts';
 
@@ -21,7 +22,8 @@ async function generate(): Promise<Documents> {
   const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
   try {
     await must(['buf', 'generate', '--output', folder]);
-    return await readTree(join(folder, 'proto', 'gen'));
+    const documents = await readTree(join(folder, 'proto', 'gen'));
+    return documents.size === 0 ? documents : documents.set('descriptors.json', await renderDescriptors());
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -17,15 +17,22 @@ export interface GrpcServer {
   stop(limitMs: number): Promise<void>;
 }
 
+interface ServeOptions {
+  /** Without credentials, connections are not encrypted. */
+  credentials?: ServerCredentials | undefined;
+  /** Also describes the contracts of the endpoints by server reflection. */
+  hasReflection?: boolean;
+}
+
 /**
  * Serves endpoints over gRPC together with the standard health service. The health service reports NOT_SERVING while
- * `check` rejects and after `stop` is called. Without credentials, connections are not encrypted.
+ * `check` rejects and after `stop` is called.
  */
 export async function serveGrpc(
   address: string,
   endpoints: Endpoint[],
   check: () => Promise<void> = async () => {},
-  credentials?: ServerCredentials,
+  { credentials, hasReflection = false }: ServeOptions = {},
 ): Promise<GrpcServer> {
   const server = createServer(CHANNEL_OPTIONS);
   const draining = new AbortController();
@@ -39,6 +46,15 @@ export async function serveGrpc(
   for (const endpoint of endpoints) {
     // The methods are known only at run time here. The type in contract.ts has checked the handlers.
     server.add(withSharedWriter(endpoint.contract), implementation(endpoint, draining.signal) as never);
+  }
+  if (hasReflection) {
+    const { createReflectionService, REFLECTION_DEFINITIONS } = await import('./reflection.ts');
+    const served = [...endpoints.map(({ contract }) => contract), HealthDefinition, calls.definition];
+    const reflection = await createReflectionService(
+      served.map(({ fullName }) => fullName),
+      draining.signal,
+    );
+    for (const definition of REFLECTION_DEFINITIONS) server.add(definition, reflection);
   }
   const port = await server.listen(address, credentials);
   return {
