@@ -1,4 +1,5 @@
 import { refuseField } from '../../../lib/errors.ts';
+import type { Call } from '../../../lib/grpc/contract.ts';
 import type { PageRequest } from '../../../proto/gen/ahs/common/v1/common.ts';
 import type { Entry, PathChange, Workspace } from '../../../proto/gen/ahs/files/v1/files.ts';
 import type { WorkspaceLimits } from '../domain/change-set.ts';
@@ -41,14 +42,16 @@ export function changeMessage(row: ChangeRow): PathChange {
   return { seq, kind, entry, workspaceVersion, sessionId, createdAt };
 }
 
-/** Larger than the API's own limit, because runners list whole trees. */
-const MAX_PAGE = 1_000;
+const FIRST_PAGE: PageRequest = { limit: 50, cursor: '' };
+const MAX_PAGE = 100;
+/** Runners list whole trees. */
+const MAX_RUNNER_PAGE = 1_000;
 
-export function checkPage(page: PageRequest | undefined): PageRequest {
-  const { limit = 0, cursor = '' } = page ?? {};
-  if (!(limit >= 1 && limit <= MAX_PAGE))
-    throw refuseField('/limit', `must be a whole number from 1 to ${MAX_PAGE}`);
-  return { limit, cursor };
+/** Default: the first page. Refused with INVALID_REQUEST if the limit is out of range. */
+export function checkPage(page: PageRequest = FIRST_PAGE, { peer }: Pick<Call, 'peer'>): PageRequest {
+  const max = peer === 'runner' ? MAX_RUNNER_PAGE : MAX_PAGE;
+  if (page.limit < 1 || page.limit > max) throw refuseField('/limit', `must be from 1 to ${max}`);
+  return page;
 }
 
 /** Returns a version, sequence number or size of a request. Refused with INVALID_REQUEST if it is not a whole number. */

@@ -32,7 +32,7 @@ export function readHandlers(context: FilesHandlerContext): Methods {
     },
 
     async listEntries({ place, lease, page, path, recursive }, call) {
-      const pageRequest = checkPage(page);
+      const pageRequest = checkPage(page, call);
       checkPathOrRoot(path);
       const located = await locate(place, lease, call);
       const options = readOptionsFor(located, call);
@@ -86,7 +86,7 @@ export function readHandlers(context: FilesHandlerContext): Methods {
     },
 
     async listChanges({ place, afterSeq, page }, call) {
-      const pageRequest = checkPage(page);
+      const pageRequest = checkPage(page, call);
       checkCount(afterSeq, '/after_seq');
       const located = await locate(place, undefined, call);
       const { rows, nextCursor } = await reads.changes(

@@ -5,6 +5,7 @@ import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import type { Approval, SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned } from '../domain/access.ts';
 import { type ApprovalDecision, approvalAlreadyDecided, decide, validateDecision } from '../domain/decide.ts';
+import { checkPage } from '../domain/page.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
 import type { DecideChange } from '../store/decisions.ts';
 import { actorOf } from './actor.ts';
@@ -14,7 +15,6 @@ import { parseSingleLineJson } from './json.ts';
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listApprovals' | 'decideApproval'>;
 
 const STATUSES: readonly string[] = ['', 'pending', 'decided', 'expired', 'cancelled'];
-const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Handlers that list and decide the approvals that turns wait for. */
 export function approvalHandlers({ approvals, changes, access }: SessionsHandlerContext): Methods {
@@ -32,7 +32,7 @@ export function approvalHandlers({ approvals, changes, access }: SessionsHandler
           `Unknown status \`${status}\`. Use pending, decided, expired or cancelled.`,
         );
       const { options } = await access.readAccess(sessionId, call);
-      const { rows, nextCursor } = await approvals.page(sessionId, status, page ?? FIRST_PAGE, options);
+      const { rows, nextCursor } = await approvals.page(sessionId, status, checkPage(page), options);
       return { approvals: rows.map(approvalOf), page: { nextCursor } };
     },
 

@@ -8,6 +8,7 @@ import type {
   SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
+import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
 import type { SessionsHandlerContext } from './context.ts';
@@ -65,7 +66,7 @@ export function queryHandlers({
       const options = owner.ownerId === undefined ? call : databaseOptionsOf(call);
       const { rows, nextCursor } = await lists.sessions(
         { ...filter, ...owner, states },
-        page ?? FIRST_PAGE,
+        checkPage(page),
         options,
       );
       return { sessions: rows.map(sessionMessage), page: { nextCursor } };
@@ -78,7 +79,7 @@ export function queryHandlers({
     async listTurns({ sessionId, page, unfinished }, call) {
       const { row, options } = await readAccess(sessionId, call);
       const unfinishedOf = unfinished ? row.owner_id : undefined;
-      const { rows, nextCursor } = await lists.turns(sessionId, page ?? FIRST_PAGE, unfinishedOf, options);
+      const { rows, nextCursor } = await lists.turns(sessionId, checkPage(page), unfinishedOf, options);
       return { turns: rows.map(turnMessage), page: { nextCursor } };
     },
 
@@ -97,7 +98,7 @@ export function queryHandlers({
       const { events: found, nextCursor } = await events.history(
         sessionId,
         types,
-        page ?? FIRST_PAGE,
+        checkPage(page),
         options,
       );
       return { events: found, page: { nextCursor } };
@@ -107,7 +108,7 @@ export function queryHandlers({
       requireKnownTypes(types);
       const { row, options } = await readAccess(sessionId, call);
       const range = { afterSeq, lastSeq: row.last_seq, types, newestFirst };
-      const { events: found, nextCursor } = await events.page(sessionId, range, page ?? FIRST_PAGE, options);
+      const { events: found, nextCursor } = await events.page(sessionId, range, checkPage(page), options);
       return { events: found, page: { nextCursor } };
     },
 
@@ -134,6 +135,7 @@ export function queryHandlers({
     },
 
     async listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call) {
+      checkDeploymentSessionsLimit(limit);
       const before = beforeInvocationId ? withPrefix('ses', beforeInvocationId) : AFTER_ALL_INVOCATIONS;
       const rows = await lists.ofDeployment(deploymentId, before, limit, call);
       return {
@@ -155,8 +157,6 @@ async function* untilLive(chunks: AsyncIterable<FollowChunk>): AsyncGenerator<Fo
     if (chunk.caughtUp) return;
   }
 }
-
-const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Returns the states without repetitions, in a fixed order. Refuses an unknown state. */
 function checkStates(requested: readonly string[]): DerivedState[] {

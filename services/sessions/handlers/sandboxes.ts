@@ -8,6 +8,7 @@ import {
   requireLease,
   statusAfterTaking,
 } from '../domain/environment.ts';
+import { checkPage } from '../domain/page.ts';
 import { updateEnvironmentStatuses } from '../environment-status.ts';
 import { isSandboxFilter, type SandboxRow, type SandboxStatusReport } from '../store/sandboxes.ts';
 import { sessionEnvironments } from '../store/session-environments.ts';
@@ -22,7 +23,6 @@ type Methods = Pick<
 const REPORTED: readonly string[] = ['ready', 'suspended', 'lost', 'released'];
 /** A report may be older than the newest sandbox, so a sandbox that it does not name is lost only after this time. */
 const UNREPORTED_MS = 30_000;
-const FIRST_PAGE = { limit: 50, cursor: '' };
 
 /** Handlers of sandboxes: runners take and report them, administrators list and terminate them. */
 export function sandboxHandlers(context: SessionsHandlerContext): Methods {
@@ -91,7 +91,7 @@ export function sandboxHandlers(context: SessionsHandlerContext): Methods {
           'INVALID_REQUEST',
           'Unknown status. Use ended or all, or leave it empty for active sandboxes.',
         );
-      const { rows, nextCursor } = await sandboxes.list(status, page ?? FIRST_PAGE, call);
+      const { rows, nextCursor } = await sandboxes.list(status, checkPage(page), call);
       return { sandboxes: rows.map(sandboxMessage), page: { nextCursor } };
     },
 

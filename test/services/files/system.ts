@@ -328,7 +328,7 @@ export async function list(
   place: Place,
   path = '',
   recursive = true,
-  limit = 1_000,
+  limit = 100,
 ): Promise<Entry[]> {
   const entries: Entry[] = [];
   let cursor = '';
@@ -381,7 +381,7 @@ export async function changesOf(
   files: Files,
   place: Place,
   afterSeq = 0,
-  limit = 1_000,
+  limit = 100,
 ): Promise<PathChange[]> {
   const changes: PathChange[] = [];
   let cursor = '';
