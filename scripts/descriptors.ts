@@ -17,6 +17,7 @@ export async function renderDescriptors(): Promise<string> {
   }
 }
 
+/** A file comes after the files that it imports. */
 function render(bytes: Uint8Array): string {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   const files = [...createFileRegistry(set).files].map((file) => ({
@@ -32,7 +33,6 @@ function render(bytes: Uint8Array): string {
     ],
     descriptor: Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)).toString('base64'),
   }));
-  files.sort((one, other) => (one.name < other.name ? -1 : 1));
   return `${JSON.stringify(files, null, 2)}\n`;
 }
 

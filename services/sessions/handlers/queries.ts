@@ -95,12 +95,7 @@ export function queryHandlers({
       const isRunner = call.peer === 'runner';
       const { options } = isRunner ? { options: call } : await readAccess(sessionId, call);
       const types = isRunner ? HISTORY : MESSAGES;
-      const { events: found, nextCursor } = await events.history(
-        sessionId,
-        types,
-        checkPage(page),
-        options,
-      );
+      const { events: found, nextCursor } = await events.history(sessionId, types, checkPage(page), options);
       return { events: found, page: { nextCursor } };
     },
 

@@ -17,14 +17,14 @@ export const protobufFileName = "ahs/agents/v1/agents.proto";
 export interface AgentRuntime {
   /** <provider>/<model id>, for example rehearsal/echo. */
   model: string;
-  /** A JSON object: standard options and options of the model provider. */
+  /** A JSON object: standard options and options of the model provider. Edge default: {}. */
   modelOptionsJson: string;
   /** The system prompt; empty for none. */
   system: string;
   /** env_…; empty for the default environment. */
   environmentId: string;
   tools: Tool[];
-  /** Maximum number of model steps of a turn, 1–1000. */
+  /** Maximum number of model steps of a turn, 1–1000. Edge default: 32. */
   maxSteps: number;
   budget: Budget | undefined;
 }
@@ -88,8 +88,9 @@ export interface CreateAgentRequest {
   description: string;
   runtime: AgentRuntime | undefined;
   metadata: { [key: string]: string };
+  /** Edge default: true. */
   enabled: boolean;
-  /** private | public | allowlist */
+  /** private | public | allowlist. Edge default: private. */
   visibility: string;
   /** Empty for none. */
   idempotencyKey: string;
@@ -312,6 +313,7 @@ export interface CreateAssistantRequest {
   description: string;
   runtime: AgentRuntime | undefined;
   metadata: { [key: string]: string };
+  /** Edge default: true. */
   enabled: boolean;
   /** Empty for none. */
   idempotencyKey: string;
@@ -400,7 +402,7 @@ export interface EnvironmentSpec {
   network:
     | NetworkSpec
     | undefined;
-  /** session | agent */
+  /** session | agent. Edge default: session. */
   tenancy: string;
   idle:
     | IdleSpec
@@ -416,7 +418,10 @@ export interface EnvironmentSpec_VariablesEntry {
 
 /** An absent limit means the provider's default. */
 export interface SandboxSpec {
-  /** auto | simulated | bubblewrap | docker | kubernetes; auto selects the strongest provider of the runner. */
+  /**
+   * auto | simulated | bubblewrap | docker | kubernetes; auto selects the strongest provider of the runner.
+   * Edge default: auto.
+   */
   provider: string;
   /** Empty for none. */
   image: string;
@@ -433,28 +438,32 @@ export interface SandboxSpec {
   diskMib?:
     | number
     | undefined;
-  /** Time limit of one command. */
+  /** Time limit of one command. Edge default: 120. */
   commandTimeoutSeconds: number;
   /** Limit for the copy of each workspace; absent for the limit of workspaces. */
   workspaceMib?: number | undefined;
 }
 
 export interface NetworkSpec {
-  /** none | limited | unrestricted */
+  /** none | limited | unrestricted. Edge default: none. */
   mode: string;
   /** For the mode limited: host names, or *.domain for all its subdomains; with :port for ports other than 80 and 443. */
   allowedHosts: string[];
 }
 
 export interface IdleSpec {
+  /** Edge default: 900. */
   timeoutSeconds: number;
-  /** suspend | release */
+  /** suspend | release. Edge default: suspend. */
   action: string;
 }
 
 export interface CreateEnvironmentRequest {
   name: string;
-  spec: EnvironmentSpec | undefined;
+  spec:
+    | EnvironmentSpec
+    | undefined;
+  /** Edge default: true. */
   enabled: boolean;
   /** Empty for none. */
   idempotencyKey: string;

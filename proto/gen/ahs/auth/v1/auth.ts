@@ -284,7 +284,7 @@ export interface ListActsResponse {
 export interface VerifyActsRequest {
   /** Last sequence number of the previous part; 0: the beginning. */
   afterSeq: number;
-  /** At most 100,000. */
+  /** At most 100,000. Edge default: 100000. */
   limit: number;
 }
 

@@ -43,9 +43,9 @@ export interface Caller {
   roles: string[];
 }
 
-/** Requests one page of a list. */
+/** Requests one page of a list. A request without this message asks for the first 50 items. */
 export interface PageRequest {
-  /** 1–100. */
+  /** 1–100. Edge default: 50. */
   limit: number;
   /** Empty for the first page; otherwise a next_cursor of the same list, filters and caller. */
   cursor: string;

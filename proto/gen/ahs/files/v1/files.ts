@@ -236,7 +236,10 @@ export interface ListEntriesRequest {
     | Place
     | undefined;
   /** The lease of a runner; absent for other callers. */
-  lease: Lease | undefined;
+  lease:
+    | Lease
+    | undefined;
+  /** A runner may ask for up to 1000 items. */
   page:
     | PageRequest
     | undefined;
@@ -310,6 +313,7 @@ export interface ListChangesRequest {
     | undefined;
   /** Only changes after this sequence number; 0 for all retained changes. */
   afterSeq: number;
+  /** A runner may ask for up to 1000 items. */
   page: PageRequest | undefined;
 }
 

@@ -264,7 +264,7 @@ export interface SendMessageRequest {
   sessionId: string;
   /** A JSON array of content parts. */
   contentJson: string;
-  /** enqueue | reject | interrupt */
+  /** enqueue | reject | interrupt. Edge default: enqueue. */
   busyPolicy: string;
   /** Empty for none. */
   idempotencyKey: string;
@@ -430,6 +430,7 @@ export interface ListDeploymentSessionsRequest {
   deploymentId: string;
   /** Only sessions with a smaller invocation id. Empty for the newest. */
   beforeInvocationId: string;
+  /** 1–1000. */
   limit: number;
 }
 
