@@ -10,7 +10,9 @@ const JOURNEYS = [
   'test/edge/{environments,limits}.test.ts',
 ];
 /** Cases for separate processes only. */
-const SEPARATE_PROCESSES = ['test/real/{targets,replicas,instances,environments,limits,grpc-tls}.test.ts'];
+const SEPARATE_PROCESSES = [
+  'test/real/{targets,replicas,instances,environments,limits,grpc-tls,other-languages}.test.ts',
+];
 /** Contract suites, which lane 1 runs in process and over call streams. */
 const CONTRACTS = globSync('test/{lib/grpc,services}/**/*.test.ts').filter((file) =>
   readFileSync(file, 'utf8').includes('TRANSPORTS'),

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function serve(check?: () => Promise<void>, credentials?: ServerCredentials): Promise<number> {
-  const server = await serveGrpc('127.0.0.1:0', [], check, credentials);
+  const server = await serveGrpc('127.0.0.1:0', [], check, { credentials });
   servers.push(server);
   return server.port;
 }

@@ -105,7 +105,9 @@ describe('TLS between services', () => {
       },
     };
     const endpoint = fakeEndpoint(Service, handlers, 'edge', { ...context, clock });
-    const server = await serveGrpc('127.0.0.1:0', [endpoint], undefined, (await openFiles(paths)).server);
+    const server = await serveGrpc("127.0.0.1:0", [endpoint], undefined, {
+      credentials: (await openFiles(paths)).server,
+    });
     stack.defer(() => server.stop(1_000));
     const clientOf = (transport: Transport) =>
       createClient({ contract: Service, transport, self: 'edge', secret: context.serviceSecret, clock });
