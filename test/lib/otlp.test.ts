@@ -53,7 +53,16 @@ async function exportAll(receiver: OtlpReceiver, protocol: Receiver['protocol'])
   });
   const span = telemetry.tracer('edge').begin('work');
   const { traceId, spanId } = span.trace;
-  log.error({ trace_id: traceId, span_id: spanId, slots: 3, unavailable: [{ name: 'bwrap', reason: null }], err: new RangeError('too far') }, 'it failed');
+  log.error(
+    {
+      trace_id: traceId,
+      span_id: spanId,
+      slots: 3,
+      unavailable: [{ name: 'bwrap', reason: null }],
+      err: new RangeError('too far'),
+    },
+    'it failed',
+  );
   span.end();
   await telemetry.stop();
   return { trace: span.trace, lines: lines.map((line) => JSON.parse(line)) };

@@ -105,7 +105,7 @@ describe('TLS between services', () => {
       },
     };
     const endpoint = fakeEndpoint(Service, handlers, 'edge', { ...context, clock });
-    const server = await serveGrpc("127.0.0.1:0", [endpoint], undefined, {
+    const server = await serveGrpc('127.0.0.1:0', [endpoint], undefined, {
       credentials: (await openFiles(paths)).server,
     });
     stack.defer(() => server.stop(1_000));
