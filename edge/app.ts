@@ -1,6 +1,6 @@
 import cookies from '@fastify/cookie';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { refuse } from '../lib/errors.ts';
+import { type Refusal, refuse } from '../lib/errors.ts';
 import { maxOpenFiles } from '../lib/open-files.ts';
 import { traceparent } from '../lib/trace.ts';
 import { applyRouteAccess, type RegisteredRoute } from './access.ts';
@@ -21,11 +21,18 @@ import { ConnectionLimit } from './plugins/connection-limit.ts';
 import { sendEarlyResponse } from './plugins/early-response.ts';
 import { awaitsContinue, handleExpectations, sendContinue } from './plugins/expectation.ts';
 import { checkProtocol } from './plugins/http-protocol.ts';
-import { type Exchanges, isClosing, refuseConnect, respondToMalformed } from './plugins/malformed-request.ts';
+import {
+  type Exchanges,
+  isClosing,
+  refuseConnect,
+  respondToMalformed,
+  responseTo,
+} from './plugins/malformed-request.ts';
 import { isPageNavigation } from './plugins/navigation.ts';
 import { handleNotFound } from './plugins/not-found.ts';
 import { startRefusalAudit } from './plugins/refusal-audit.ts';
-import { createRequestTelemetry, logFields } from './plugins/request-telemetry.ts';
+import { logInvalidRequest } from './plugins/request-log.ts';
+import { createRequestTelemetry } from './plugins/request-telemetry.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { allowsSlowBody } from './plugins/slow-body.ts';
 import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
@@ -75,7 +82,7 @@ export async function createApp(
     forceCloseConnections: 'idle',
     rewriteUrl: originForm,
     clientErrorHandler: (error: Error, socket) =>
-      respondToMalformed(error, socket, exchanges, context.ids('req')),
+      respondToMalformed(error, socket, exchanges, respondToInvalid),
     frameworkErrors: (error, request, reply) => sendError(error, request, reply),
     return503OnClosing: false,
   });
@@ -96,14 +103,18 @@ export async function createApp(
     reply.header('x-request-id', request.id);
   }
 
+  /** Returns the response to a request for which the framework has no request object, and logs it. */
+  function respondToInvalid(refusal: Refusal): string {
+    const requestId = context.ids('req');
+    logInvalidRequest(context.log, requestId, refusal);
+    return responseTo(refusal, requestId);
+  }
+
   function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (request.span === undefined) beginRequest(request, reply);
     const refusal = toRefusal(error);
-    if (refusal.code === 'INTERNAL') {
-      const fields = { ...logFields(request), err: refusal.cause ?? error };
-      context.log.error(fields, 'request failed with an unexpected error');
-    }
     request.outcome.errorCode = refusal.code;
+    request.outcome.cause = refusal.cause ?? error;
     refusalAudit.record(request, refusal.code);
     const text = errorText(refusal, request.id);
     const challenge = reply.getHeader('www-authenticate');
@@ -154,7 +165,7 @@ export async function createApp(
     if (url !== undefined) await authenticator.authorize(request, reply);
   });
   handleExpectations(app.server);
-  refuseConnect(app.server, exchanges, () => context.ids('req'));
+  refuseConnect(app.server, exchanges, respondToInvalid);
   const routes = applyRouteAccess(app);
   handleNotFound(app, () => console);
   await app.register(cookies, { hook: false });

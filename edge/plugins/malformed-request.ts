@@ -21,6 +21,9 @@ interface HttpExchange {
 /** The most recent request and response of each connection. */
 export type Exchanges = WeakMap<Duplex, HttpExchange>;
 
+/** Returns the text of the response to an invalid request. */
+type Responder = (refusal: Refusal) => string;
+
 /** Connections that close after their current response. Node reports everything that they receive meanwhile as an error. */
 const closing = new WeakSet<Duplex>();
 
@@ -35,7 +38,7 @@ export function respondToMalformed(
   error: ProtocolError,
   socket: Socket,
   exchanges: Exchanges,
-  requestId: string,
+  respond: Responder,
 ): void {
   const exchange = exchanges.get(socket);
   // Node reports the total time of a request once. The route limits the time without progress.
@@ -49,16 +52,16 @@ export function respondToMalformed(
   if (exchange && !exchange.request.complete) {
     // The error is in this request. After the head of its response, text would end up inside that response.
     const refusal = checkProtocol(exchange.request) ?? refusalOfProtocolError(error);
-    close(socket, exchange.response.headersSent ? '' : responseTo(refusal, requestId));
+    close(socket, exchange.response.headersSent ? '' : respond(refusal));
   } else if (exchange && !exchange.response.writableFinished) closeAfter(exchange.response, socket);
-  else close(socket, responseTo(refusalOfProtocolError(error), requestId));
+  else close(socket, respond(refusalOfProtocolError(error)));
 }
 
 /** Refuses CONNECT, after the responses to earlier requests of the connection. Node would close it without a response. */
-export function refuseConnect(server: Server, exchanges: Exchanges, newRequestId: () => string): void {
+export function refuseConnect(server: Server, exchanges: Exchanges, respond: Responder): void {
   server.on('connect', (_request, socket) => {
     const refusal = refuse('NOT_IMPLEMENTED', 'The service is not a proxy. CONNECT is not supported.');
-    const text = responseTo(refusal, newRequestId());
+    const text = respond(refusal);
     // Node has removed its listeners.
     socket.on('error', () => {});
     socket.resume();
@@ -84,7 +87,8 @@ function close(socket: Duplex, text: string): void {
   socket.end(text);
 }
 
-function responseTo(refusal: Refusal, requestId: string): string {
+/** Returns a complete HTTP response, for a connection that closes after it. */
+export function responseTo(refusal: Refusal, requestId: string): string {
   const status = statusOf(refusal);
   const body = errorText(refusal, requestId);
   const headers = {

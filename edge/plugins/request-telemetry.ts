@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../lib/log.ts';
-import { type Metrics, SECONDS } from '../../lib/metrics.ts';
+import type { Metrics } from '../../lib/metrics.ts';
 import { SilentSpan, type Span, silentTracer, type Tracer } from '../../lib/telemetry/tracer.ts';
 import { childSpan, parseTraceparent } from '../../lib/trace.ts';
+import { CLIENT_CLOSED_REQUEST, createRequestLog, logFields } from './request-log.ts';
+import { createRequestMetrics, type RequestKind } from './request-metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +19,8 @@ declare module 'fastify' {
 interface RequestOutcome {
   /** The error code of the response, if it is an error. */
   errorCode: string | undefined;
+  /** The error behind a response with the code INTERNAL. */
+  cause: unknown;
 }
 
 interface TelemetryContext {
@@ -25,49 +29,36 @@ interface TelemetryContext {
   log: Log;
 }
 
-/** The recorded status of a request whose client disconnected before the response. It is never sent. */
-const CLIENT_CLOSED_REQUEST = 499;
 /** Polled every few seconds by orchestrators and Prometheus; these requests are not traced. */
 const PROBES = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /**
- * Records requests from their headers to the end of their responses, streams included: each has a span, a duration and, at
- * log level debug, a log line. The trace of a webhook sender is linked; other incoming traces are continued.
+ * Records requests from their headers to the end of their responses, streams included: each has a span, a duration and a
+ * log line. The trace of a webhook sender is linked; other incoming traces are continued.
  */
 export function createRequestTelemetry({ tracer, metrics, log }: TelemetryContext) {
-  const durations = metrics.histogram({
-    name: 'ahs_http_request_duration_seconds',
-    help: 'HTTP requests, from their headers to the end of the response.',
-    labels: ['method', 'route', 'status'],
-    buckets: [...SECONDS, 30],
-  });
+  const record = createRequestMetrics(metrics);
+  const writeLine = createRequestLog(log);
   function end(observed: ObservedRequest): void {
-    const { response, method, route, span } = observed;
+    const { response, method, route, kind, span, outcome } = observed;
     const status = response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST;
-    const code = status === CLIENT_CLOSED_REQUEST ? 'CANCELLED' : observed.outcome.errorCode;
+    const code = status === CLIENT_CLOSED_REQUEST ? 'CANCELLED' : outcome.errorCode;
     const durationMs = performance.now() - observed.startedAt;
-    durations.labels(method, route ?? 'none', String(status)).observe(durationMs / 1_000);
+    record({ method, route, status, seconds: durationMs / 1_000, kind });
     if (status !== CLIENT_CLOSED_REQUEST && !span.silent) span.set({ 'http.response.status_code': status });
     span.end(code);
-    if (!log.isLevelEnabled('debug')) return;
-    const fields = {
-      ...logFields(observed),
-      method,
-      route,
-      status,
-      code,
-      duration_ms: Math.round(durationMs * 100) / 100,
-    };
-    log.debug(fields, 'request');
+    writeLine({ ids: logFields(observed), method, route, status, code, cause: outcome.cause, durationMs });
   }
 
   return (request: FastifyRequest, { raw }: FastifyReply, linkOnly: boolean): void => {
     const startedAt = performance.now();
     request.span = beginSpan(tracer, request, linkOnly);
-    request.outcome = { errorCode: undefined };
+    request.outcome = { errorCode: undefined, cause: undefined };
     if (!request.span.silent) request.span.set(spanAttributes(request));
     const { id, method, params, span, outcome } = request;
-    const observed = { id, method, params, span, outcome, response: raw, route: routeOf(request), startedAt };
+    const route = routeOf(request);
+    const kind = kindOf(request, linkOnly);
+    const observed = { id, method, params, span, outcome, response: raw, route, kind, startedAt };
     // The event fires once. `once` would keep four more objects for each of thousands of streams.
     raw.on('close', () => end(observed));
   };
@@ -77,6 +68,7 @@ export function createRequestTelemetry({ tracer, metrics, log }: TelemetryContex
 interface ObservedRequest extends Pick<FastifyRequest, 'id' | 'method' | 'params' | 'span' | 'outcome'> {
   response: ServerResponse;
   route: string | undefined;
+  kind: RequestKind | undefined;
   startedAt: number;
 }
 
@@ -99,11 +91,11 @@ function routeOf({ routeOptions }: FastifyRequest): string | undefined {
   return routeOptions?.url;
 }
 
-/** Log fields by which a request is found: the ids that its client knows. */
-export function logFields({ id, span, params }: Pick<FastifyRequest, 'id' | 'span' | 'params'>) {
-  const { session_id, turn_id, assistant_id } = (params ?? {}) as Record<string, string | undefined>;
-  const trace = { trace_id: span?.trace.traceId, span_id: span?.trace.spanId };
-  return { request_id: id, ...trace, session_id, turn_id, assistant_id };
+function kindOf({ method, routeOptions }: FastifyRequest, isTrigger: boolean): RequestKind | undefined {
+  if (isTrigger) return 'trigger';
+  const { url, config } = routeOptions ?? {};
+  if (url === undefined || PROBES.has(url) || config?.longLived) return undefined;
+  return method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 }
 
 function spanAttributes(request: FastifyRequest) {

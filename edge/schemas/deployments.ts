@@ -53,6 +53,10 @@ export const InvocationShape = Type.Object(
     size: count('The size of the body in bytes.', 42),
     source_address: nullable(text('The IP address of the sender.', { examples: ['127.0.0.1'] })),
     session_id: nullable(id('ses', 'the session that the invocation started')),
+    request_id: nullable(
+      id('req', 'the HTTP request, as in its `X-Request-Id` header and in log lines'),
+      NULL,
+    ),
     count: count('The number of requests that this entry represents. Frequent refusals share one entry.'),
   },
   { title: 'Invocation' },
@@ -83,6 +87,7 @@ export function serializeInvocation(invocation: Invocation) {
     size: invocation.bodyBytes,
     source_address: invocation.sourceAddress || null,
     session_id: invocation.sessionId || null,
+    request_id: invocation.requestId || null,
     count: invocation.count,
   };
 }

@@ -22,14 +22,18 @@ interface SchemaObserverOptions {
   metrics: Metrics;
 }
 
-const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const SIZES = [1, 4, 16, 64];
+/** Statements with series of their own, of all schemas. Later ones share the labels `other`. */
+const MAX_STATEMENTS = 220;
 
 /** Traces contain statement names only, never SQL or values. */
 export function createSchemaObserver({ schema, tracer, metrics }: SchemaObserverOptions): SchemaObserver {
-  const durations = metrics.histogram({
+  const durations = metrics.distribution({
     name: 'ahs_db_statement_duration_seconds',
     help: 'Duration of SQL statements by name, including the wait for a connection.',
     labels: ['schema', 'statement'],
+    detail: 'statements',
+    limit: MAX_STATEMENTS,
     buckets: SECONDS,
   });
   const sizes = metrics.histogram({

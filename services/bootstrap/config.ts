@@ -1,5 +1,7 @@
+import { choices } from '../../lib/env/choices.ts';
 import { type Setting, setting } from '../../lib/env.ts';
 import { CALLER_RULES, type CallerRule, parseCallerRules } from '../../lib/grpc/caller-rules.ts';
+import { HISTOGRAM_DETAILS } from '../../lib/metrics.ts';
 import { telemetrySettings } from './telemetry-config.ts';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
@@ -90,6 +92,13 @@ export const settings = {
   metricsListen: setting.optionalAddress(
     'SERVICE_METRICS_LISTEN',
     'Address on which any target serves /metrics, /healthz and /readyz over HTTP without authentication. Without it, only the edge serves them.',
+  ),
+  metricsHistograms: choices(
+    'SERVICE_METRICS_HISTOGRAMS',
+    HISTOGRAM_DETAILS,
+    'Metrics that are exported with histogram buckets: durations of each HTTP route, of each method between services and of ' +
+      'each SQL statement, and durations and tokens of each model. By default, these metrics have only sum and count, and ' +
+      'a scrape has at most 1,500 series. Each value adds between 500 and 3,000 series.',
   ),
   ...telemetrySettings,
   modelEndpoints: setting.optionalEndpoints(

@@ -43,7 +43,7 @@ export async function openInfrastructure(
 ): Promise<Infrastructure> {
   const { databaseUrl, redisUrl, serviceSecret, sealingKey } = config.common;
   const clock: Clock = systemClock;
-  const metrics = createProcessMetrics();
+  const metrics = createProcessMetrics({ histograms: config.common.metricsHistograms });
   // Opened first, so that it is stopped last and delivers the last spans and log lines of the other modules.
   const telemetry = await modules.start(
     openTelemetry({ ...telemetryOptions(config.common, config.target), clock, log, logCopy, metrics }),

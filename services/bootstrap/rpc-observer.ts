@@ -1,20 +1,33 @@
 import type { Observation } from '../../lib/grpc/transport.ts';
+import { LabelSets, OTHER } from '../../lib/label-sets.ts';
 import type { Log } from '../../lib/log.ts';
 import { type Metrics, SECONDS } from '../../lib/metrics.ts';
 import type { Place } from '../../proto/gen/ahs/files/v1/files.ts';
 
+/** Methods, combinations of method and error code, and error codes of later combinations with series of their own. */
+const MAX_METHODS = 100;
+const MAX_ERRORS = 20;
+const MAX_CODES = 8;
+
 /** Measures every call between services and logs failed calls that an operator must know about. */
 export function createRpcObserver(metrics: Metrics, log: Log) {
-  const durations = metrics.histogram({
+  const durations = metrics.distribution({
     name: 'ahs_rpc_duration_seconds',
     help: 'Duration of calls between services by method and result code.',
     labels: ['service', 'method', 'code'],
+    detail: 'rpcs',
     buckets: SECONDS,
   });
+  const methods = new LabelSets(MAX_METHODS);
+  const errors = new LabelSets(MAX_ERRORS);
+  const codes = new LabelSets(MAX_CODES);
+  const ofCode = (code: string) => codes.choose([OTHER, OTHER, code], () => [OTHER, OTHER, OTHER]);
+  const labelsOf = ({ service, method, code }: Observation) =>
+    (code === 'OK' ? methods : errors).choose([service, method, code], () => ofCode(code));
 
   return (observation: Observation): void => {
-    const { service, method, code, durationMs } = observation;
-    durations.labels(service, method, code).observe(durationMs / 1_000);
+    const { code, durationMs } = observation;
+    durations.labels(...labelsOf(observation)).observe(durationMs / 1_000);
     if (code === 'INTERNAL') log.error(factsOf(observation), 'a call failed unexpectedly');
     else if (code === 'DEPENDENCY_UNAVAILABLE' || code === 'STORAGE_FULL')
       log.warn(factsOf(observation), 'a call failed');

@@ -34,6 +34,8 @@ export interface Invocation {
   sourceAddress: string;
   sessionId: string;
   count: number;
+  /** req_…; empty for a row of an older release. */
+  requestId: string;
 }
 
 /** A row of refused requests that has not been written yet. */
@@ -44,9 +46,10 @@ export interface RefusalRow {
   slot: string;
   reason: string;
   count: number;
-  /** Body size and address are those of the first request of the row. */
+  /** Body size, address and request id are those of the first request of the row. */
   bodyBytes: number;
   sourceAddress: string;
+  requestId: string;
   createdAt: Date;
 }
 

@@ -131,16 +131,7 @@ export function createDeploymentHandlers(context: DeploymentHandlersContext): Me
   function readAccepted(deploymentId: string, call: Call): AcceptedInvocationReader {
     return async (beforeInvocationId, limit) => {
       const page = await sessions.listDeploymentSessions({ deploymentId, beforeInvocationId, limit }, call);
-      return page.sessions.map(({ invocationId, sessionId, createdAt, bodyBytes, sourceAddress }) => ({
-        invocationId,
-        createdAt,
-        result: 'accepted',
-        reason: '',
-        bodyBytes,
-        sourceAddress,
-        sessionId,
-        count: 1,
-      }));
+      return page.sessions.map((session) => ({ ...session, result: 'accepted', reason: '', count: 1 }));
     };
   }
 

@@ -10,6 +10,8 @@ interface RefusedRequest {
   reason: string;
   bodyBytes: number;
   sourceAddress: string;
+  /** req_… */
+  requestId: string;
 }
 
 export interface RefusalLog {

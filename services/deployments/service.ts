@@ -77,7 +77,22 @@ export async function openDeployments(
   }
 
   const { windowSeconds, maxBodyBytes } = config;
-  const trigger = createTrigger({ admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes });
+  const results = context.metrics.counter({
+    name: 'ahs_trigger_invocations_total',
+    help: 'Requests to webhooks by result: accepted, or the reason of the refusal.',
+    labels: ['result'],
+  });
+  results.labels('accepted').inc(0);
+  const trigger = createTrigger({
+    admission,
+    sessions,
+    refusals,
+    clock,
+    ids,
+    windowSeconds,
+    maxBodyBytes,
+    count: (result) => results.labels(result).inc(),
+  });
   return {
     name: 'deployments',
     endpoint: guardService(context, {

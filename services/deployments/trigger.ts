@@ -23,7 +23,18 @@ interface TriggerContext {
   ids: Ids;
   windowSeconds: number;
   maxBodyBytes: number;
+  /** Called once for each request, with its result. */
+  count(result: TriggerResult): void;
 }
+
+/** The result of a request to a webhook, as in its metric: accepted, or the reason of the refusal. */
+export type TriggerResult =
+  | 'accepted'
+  | 'not_found'
+  | 'cancelled'
+  | 'quota_exceeded'
+  | 'unavailable'
+  | RefusalReason;
 
 /**
  * Longest text in bytes of JSON. The event with the text has to fit into one message between services, beside the other
@@ -39,7 +50,7 @@ const RETRY = { firstMs: 300, maxMs: 1_200 };
  * the secret, a sender learns only whether the webhook exists and how long a body may be.
  */
 export function createTrigger(context: TriggerContext) {
-  const { admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes } = context;
+  const { admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes, count } = context;
 
   function findFault({ key }: Webhook, request: TriggerRequest): RefusalReason | undefined {
     if (!key) return 'disabled';
@@ -101,23 +112,43 @@ export function createTrigger(context: TriggerContext) {
     return startSession(invocation, call);
   }
 
+  /** Requests to unknown webhooks, and while the database is unavailable, have no row in the invocation log. */
+  async function findWebhook(deploymentId: string, call: Call): Promise<Webhook> {
+    let webhook: Webhook | undefined;
+    try {
+      webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId, call) : undefined;
+    } catch (error) {
+      count(isServiceFailure(error) ? 'unavailable' : 'cancelled');
+      throw error;
+    }
+    if (webhook) return webhook;
+    count('not_found');
+    throw deploymentNotFound();
+  }
+
   return async (request: TriggerRequest, call: Call): Promise<TriggerResponse> => {
     const { deploymentId, sourceAddress } = request;
-    const webhook = isId('dep', deploymentId) ? await admission.webhook(deploymentId, call) : undefined;
-    if (!webhook) throw deploymentNotFound();
-    const log = (reason: RefusalReason | 'quota_exceeded' | 'unavailable') =>
-      refusals.add({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress });
+    const { requestId = '' } = call;
+    const log = (reason: RefusalReason | 'quota_exceeded' | 'unavailable') => {
+      count(reason);
+      refusals.add({ deploymentId, reason, bodyBytes: request.body.length, sourceAddress, requestId });
+    };
+    const webhook = await findWebhook(deploymentId, call);
     let outcome: TriggerResponse | RefusalReason;
     try {
       outcome = await accept(webhook, request, call);
     } catch (error) {
       if (isQuotaExceeded(error)) log('quota_exceeded');
       else if (isServiceFailure(error)) log('unavailable');
+      else count('cancelled');
       throw asSenderError(error);
     }
-    if (typeof outcome !== 'string') return outcome;
-    log(outcome);
-    throw refusalOf(outcome);
+    if (typeof outcome === 'string') {
+      log(outcome);
+      throw refusalOf(outcome);
+    }
+    count('accepted');
+    return outcome;
   };
 }
 

@@ -9,6 +9,7 @@ import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.
 import type { ClaimedTurn, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { RunnerConfig } from './config.ts';
 import { createRuntimeLoader } from './loop/agent-runtime.ts';
+import { createRunnerMetrics } from './loop/metrics.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModels } from './models/registry.ts';
@@ -83,6 +84,7 @@ export async function openRunner(
     ids,
     loadRuntime,
     models,
+    metrics: createRunnerMetrics(context.metrics),
     reporter,
     stepTimeoutSeconds,
     toolTimeoutSeconds,

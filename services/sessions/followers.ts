@@ -111,6 +111,12 @@ export function createFollowers({ tails, heads, bus, clock, warn }: FollowersCon
 
     /** Whether the session has a follower, in this process or in another one. */
     isFollowed: (sessionId: string): boolean => followedSessions.has(sessionId),
+    /** The number of followers in this process. */
+    count(): number {
+      let count = 0;
+      for (const all of followers.values()) count += all.size;
+      return count;
+    },
 
     close(): void {
       closed = true;

@@ -25,6 +25,7 @@ import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
 import { turnControlHandlers } from './handlers/turn-control.ts';
 import { workspaceHandlers } from './handlers/workspaces.ts';
+import { createSessionCounters, startGauges } from './metrics.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
 import { createCreations } from './store/creations.ts';
@@ -39,6 +40,7 @@ import { SessionStateCache } from './store/session-state-cache.ts';
 import { createEraser } from './store/session-updates.ts';
 import { createTails } from './store/tails.ts';
 import { createTurnQueue } from './store/turn-queue.ts';
+import { createWorkMeasure } from './store/work.ts';
 import { startSweeper } from './sweeper.ts';
 
 /** The default callers of each RPC. */
@@ -103,7 +105,8 @@ export async function openSessions(
     stopped: (turnId: string) => bus.publish('turns.interrupted', turnId),
   };
   const quota = createTurnQuota(config.quotaTurnsPerDay);
-  const store = { db, hints, clock, ids, stateCache: new SessionStateCache(), quota };
+  const counters = createSessionCounters(context.metrics);
+  const store = { db, hints, clock, ids, stateCache: new SessionStateCache(), quota, counters };
   const changes = createChanges(store);
   const leases = createLeaseStore({ db, clock, leaseMs });
   const turnQueue = createTurnQueue({
@@ -134,10 +137,18 @@ export async function openSessions(
     leases,
     sandboxes,
     files: clients.files,
+    counters,
     clock,
     log,
     limits,
     purgeAfterMs,
+  });
+  const gauges = startGauges({
+    measure: createWorkMeasure(db),
+    countFollowers: () => followers.count(),
+    metrics: context.metrics,
+    clock,
+    log,
   });
   const disabled = monitorDisabledUsers({
     auth: clients.auth,
@@ -193,7 +204,7 @@ export async function openSessions(
     check: () => db.check(),
     async stop() {
       followers.close();
-      await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop()]);
+      await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop(), gauges.stop()]);
       await db.close();
     },
   };

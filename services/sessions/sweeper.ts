@@ -8,6 +8,7 @@ import { unchanged } from './domain/change.ts';
 import { expire } from './domain/decide.ts';
 import { type RunLimits, reclaim } from './domain/finish.ts';
 import { updateEnvironmentStatuses } from './environment-status.ts';
+import type { SessionCounters } from './metrics.ts';
 import type { Approvals } from './store/approvals.ts';
 import type { Changes } from './store/changes.ts';
 import type { LeaseStore, TurnLease } from './store/leases.ts';
@@ -36,6 +37,7 @@ interface SweeperContext {
   log: Log;
   sandboxes: SandboxStore;
   files: Client<FilesServiceDefinition>;
+  counters: Pick<SessionCounters, 'leaseLost'>;
   limits: RunLimits;
   purgeAfterMs: number;
 }
@@ -53,6 +55,7 @@ export function startSweeper(context: SweeperContext) {
     leases,
     sandboxes,
     files,
+    counters,
     clock,
     log,
     limits,
@@ -109,7 +112,7 @@ export function startSweeper(context: SweeperContext) {
   }
 
   async function reclaimExpired({ sessionId, turnId, fence }: TurnLease): Promise<void> {
-    await changes.change(sessionId, 1_000, (state) => {
+    const { change } = await changes.change(sessionId, 1_000, (state) => {
       const turn = state?.current;
       const now = clock.now();
       // The turn may have ended or its lease been renewed since the expired leases were read.
@@ -118,6 +121,8 @@ export function startSweeper(context: SweeperContext) {
       if (!state) throw new Error('a lease without a session');
       return { change: turn && expired ? reclaim(state, turn, 'lease_lost', limits, now) : unchanged(state) };
     });
+    if (change.turns.length === 0) return;
+    counters.leaseLost();
     log.info({ session_id: sessionId, turn_id: turnId }, 'lease expired; the turn is queued again');
   }
 

@@ -102,16 +102,42 @@ describe('the log', () => {
     for (const line of ofAssistant) expect(line.assistant_id).toBe(assistant);
   });
 
-  it('contains no requests at level info', async () => {
+  it('contains one line for each refused or failed request at level info, and none for others', async () => {
     await using database = await createDatabase();
     const installation = await createUsedInstallation();
     const program = await installation.start({
       SERVICE_DATABASE_URL: database.url,
       SERVICE_LOG_LEVEL: 'info',
     });
-    await runWebhook(installation.api);
-    const ofRequests = linesOf(program.output()).filter((line) => 'request_id' in line);
-    expect(ofRequests).toEqual([]);
+    const { webhook } = await runWebhook(installation.api);
+    const secret = 'a-secret-in-the-path';
+    const refused = [
+      await installation.api.get(`/sessions/${secret}`),
+      await installation.api.get('/sessions/ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
+      await installation.api.get(`/${secret}?token=${secret}`),
+      await installation.api.post('/agents', { name: 1 }),
+      await installation.api.trigger({ ...webhook, secret: 'another secret' }, MESSAGE),
+    ];
+    const ofRequests = await until('the lines are there', () => {
+      const found = linesOf(program.output()).filter((line) => 'request_id' in line);
+      return found.length >= refused.length && found;
+    });
+    const common = { level: 'info', msg: 'request refused', duration_ms: expect.any(Number) };
+    const route = '/api/v1/sessions/:session_id';
+    expect(ofRequests).toMatchObject(
+      [
+        { method: 'GET', route, status: 404, code: 'SESSION_NOT_FOUND' },
+        { method: 'GET', route, status: 404, session_id: 'ses_7ZZZZZZZZZZZZZZZZZZZZZZZZZ' },
+        { method: 'GET', route: 'none', status: 404, code: 'ROUTE_NOT_FOUND' },
+        { method: 'POST', route: '/api/v1/agents', status: 400, code: 'INVALID_REQUEST' },
+        { method: 'POST', status: 401, code: 'DEPLOYMENT_UNAUTHORIZED', deployment_id: webhook.id },
+      ].map((line, index) => ({
+        ...common,
+        ...line,
+        request_id: refused[index]?.headers.get('x-request-id'),
+      })),
+    );
+    expect(program.output()).not.toContain(secret);
   });
 });
 
@@ -164,7 +190,17 @@ describe('SERVICE_METRICS_LISTEN', () => {
       /^ahs_http_request_duration_seconds_count\{method="POST",route="\S+trigger",status="200"\} 1$/m,
       /^ahs_rpc_duration_seconds_count\{service="SessionsService",method="createSession",code="OK"\} 1$/m,
       /^ahs_db_statement_duration_seconds_count\{schema="sessions",statement="sessions.create"\} 1$/m,
-      /^ahs_db_statement_duration_seconds_bucket\{le="\+Inf",schema="sessions",statement="commit"\} \d+$/m,
+      /^ahs_db_statement_duration_seconds_sum\{schema="sessions",statement="commit"\} [\d.]+$/m,
+      /^ahs_http_latency_seconds_bucket\{le="\+Inf",kind="trigger"\} 1$/m,
+      /^ahs_trigger_invocations_total\{result="accepted"\} 1$/m,
+      /^ahs_turns_claimed_total 1$/m,
+      /^ahs_turns_total\{status="completed"\} 1$/m,
+      /^ahs_turns_queued \d+$/m,
+      /^ahs_turns_oldest_ready_age_seconds [\d.]+$/m,
+      /^ahs_approvals_pending 0$/m,
+      /^ahs_followers 0$/m,
+      /^gen_ai_client_operation_duration_count\{gen_ai_operation_name="chat",gen_ai_provider_name="rehearsal",gen_ai_request_model="echo"\} 1$/m,
+      /^gen_ai_client_token_usage_sum\{[^}]+gen_ai_token_type="output"\} [1-9]\d*$/m,
       /^ahs_db_group_size_count\{schema="sessions",group="sessions.creations"\} 1$/m,
       /^ahs_db_group_waiting\{schema="sessions",group="sessions.changes"\} 0$/m,
       /^ahs_db_pool_connections\{schema="sessions",state="idle"\} \d+$/m,

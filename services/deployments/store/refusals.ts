@@ -15,8 +15,8 @@ const ADD = statement(
   `with
    noted as (
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::bigint[], $7::text[],
-                          $8::timestamptz[])
-       as i (deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at)
+                          $8::timestamptz[], $9::text[])
+       as i (deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at, request_id)
    ),
    present as (
      select deployment_id from deployments where deployment_id = any($1) order by deployment_id for key share
@@ -31,8 +31,8 @@ const ADD = statement(
        and not exists (select from noted n where n.deployment_id = old.deployment_id and n.slot = old.slot)
    )
    insert into refusals as known
-     (deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at)
-   select deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at
+     (deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at, request_id)
+   select deployment_id, invocation_id, slot, reason, count, body_bytes, source_address, created_at, request_id
    from noted join present using (deployment_id)
    on conflict (deployment_id, slot) do update set count = known.count + excluded.count
      where known.slot <> known.invocation_id`,
@@ -41,7 +41,7 @@ const ADD = statement(
 const BEFORE = statement(
   'deployments.refusals_before',
   `select invocation_id as "invocationId", created_at as "createdAt", 'refused' as result, reason,
-     body_bytes as "bodyBytes", source_address as "sourceAddress", '' as "sessionId", count
+     body_bytes as "bodyBytes", source_address as "sourceAddress", '' as "sessionId", count, coalesce(request_id, '') as "requestId"
    from refusals where deployment_id = $1 and ($2::text is null or invocation_id < $2)
    order by invocation_id desc limit $3`,
 );
@@ -73,6 +73,7 @@ export function createRefusalStore(db: Database) {
           column((row) => row.bodyBytes),
           column((row) => row.sourceAddress),
           column((row) => row.createdAt),
+          column((row) => row.requestId),
         ]),
       );
     },

@@ -10,6 +10,7 @@ import type { Model } from '../models/registry.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { TurnRuntime } from './agent-runtime.ts';
 import type { RemainingBudget } from './budget.ts';
+import type { RunnerMetrics } from './metrics.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
 
@@ -18,6 +19,7 @@ export interface ModelStepOptions {
   ids: Ids;
   log: Log;
   tracer: Tracer;
+  metrics: RunnerMetrics;
   stepTimeoutSeconds: number;
 }
 
@@ -87,6 +89,14 @@ export async function runModelStep(
   cancelTimer();
   const ttftMs = firstTextAt === undefined ? undefined : firstTextAt - startedAt;
   endModelStepSpan(span, turn, end, ttftMs);
+  options.metrics.modelRequest({
+    provider,
+    model: runtime.model,
+    end,
+    isTimeout: turn.stopCause === 'timeout',
+    durationMs: Math.max(0, clock.now().getTime() - startedAt),
+    timeToFirstTextMs: ttftMs,
+  });
   if (turn.stopCause === 'lost') return { end, content: undefined };
 
   const isPartial = turn.stopCause === 'budget' && (firstTextAt !== undefined || outbox.hasBegunMessage);

@@ -9,6 +9,7 @@ import type { CallingTurn } from '../tool-calls/tool-call.ts';
 import { effectNote, runTool, type ToolEnd } from '../tools/run-tool.ts';
 import { ToolCallOrder } from '../tools/tool-call-order.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
+import { type RunnerMetrics, toolOutcome } from './metrics.ts';
 import { type ModelStep, openCalls, type ToolCall, type ToolCallResult } from './model-step.ts';
 import { beginToolSpan, endToolSpan } from './spans.ts';
 import { decideToolCall, NOT_DISPATCHED, type ToolRun } from './tool-call-decision.ts';
@@ -20,6 +21,7 @@ export interface ToolCallOptions {
   clock: Clock;
   log: Log;
   tracer: Tracer;
+  metrics: RunnerMetrics;
   turns: Pick<LeasedTurns, 'lose'>;
   reporter: Pick<Reporter, 'reportNow' | 'commit'>;
   toolTimeoutSeconds: number;
@@ -58,8 +60,10 @@ export async function runToolCalls(
   const order = new ToolCallOrder();
   for (const call of openCalls(step)) {
     const decision = decideToolCall(call, earlierAttempts(turn, call), toolbox);
-    if (decision.kind === 'answer') recordResult(turn, step, call, decision.result, 0, now());
-    else if (decision.kind === 'ask') {
+    if (decision.kind === 'answer') {
+      options.metrics.toolCall(toolbox.find(call.name) && call.name, 'not_run');
+      recordResult(turn, step, call, decision.result, 0, now());
+    } else if (decision.kind === 'ask') {
       asks.push(decision.ask);
       order.defer(decision.tool);
     } else if (order.mustWait(decision.run.tool)) order.defer(decision.run.tool);
@@ -145,6 +149,7 @@ async function runToolCall(
   const onStart = (execution: Promise<unknown>) => void started.push(execution);
   const end = await runTool(tool, input, toolCall, { clock, timeoutSeconds, onStart });
   endToolSpan(span, end);
+  context.metrics.toolCall(call.name, toolOutcome(end));
   if (end.kind === 'lost') context.turns.lose(turn);
   if (end.kind === 'failed' && end.exception !== undefined) {
     const fields = { ...turn.logFields, tool: call.name, tool_use_id: call.toolUseId, attempt };

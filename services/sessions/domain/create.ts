@@ -17,6 +17,8 @@ export interface NewSession {
   metadata: Record<string, string>;
   bodyBytes?: number;
   sourceAddress?: string;
+  /** req_…: the HTTP request of the invocation. */
+  requestId?: string | undefined;
   /** The first message: a JSON array of content parts. Undefined when there is none. */
   contentJson?: string | undefined;
   turnId: string;

@@ -74,6 +74,7 @@ export function creationHandlers({ clock, ids, agents, creations }: SessionsHand
           metadata: {},
           bodyBytes: request.bodyBytes,
           sourceAddress: request.sourceAddress,
+          requestId: call.requestId,
           contentJson: `[{"type":"text","text":${JSON.stringify(request.text)}}]`,
           turnId: ids('trn'),
           priority: TRIGGERED,

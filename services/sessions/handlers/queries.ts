@@ -140,6 +140,7 @@ export function queryHandlers({
           createdAt: row.created_at,
           bodyBytes: row.body_bytes,
           sourceAddress: row.source_address,
+          requestId: row.request_id ?? '',
         })),
       };
     },

@@ -30,6 +30,7 @@ interface ChangesContext {
   stateCache: SessionStateCache;
   /** Undefined when turns are not limited. */
   quota: TurnQuota | undefined;
+  counters: { committed(change: SessionChange): void };
 }
 
 /** Transactions that wait for a locked head at the same time. Each occupies a connection of the pool. */
@@ -50,7 +51,7 @@ const LIMIT_LOCK_WAIT = statement(
  * The first two skip heads that another transaction has locked, so that one locked head never delays the changes of
  * other sessions. A change that was not applied on one path takes the next.
  */
-export function createChanges({ db, hints, clock, ids, stateCache, quota }: ChangesContext) {
+export function createChanges({ db, hints, clock, ids, stateCache, quota, counters }: ChangesContext) {
   const shared = {
     observer: db.observer,
     sizeOf: (request: ChangeRequest) => request.bytes,
@@ -149,6 +150,7 @@ export function createChanges({ db, hints, clock, ids, stateCache, quota }: Chan
   /** Updates the cache and publishes hints after the commit. */
   function publish(committed: SessionChange): void {
     stateCache.put(committed);
+    counters.committed(committed);
     const { state, change, row } = committed;
     if (row) hints.appended(state.sessionId);
     const ready =

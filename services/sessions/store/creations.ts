@@ -34,6 +34,7 @@ const SESSION = {
   metadata: ['json', ({ session }) => JSON.stringify(session.metadata)],
   body_bytes: ['bigint', ({ session }) => session.bodyBytes],
   source_address: ['text', ({ session }) => session.sourceAddress],
+  request_id: ['text', ({ session }) => session.requestId],
   created_at: ['timestamptz', ({ session }) => session.createdAt],
 } satisfies Columns<CreatedRows>;
 

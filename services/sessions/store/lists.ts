@@ -57,7 +57,7 @@ const NO_AGENT = `agt_${'0'.repeat(26)}`;
 
 const OF_DEPLOYMENT = statement(
   'sessions.of_deployment',
-  `select session_id, created_at, body_bytes, source_address from sessions
+  `select session_id, created_at, body_bytes, source_address, request_id from sessions
    where deployment_id = $1 and session_id < $2 order by session_id desc limit $3`,
 );
 
@@ -86,6 +86,8 @@ interface DeploymentSessionRow {
   created_at: Date;
   body_bytes: number;
   source_address: string;
+  /** Null for sessions of older releases. */
+  request_id: string | null;
 }
 
 export type Lists = ReturnType<typeof createLists>;

@@ -87,6 +87,7 @@ interface TurnQueueContext {
   clock: Clock;
   ids: Ids;
   stateCache: SessionStateCache;
+  counters: { claimed(turns: number): void };
   leaseMs: number;
   /** Turns of one agent that may be in progress at the same time. */
   maxTurnsPerAgent: number;
@@ -110,7 +111,7 @@ interface Claim<Prefetched> {
 
 /** The queue of turns: runners claim ready turns under a lease. */
 export function createTurnQueue(context: TurnQueueContext) {
-  const { db, hints, clock, ids, stateCache, leaseMs, maxTurnsPerAgent, warn } = context;
+  const { db, hints, clock, ids, stateCache, counters, leaseMs, maxTurnsPerAgent, warn } = context;
 
   /** For each agent, as many turns as it may still have in progress. */
   function withinCaps(picked: readonly Picked[]): Picked[] {
@@ -166,6 +167,7 @@ export function createTurnQueue(context: TurnQueueContext) {
         await apply(tx, changes, clock.now());
         return { started: changes, approvals: rows };
       }, options);
+      counters.claimed(started.length);
       for (const change of started) {
         stateCache.put(change);
         hints.appended(change.state.sessionId);

@@ -30,7 +30,7 @@ interface AgentEntry {
 interface FakeServices {
   agents: Map<string, AgentEntry>;
   users: Map<string, { enabled: boolean }>;
-  sessions: Map<string, CreateSessionRequest>;
+  sessions: Map<string, FakeSession>;
   /** How often each method was called. */
   calls: Map<string, number>;
   /** Methods that wait before they return their result, until the promise resolves. */
@@ -130,11 +130,11 @@ export async function connectFakeServices(
       },
     }),
     open(SessionsServiceDefinition, {
-      async createSession(request) {
+      async createSession(request, { requestId = '' }) {
         await pause('createSession');
         const failure = fakes.failures.shift();
         if (failure && !failure.created) throw failure.refusal;
-        fakes.sessions.set(request.invocationId, request);
+        fakes.sessions.set(request.invocationId, { ...request, requestId });
         if (failure) throw failure.refusal;
         return { sessionId: request.invocationId.replace('inv_', 'ses_') };
       },
@@ -174,7 +174,12 @@ function allMethods<C extends Contract>(contract: C): Peers<C> {
   return peers as Peers<C>;
 }
 
-function sessionOf({ invocationId, bodyBytes, sourceAddress }: CreateSessionRequest): DeploymentSession {
+/** A created session, with the id of the request that created it. */
+interface FakeSession extends CreateSessionRequest {
+  requestId: string;
+}
+
+function sessionOf({ invocationId, bodyBytes, sourceAddress, requestId }: FakeSession): DeploymentSession {
   const sessionId = invocationId.replace('inv_', 'ses_');
-  return { invocationId, sessionId, createdAt: new Date(0), bodyBytes, sourceAddress };
+  return { invocationId, sessionId, createdAt: new Date(0), bodyBytes, sourceAddress, requestId };
 }

@@ -22,6 +22,7 @@ const clock: Clock = {
   after: (ms, callback) => systemClock.after(ms > 1_000 ? ms : 20, callback),
 };
 const asOwner = { caller: OWNER };
+const REQUEST = 'req_01M7XYC91CC5TE06JQWDWRTJVA';
 
 describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
   let system: DeploymentsSystem;
@@ -42,7 +43,7 @@ describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
 
   /** Sends a request and ignores its result. The tests read the log. */
   async function send(webhook: Webhook, changes: Partial<TriggerRequest> = {}, body = '{}') {
-    await system.edge.trigger(system.signed(webhook, body, changes)).catch(() => {});
+    await system.edge.trigger(system.signed(webhook, body, changes), { requestId: REQUEST }).catch(() => {});
   }
 
   /** Returns the log when its rows stand for that many requests. */
@@ -58,9 +59,9 @@ describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
     expect(await list(await system.create())).toEqual({ invocations: [], page: { nextCursor: '' } });
   });
 
-  it('returns an accepted request with its session', async () => {
+  it('returns an accepted request with its session and request id', async () => {
     const webhook = await system.create();
-    const { sessionId } = await system.edge.trigger(system.signed(webhook, 'hello'));
+    const { sessionId } = await system.edge.trigger(system.signed(webhook, 'hello'), { requestId: REQUEST });
     const { invocations } = await list(webhook);
     expect(invocations).toEqual([
       {
@@ -72,11 +73,12 @@ describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
         sourceAddress: '203.0.113.7',
         sessionId,
         count: 1,
+        requestId: REQUEST,
       },
     ]);
   });
 
-  it('returns a refused request with size, address and reason', async () => {
+  it('returns a refused request with size, address, reason and request id', async () => {
     const webhook = await system.create();
     await send(webhook, { signatures: [] }, 'hello');
     expect(await logged(webhook, 1)).toEqual([
@@ -89,8 +91,29 @@ describe.each(TRANSPORTS)('ListInvocations RPC, %s', (transport) => {
         sourceAddress: '203.0.113.7',
         sessionId: '',
         count: 1,
+        requestId: REQUEST,
       },
     ]);
+  });
+
+  it('is counted by result, and requests to unknown webhooks are, too', async () => {
+    const counts = async () => {
+      const text = await system.context.metrics.text();
+      return Object.fromEntries(
+        Array.from(text.matchAll(/^ahs_trigger_invocations_total\{result="(\w+)"\} (\d+)$/gm), (line) => [
+          line[1],
+          Number(line[2]),
+        ]),
+      );
+    };
+    const before = await counts();
+    const webhook = await system.create();
+    await send(webhook);
+    await send(webhook, { signatures: [] });
+    await send(webhook, { deploymentId: UNKNOWN_DEPLOYMENT });
+    const after = await counts();
+    for (const result of ['accepted', 'missing_signature', 'not_found'])
+      expect(after[result]).toBe((before[result] ?? 0) + 1);
   });
 
   it('returns every reason, in the order of the requests', async () => {

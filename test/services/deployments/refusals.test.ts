@@ -25,7 +25,7 @@ function open(write: (rows: RefusalRow[]) => Promise<void> = async () => {}) {
     },
   });
   const note = (deploymentId = 'dep_a', reason = 'bad_signature') =>
-    log.add({ deploymentId, reason, bodyBytes: 1, sourceAddress: '::1' });
+    log.add({ deploymentId, reason, bodyBytes: 1, sourceAddress: '::1', requestId: '' });
   /** Advances the clock and waits for the work that it started. */
   async function advance(ms: number): Promise<void> {
     clock.advance(ms);

@@ -52,6 +52,7 @@ describe.each(TRANSPORTS)('Trigger RPC, %s', (transport) => {
           ownerId: OWNER.userId,
           text: '{"a": 1}',
           bodyBytes: 8,
+          requestId: '',
           sourceAddress: '203.0.113.7',
         },
       ]);

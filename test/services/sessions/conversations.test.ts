@@ -285,6 +285,7 @@ describe.each(TRANSPORTS)('conversations over %s', (transport) => {
   });
 
   it('CreateSession creates one session for concurrent requests with the same invocation', async () => {
+    const REQUEST = 'req_01M7XYC91CC5TE06JQWDWRTJVE';
     const request = {
       invocationId: 'inv_01M7XYC91CC5TE06JQWDWRTJVC',
       deploymentId: 'dep_01M7XYC91CC5TE06JQWDWRTJVD',
@@ -296,8 +297,8 @@ describe.each(TRANSPORTS)('conversations over %s', (transport) => {
       sourceAddress: '127.0.0.1',
     };
     const answers = await Promise.all([
-      system.deployments.createSession(request),
-      system.deployments.createSession(request),
+      system.deployments.createSession(request, { requestId: REQUEST }),
+      system.deployments.createSession(request, { requestId: REQUEST }),
     ]);
     expect(answers).toEqual([
       { sessionId: 'ses_01M7XYC91CC5TE06JQWDWRTJVC' },
@@ -309,7 +310,12 @@ describe.each(TRANSPORTS)('conversations over %s', (transport) => {
       limit: 10,
     });
     expect(sessions).toMatchObject([
-      { invocationId: request.invocationId, bodyBytes: 12, sourceAddress: '127.0.0.1' },
+      {
+        invocationId: request.invocationId,
+        bodyBytes: 12,
+        sourceAddress: '127.0.0.1',
+        requestId: REQUEST,
+      },
     ]);
     const { events } = await system.edge.listMessages(
       { sessionId: 'ses_01M7XYC91CC5TE06JQWDWRTJVC', page: { limit: 10, cursor: '' } },

@@ -136,6 +136,8 @@ export interface Invocation {
   sessionId: string;
   /** Number of requests that this row represents. Frequent refusals share a row. */
   count: number;
+  /** req_… id of the HTTP request; of the first request of a row that represents several. Empty: stored by an older release. */
+  requestId: string;
 }
 
 export interface ListInvocationsRequest {
@@ -1143,6 +1145,7 @@ function createBaseInvocation(): Invocation {
     sourceAddress: "",
     sessionId: "",
     count: 0,
+    requestId: "",
   };
 }
 
@@ -1171,6 +1174,9 @@ export const Invocation: MessageFns<Invocation> = {
     }
     if (message.count !== 0) {
       writer.uint32(64).int32(message.count);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(74).string(message.requestId);
     }
     return writer;
   },
@@ -1250,6 +1256,14 @@ export const Invocation: MessageFns<Invocation> = {
             }
 
             message.count = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.requestId = reader.string();
             continue;
           }
         }

@@ -444,6 +444,8 @@ export interface DeploymentSession {
   createdAt: Date | undefined;
   bodyBytes: number;
   sourceAddress: string;
+  /** req_… id of the HTTP request that created the session. Empty: created by an older release. */
+  requestId: string;
 }
 
 export interface ClaimTurnsRequest {
@@ -4479,7 +4481,7 @@ export const ListDeploymentSessionsResponse: MessageFns<ListDeploymentSessionsRe
 };
 
 function createBaseDeploymentSession(): DeploymentSession {
-  return { invocationId: "", sessionId: "", createdAt: undefined, bodyBytes: 0, sourceAddress: "" };
+  return { invocationId: "", sessionId: "", createdAt: undefined, bodyBytes: 0, sourceAddress: "", requestId: "" };
 }
 
 export const DeploymentSession: MessageFns<DeploymentSession> = {
@@ -4498,6 +4500,9 @@ export const DeploymentSession: MessageFns<DeploymentSession> = {
     }
     if (message.sourceAddress !== "") {
       writer.uint32(42).string(message.sourceAddress);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(50).string(message.requestId);
     }
     return writer;
   },
@@ -4553,6 +4558,14 @@ export const DeploymentSession: MessageFns<DeploymentSession> = {
             }
 
             message.sourceAddress = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.requestId = reader.string();
             continue;
           }
         }
