@@ -26,6 +26,7 @@ export type IdPrefix =
 export type Ids = (prefix: IdPrefix) => string;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
 const POOL_BYTES = 4096;
 
@@ -70,9 +71,17 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SHAPE.test(text);
 }
 
+/** Returns the time at which a well-formed id was generated. */
+export function timeOf(id: string): Date {
+  const text = id.slice(id.indexOf('_') + 1, id.indexOf('_') + 1 + TIME_CHARACTERS);
+  let time = 0;
+  for (const character of text) time = time * 32 + ALPHABET.indexOf(character);
+  return new Date(time);
+}
+
 function encodeTime(time: number): string {
   let text = '';
-  for (let i = 0, rest = time; i < 10; i++) {
+  for (let i = 0, rest = time; i < TIME_CHARACTERS; i++) {
     text = ALPHABET[rest % 32] + text;
     rest = Math.floor(rest / 32);
   }

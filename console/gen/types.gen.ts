@@ -686,6 +686,7 @@ export type Invocation = {
     size: number;
     source_address: string | null;
     session_id: string | null;
+    request_id: string | null;
     /**
      * The number of requests that this entry represents. Frequent refusals share one entry.
      */

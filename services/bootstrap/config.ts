@@ -98,7 +98,7 @@ export const settings = {
     HISTOGRAM_DETAILS,
     'Metrics that are exported with histogram buckets: durations of each HTTP route, of each method between services and of ' +
       'each SQL statement, and durations and tokens of each model. By default, these metrics have only sum and count, and ' +
-      'a scrape has at most 1,500 series. Each value adds between 500 and 3,000 series.',
+      'a scrape has at most 1,500 series. Each value adds up to 3,300 series.',
   ),
   ...telemetrySettings,
   modelEndpoints: setting.optionalEndpoints(

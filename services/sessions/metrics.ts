@@ -4,7 +4,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FinalStatus } from './domain/state.ts';
 import type { SessionChange } from './store/apply.ts';
-import type { MeasureWork } from './store/work.ts';
+import type { MeasureWork, Work } from './store/work.ts';
 
 /** Counts what this process has committed. */
 export interface SessionCounters {
@@ -59,7 +59,7 @@ interface GaugeContext {
  * at the start and every five seconds, or less often if the measurement is slow. A scrape reads no table.
  */
 export function startGauges({ measure, countFollowers, metrics, clock, log }: GaugeContext) {
-  let work = { queuedTurns: 0, oldestReadyAt: null as Date | null, pendingApprovals: 0 };
+  let work: Work = { queuedTurns: 0, oldestReadyAt: undefined, pendingApprovals: 0, sandboxes: [] };
   const sandboxes = new Map<string, number>();
   let pausedUntil = 0;
 
@@ -100,10 +100,9 @@ export function startGauges({ measure, countFollowers, metrics, clock, log }: Ga
   async function refresh(): Promise<void> {
     if (clock.now().getTime() < pausedUntil) return;
     const startedAt = performance.now();
-    const measured = await measure();
-    work = measured;
+    work = await measure();
     for (const state of sandboxes.keys()) sandboxes.set(state, 0);
-    for (const { state, count } of measured.sandboxes) sandboxes.set(state, count);
+    for (const { state, count } of work.sandboxes) sandboxes.set(state, count);
     pausedUntil = clock.now().getTime() + (performance.now() - startedAt) * PAUSE_FACTOR;
   }
 

@@ -71,7 +71,7 @@ describe('the log of the edge at level info', () => {
 describe('the log line of a request', () => {
   const ids = {
     request_id: 'req_1',
-    trace_id: undefined,
+    trace_id: '0123456789abcdef0123456789abcdef',
     session_id: undefined,
     turn_id: undefined,
     assistant_id: undefined,

@@ -113,7 +113,7 @@ async function useSessions(metrics: Metrics): Promise<void> {
   counters.claimed(1);
   counters.leaseLost();
   const states = SANDBOX_STATES.map((state) => ({ state, count: 1 }));
-  const work = { queuedTurns: 1, oldestReadyAt: null, pendingApprovals: 1, sandboxes: states };
+  const work = { queuedTurns: 1, oldestReadyAt: undefined, pendingApprovals: 1, sandboxes: states };
   const gauges = startGauges({
     measure: async () => work,
     countFollowers: () => 1,

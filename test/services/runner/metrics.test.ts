@@ -42,8 +42,9 @@ describe('metrics of a runner', () => {
       `ahs_model_errors_total{${MODEL},error_type="model_overloaded"} 1`,
       `gen_ai_client_operation_duration_count{${MODEL}} 2`,
       `gen_ai_client_operation_time_to_first_chunk_count{${MODEL}} 1`,
-      `gen_ai_client_token_usage_count{${MODEL},gen_ai_token_type="input"} 1`,
-      `gen_ai_client_token_usage_count{${MODEL},gen_ai_token_type="output"} 1`,
+      ...['input', 'output', 'cache_read', 'reasoning'].map(
+        (type) => `gen_ai_client_token_usage_count{${MODEL},gen_ai_token_type="${type}"} 1`,
+      ),
     ]);
     const [output] = await linesOf(fixture, /^gen_ai_client_token_usage_sum.*"output"/);
     expect(output).toMatch(/ 3$/);

@@ -13,6 +13,7 @@ import {
   sendReports,
   sendText,
 } from './system.ts';
+import { blockedOn, toolCallStep } from './turn-events.ts';
 
 describe('metrics of sessions', () => {
   const clock = createFakeClock();
@@ -30,7 +31,7 @@ describe('metrics of sessions', () => {
   }
 
   /** Advances the clock until the gauges have been measured again with this value. */
-  async function untilValue(series: string, expected: number): Promise<void> {
+  async function untilExported(series: string, expected: number): Promise<void> {
     await until(`${series} is ${expected}`, async () => {
       clock.advance(250);
       return (await exported(series)) === expected;
@@ -42,7 +43,7 @@ describe('metrics of sessions', () => {
     await sendText(system, first, 'behind the first');
     await createConversation(system, 'second');
     const queuedAt = clock.now().getTime();
-    await untilValue('ahs_turns_queued', 3);
+    await untilExported('ahs_turns_queued', 3);
     const age = await exported('ahs_turns_oldest_ready_age_seconds');
     expect(age).toBe((clock.now().getTime() - queuedAt) / 1_000);
   });
@@ -52,7 +53,7 @@ describe('metrics of sessions', () => {
     expect(lost).toHaveLength(2);
     expect(await exported('ahs_turns_claimed_total')).toBe(2);
     clock.advance(15_001);
-    await untilValue('ahs_leases_lost_total', 2);
+    await untilExported('ahs_leases_lost_total', 2);
     const turn = await until('a turn is ready again', async () => {
       clock.advance(250);
       return (await claimTurns(system, 1))[0];
@@ -65,6 +66,29 @@ describe('metrics of sessions', () => {
     await system.edge.interruptSession({ sessionId: next.sessionId }, { caller: OWNER });
     expect(await exported('ahs_turns_total{status="interrupted"}')).toBe(1);
     expect(await exported('ahs_turns_total{status="failed"}')).toBe(0);
+  });
+
+  it('contain the approvals that wait and the sandboxes by state, of the whole database', async () => {
+    const sessionId = await createConversation(system, 'count for me');
+    const turns = await claimTurns(system);
+    const turn = turns.find((one) => one.sessionId === sessionId) ?? (await claimTurn(system));
+    const lease = { sessionId: turn.sessionId, turnId: turn.turnId, fence: turn.fence };
+    const sandbox = {
+      sandboxId: 'sbx_00000000000000000000000001',
+      provider: 'simulated',
+      isolation: 'simulation',
+    };
+    const tenancy = { tenancy: 'session', tenantId: turn.sessionId, limitsJson: '{}' };
+    const environment = { environmentId: 'env_1', environmentVersion: 1 };
+    await system.runner.takeSandbox({ runnerId: 'rnr_1', lease, ...sandbox, ...tenancy, ...environment });
+    await untilExported('ahs_sandboxes{state="provisioning"}', 1);
+    const ready = { sandboxId: sandbox.sandboxId, status: 'ready', reason: '' };
+    await system.runner.reportSandboxes({ runnerId: 'rnr_1', sandboxes: [ready] });
+    await untilExported('ahs_sandboxes{state="ready"}', 1);
+    expect(await exported('ahs_sandboxes{state="provisioning"}')).toBe(0);
+    const events = toolCallStep('msg_1', { id: 'call_1' });
+    await sendReports(system, reportFor(turn, 1, { events, outcome: blockedOn({ id: 'call_1' }) }));
+    await untilExported('ahs_approvals_pending', 1);
   });
 
   it('contain the followers of the process', async () => {

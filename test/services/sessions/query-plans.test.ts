@@ -11,7 +11,15 @@ import { createConversation, OWNER, openSystem } from './system.ts';
 const SESSIONS = 20_000;
 const EVENTS = 20_000;
 /** Partial indexes of unfinished work. They are short and may be read completely. */
-const SHORT = ['turns_ready', 'turns_behind', 'turns_leased', 'turns_asleep', 'turns_one_at_a_time'];
+const SHORT = [
+  'turns_ready',
+  'turns_behind',
+  'turns_leased',
+  'turns_asleep',
+  'turns_one_at_a_time',
+  'approvals_pending',
+  'sandboxes_unseen',
+];
 /** Tables that grow without a limit. */
 const TABLES = [
   'sessions',

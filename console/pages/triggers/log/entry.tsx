@@ -3,6 +3,12 @@ import { TextLink } from '../../../parts/navigation/links.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { rejectionReason, rejectionText } from './rejection-reasons.ts';
 
+/** The id by which an operator finds the request in the log of the service. */
+export function RequestId({ call: { request_id: id } }: { call: Invocation }) {
+  if (id === null) return null;
+  return <span className="block font-mono text-xs wrap-anywhere text-muted">Request {id}</span>;
+}
+
 export function ResultBadge({ result, reason }: Pick<Invocation, 'result' | 'reason'>) {
   if (result === 'accepted') return <Badge tone="good">Accepted</Badge>;
   const status = reason === null ? undefined : rejectionReason(reason)?.status;

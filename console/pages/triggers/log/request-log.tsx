@@ -15,13 +15,21 @@ import { Card } from '../../../ui/page.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { requests } from '../requests.ts';
-import { InvocationOutcome, ResultBadge } from './entry.tsx';
+import { InvocationOutcome, RequestId, ResultBadge } from './entry.tsx';
 import { useNewRequestAnnouncement } from './use-new-request-announcement.ts';
 
 const COLUMNS: readonly Column<Invocation>[] = [
   { name: 'Time', className: 'w-36', cell: ({ created_at: at }) => <Time at={at} /> },
   { name: 'Result', className: 'w-36', cell: (call) => <ResultBadge {...call} /> },
-  { name: 'Outcome', cell: (call) => <InvocationOutcome call={call} /> },
+  {
+    name: 'Outcome',
+    cell: (call) => (
+      <>
+        <InvocationOutcome call={call} />
+        <RequestId call={call} />
+      </>
+    ),
+  },
   { name: 'Size', className: 'w-24 tabular-nums', cell: ({ size }) => formatBytes(size) },
   {
     name: 'Source',
@@ -123,6 +131,7 @@ function EntryCard({ call }: { call: Invocation }) {
         </span>
       </div>
       <InvocationOutcome call={call} />
+      <RequestId call={call} />
       <div className="flex flex-wrap gap-x-3 text-[13px] text-muted">
         <span>{formatBytes(call.size)}</span>
         <SourceAddress address={call.source_address} />
