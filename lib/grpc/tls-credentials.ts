@@ -66,7 +66,7 @@ export class TlsClientContext {
         rejectUnauthorized: true,
       });
       secured.once('secureConnect', () => resolve(secured));
-      secured.once('error', reject);
+      secured.on('error', reject);
       secured.once('close', () => reject(new Error('The connection was closed during the handshake.')));
     });
   }

@@ -93,10 +93,10 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return tlv(0x30, ...parts);
 }
 
-/** A tag, the length and the value. */
+/** A tag, the length in its shortest form, and the value. */
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts);
   const { length } = value;
-  const header = length < 128 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(header), value]);
+  const bytes = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : bytes)]), value]);
 }
