@@ -67,8 +67,8 @@ function certify(
   );
   const signature = sign('sha256', content, createPrivateKey(issuerKey));
   const der = sequence(content, ecdsaWithSha256, tlv(0x03, Buffer.of(0), signature));
-  const base64 = der.toString('base64').replace(/.{64}/g, '$&\n');
-  return `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`;
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
 function distinguishedName(commonName: string): Buffer {
