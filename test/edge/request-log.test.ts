@@ -72,6 +72,7 @@ describe('the log line of a request', () => {
   const ids = {
     request_id: 'req_1',
     trace_id: '0123456789abcdef0123456789abcdef',
+    span_id: '0123456789abcdef',
     session_id: undefined,
     turn_id: undefined,
     assistant_id: undefined,

@@ -42,6 +42,7 @@ const CALL = {
   caller: undefined,
   durationMs: SECONDS,
   traceId: '',
+  spanId: '',
   requestId: undefined,
 };
 
