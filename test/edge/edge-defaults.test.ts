@@ -39,7 +39,7 @@ const BY_ROUTE = [
 ];
 const IDENTITY: IdentifyResponse = {
   user: {
-    ...{ userId: 'usr_1', displayName: '', email: undefined, enabled: true, groups: [] },
+    ...{ userId: 'usr_1', displayName: '', email: '', enabled: true, groups: [] },
     ...{ roles: ['administrator'], createdAt: undefined, lastSeenAt: undefined },
   },
   scopes: ['read', 'write', 'admin'],

@@ -21,7 +21,7 @@ describe.each(TRANSPORTS)('page limits of the sessions service, %s', (transport)
     const events = { sessionId, page, afterSeq: 0, types: [], newestFirst: undefined };
     const calls = [
       edge.listSessions({ ...FILTER, ...ABSENT, page }, by),
-      edge.listTurns({ sessionId, page, unfinished: undefined }, by),
+      edge.listTurns({ sessionId, page, unfinished: false }, by),
       edge.listMessages({ sessionId, page }, by),
       edge.listEvents(events, by),
       edge.listApprovals({ sessionId, page, status: '' }, by),
