@@ -39,15 +39,15 @@ const lib = [
   ),
   forbid(
     'lib-imports-no-service-contract',
-    'A contract belongs to its service. Only the messages of the error trailers and the contracts of calls and health are used in lib/grpc.',
+    'A contract belongs to its service. Only the messages of the error trailers and the contracts of calls, health and reflection are used in lib/grpc.',
     { path: '^lib/' },
-    { path: '^proto/', pathNot: '^proto/gen/(ahs/(common|calls)|google|grpc/health)/' },
+    { path: '^proto/', pathNot: '^proto/gen/((ahs/(common|calls)|google|grpc)/|descriptors[.]json)' },
   ),
   forbid(
     'only-lib-grpc-imports-shared-contracts',
     'The rest of lib/ uses lib/errors.ts for errors.',
     { path: '^lib/', pathNot: '^lib/grpc/' },
-    { path: '^proto/gen/(ahs/(common|calls)|google|grpc/health)/' },
+    { path: '^proto/gen/((ahs/(common|calls)|google|grpc)/|descriptors[.]json)' },
   ),
   forbid(
     'contracts-import-no-product-code',
