@@ -92,7 +92,7 @@ const receivers = {
 export const telemetrySettings = {
   otelDisabled: setting.flag('OTEL_SDK_DISABLED', {
     fallback: false,
-    about: 'true exports nothing, whatever the other OTEL_ variables say.',
+    about: 'true turns off the export of all signals. The other OTEL_ variables then have no effect.',
   }),
   ...receivers,
   tracesSampler: setting.choice('OTEL_TRACES_SAMPLER', SAMPLERS, {
