@@ -25,6 +25,7 @@ export function parsePrometheusText(text: string): MetricFamily[] {
     else if (line.startsWith('# TYPE ')) {
       const [name = '', type = ''] = line.slice(7).split(' ');
       families.push({ name, help, type, samples: [] });
+      help = '';
     } else {
       const family = families.at(-1);
       const sample = family && parseSample(line, family.name);

@@ -181,7 +181,7 @@ describe('traces', () => {
         collector.spans.find(({ spanId }) => spanId === turn.links[0]?.spanId),
       );
       const { parentSpanId: queuedBy } = turn;
-      expect(claim).toMatchObject({ name: 'claim turns', kind: 'client', service: 'runner' });
+      expect(claim).toMatchObject({ name: 'claim turns', service: 'runner' });
       expect(claim.links).toContainEqual({ traceId: turn.traceId, spanId: queuedBy });
       const report = await until('the report has arrived', () =>
         collector.spans.find(

@@ -96,16 +96,16 @@ export function endModelStepSpan(
 }
 
 function responseAttributes(end: Extract<ModelStepEnd, { kind: 'finished' }>): Attributes {
-  const { finishReason, inputTokens, outputTokens, details } = end;
+  const { finishReason, inputTokens, outputTokens } = end;
   return {
     'gen_ai.response.finish_reasons': [finishReason],
-    'gen_ai.response.id': details.responseId,
-    'gen_ai.response.model': details.responseModel,
+    'gen_ai.response.id': end.responseId,
+    'gen_ai.response.model': end.responseModel,
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
-    'gen_ai.usage.cache_read.input_tokens': details.cacheReadTokens,
-    'gen_ai.usage.cache_creation.input_tokens': details.cacheWriteTokens,
-    'gen_ai.usage.reasoning.output_tokens': details.reasoningTokens,
+    'gen_ai.usage.cache_read.input_tokens': end.cacheReadTokens,
+    'gen_ai.usage.cache_creation.input_tokens': end.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': end.reasoningTokens,
   };
 }
 

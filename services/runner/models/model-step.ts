@@ -44,18 +44,21 @@ export interface ModelStepRequest {
 
 type FinishReason = LanguageModelV4FinishReason['unified'];
 
-/** Facts about an answer for traces. A member is undefined when the provider does not report it. */
-export interface ModelStepDetails {
-  cacheReadTokens: number | undefined;
-  cacheWriteTokens: number | undefined;
-  reasoningTokens: number | undefined;
-  responseId: string | undefined;
+/** Facts about an answer for telemetry. A member is undefined when the provider does not report it. */
+interface ModelStepDetails {
+  /** Input tokens that the provider read from its cache. */
+  cacheReadTokens?: number | undefined;
+  /** Input tokens that the provider wrote to its cache. */
+  cacheWriteTokens?: number | undefined;
+  /** Output tokens of reasoning. */
+  reasoningTokens?: number | undefined;
+  responseId?: string | undefined;
   /** The exact name of the model that answered. */
-  responseModel: string | undefined;
+  responseModel?: string | undefined;
 }
 
 export type ModelStepEnd =
-  | {
+  | ({
       kind: 'finished';
       finishReason: FinishReason;
       /** In the order of the stream; empty for an empty answer. */
@@ -64,8 +67,7 @@ export type ModelStepEnd =
       inputTokens: number;
       /** All output tokens, including those of reasoning. */
       outputTokens: number;
-      details: ModelStepDetails;
-    }
+    } & ModelStepDetails)
   /** `cause` is redacted for logs. */
   | { kind: 'failed'; failure: ModelFailure; cause: Error | undefined }
   /** The signal aborted. The listener got everything up to then. */
@@ -184,7 +186,7 @@ function finished(
     responseId: metadata.id,
     responseModel: metadata.modelId,
   };
-  return { kind: 'finished', finishReason, content, inputTokens, outputTokens, details };
+  return { kind: 'finished', finishReason, content, inputTokens, outputTokens, ...details };
 }
 
 function interrupted(cause: unknown): ModelStepEnd {
