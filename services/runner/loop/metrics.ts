@@ -89,9 +89,8 @@ export function createRunnerMetrics(metrics: Metrics) {
       durations.labels(...labels).observe(durationMs / 1_000);
       if (timeToFirstTextMs !== undefined) firstTexts.labels(...labels).observe(timeToFirstTextMs / 1_000);
       if (end.kind === 'finished') {
-        const { inputTokens: input, outputTokens: output, details } = end;
-        const { cacheReadTokens: cache_read, reasoningTokens: reasoning } = details;
-        recordTokens(labels, { input, output, cache_read, reasoning });
+        const { inputTokens: input, outputTokens: output, cacheReadTokens, reasoningTokens: reasoning } = end;
+        recordTokens(labels, { input, output, cache_read: cacheReadTokens, reasoning });
       }
       const error = errorOf(end, isTimeout);
       if (error === undefined) return;

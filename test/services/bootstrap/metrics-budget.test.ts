@@ -98,8 +98,20 @@ function useModelsAndTools(metrics: Metrics): void {
     const provider = ['anthropic', 'openai', 'rehearsal'][index % 3] ?? '';
     const request = { provider, model: `${provider}/some-large-model-2026-01-${index}`, isTimeout: false };
     const tokens = { inputTokens: 12_345, outputTokens: 123 };
-    const details = { cacheReadTokens: 5, cacheWriteTokens: 4, reasoningTokens: 6, responseId: '', responseModel: '' };
-    const end = { kind: 'finished' as const, finishReason: 'stop' as const, content: [], ...tokens, details };
+    const details = {
+      cacheReadTokens: 5,
+      cacheWriteTokens: 4,
+      reasoningTokens: 6,
+      responseId: '',
+      responseModel: '',
+    };
+    const end = {
+      kind: 'finished' as const,
+      finishReason: 'stop' as const,
+      content: [],
+      ...tokens,
+      ...details,
+    };
     modelRequest({ ...request, end, durationMs: SECONDS, timeToFirstTextMs: SECONDS });
     const failure = { code: `model_failure_${index % 12}`, message: '', isRetryable: false, delayMs: 0 };
     const failed = { kind: 'failed' as const, failure, cause: undefined };
