@@ -47,7 +47,7 @@ export function createClient<C extends Contract>(options: ClientOptions<C>): Cli
 
   async function unary(method: string, request: unknown, call: CallOptions = {}): Promise<unknown> {
     const timeoutMs = Math.min(
-      contract.methods[method]?.requestStream ? MAX_TIMER_MS : limit,
+      contract.methods[method]?.requestStream ? MAX_TIMER_MS : (call.timeoutMs ?? limit),
       (call.deadline ?? Number.POSITIVE_INFINITY) - HOP_MS - clock.now().getTime(),
     );
     if (timeoutMs <= 0) throw deadlineExceeded(contract.name, method);

@@ -74,6 +74,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds since the epoch. The client's own timeout applies when it is sooner. */
   deadline?: number | undefined;
+  /** Replaces the client's own timeout, in milliseconds, for a call that waits in the service. */
+  timeoutMs?: number | undefined;
   trace?: Trace | undefined;
   requestId?: string | undefined;
 }

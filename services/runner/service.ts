@@ -154,7 +154,7 @@ export async function openRunner(
       unsubscribeInterrupted();
       unsubscribeFollowed();
       unsubscribeEnded();
-      void claimer.stop();
+      claimer.abandon();
       for (const turn of turns) turns.lose(turn);
       leaseRenewer.stop();
       reporter.stop();

@@ -10,9 +10,11 @@ import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agen
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { Claims } from './claims.ts';
 import type { settings } from './config.ts';
 import { monitorDisabledUsers } from './disabled-users.ts';
 import { createFollowers } from './followers.ts';
+import { handBackTurns } from './hand-back.ts';
 import { approvalHandlers } from './handlers/approvals.ts';
 import type { SessionsHandlerContext } from './handlers/context.ts';
 import { creationHandlers } from './handlers/create.ts';
@@ -106,7 +108,9 @@ export async function openSessions(
   };
   const quota = createTurnQuota(config.quotaTurnsPerDay);
   const counters = createSessionCounters(context.metrics);
-  const store = { db, hints, clock, ids, stateCache: new SessionStateCache(), quota, counters };
+  const fullAgents = new Set<string>();
+  const stateCache = new SessionStateCache();
+  const store = { db, hints, clock, ids, stateCache, quota, counters, fullAgents };
   const changes = createChanges(store);
   const leases = createLeaseStore({ db, clock, leaseMs });
   const turnQueue = createTurnQueue({
@@ -117,6 +121,16 @@ export async function openSessions(
       log.warn({ err: error }, 'messages of claimed turns could not be read; the runner reads them'),
   });
   const events = createEventStore(db);
+  const claims = new Claims({
+    turnQueue,
+    messagesOf: events.messagesOf,
+    handBack: (turns) => handBackTurns(turns, { changes, clock, limits }),
+    observer: db.observer,
+    bus,
+    clock,
+    warn: (error) =>
+      log.warn({ err: error }, 'turns of a runner that left were not handed back; their leases will expire'),
+  });
   const approvals = createApprovals(db);
   const sandboxes = createSandboxStore(db);
   const warnProbe = (error: unknown) =>
@@ -169,7 +183,7 @@ export async function openSessions(
     reservedSpace: context.reservedSpace ?? { use: (operation) => operation() },
     publishSandboxEnd: (sandboxId) => bus.publish('sandboxes.ended', sandboxId),
     changes,
-    turnQueue,
+    claims,
     leases,
     approvals,
     forks: createSessionForks(db, ids),
@@ -202,8 +216,10 @@ export async function openSessions(
       peers,
     }),
     check: () => db.check(),
+    drain: () => claims.drain(),
     async stop() {
       followers.close();
+      await claims.drain();
       await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop(), gauges.stop()]);
       await db.close();
     },

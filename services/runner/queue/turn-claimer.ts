@@ -10,8 +10,14 @@ import type {
   SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 
-/** Interval of claims without a hint: a hint can get lost. */
+/** Interval of claims without a hint at a service that does not wait: a hint can get lost. */
 const POLL_MS = 500;
+/** How long a claim waits in the service for turns. */
+const WAIT_MS = 20_000;
+/** Timeout of a claim: the time to wait, and time for its answer. */
+const CLAIM_TIMEOUT_MS = WAIT_MS + 5_000;
+/** A stopping runner gives up its waiting claim when the service has not ended it within this time. */
+const END_TIMEOUT_MS = 1_000;
 
 interface TurnClaimerOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'claimTurns'>;
@@ -26,14 +32,16 @@ interface TurnClaimerOptions {
 }
 
 /**
- * Claims turns for the whole process: as many as there are free slots, one claim at a time. It claims after a hint,
- * when a slot becomes free while turns may be queued, and every POLL_MS.
+ * Claims turns for the whole process: as many as there are free slots, one claim at a time. A claim waits in the service
+ * until turns are ready. A service that does not wait, because it is stopping or of an older release, gets a claim after a
+ * hint and every POLL_MS.
  */
 export class TurnClaimer {
   readonly #options: TurnClaimerOptions;
   readonly #stopping = new AbortController();
+  readonly #abandoned = new AbortController();
   readonly #backoff: ReturnType<typeof createBackoff>;
-  /** Turns may be queued that no claim has asked for. */
+  /** A claim may get turns, or waits for them. */
   #mayBeQueued = true;
   #running: Promise<void> | undefined;
   #isScheduled = false;
@@ -61,11 +69,35 @@ export class TurnClaimer {
     return this.#problem;
   }
 
-  /** Starts no more claims. Resolves when a claim in flight has been answered and its turns are accepted. */
+  /**
+   * Starts no more claims and ends the waiting one. Resolves when the claim in flight has been answered and its turns are
+   * accepted. The service ends the claim, because turns of an answer that is under way would be lost with a cancelled call.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#cancelPoll();
+    if (!this.#running) return;
+    const cancelTimeout = this.#options.clock.after(END_TIMEOUT_MS, () => this.abandon());
+    await this.#endWaitingClaim();
     await this.#running;
+    cancelTimeout();
+  }
+
+  /** Starts no more claims and gives up the claim in flight. The service hands its turns back or their leases expire. */
+  abandon(): void {
+    this.#stopping.abort();
+    this.#cancelPoll();
+    this.#abandoned.abort();
+  }
+
+  async #endWaitingClaim(): Promise<void> {
+    const { sessions, runnerId } = this.#options;
+    try {
+      const signal = this.#abandoned.signal;
+      await sessions.claimTurns({ runnerId, slots: 0, waitMs: 0 }, { signal });
+    } catch {
+      // A service of an older release refuses the request, and its claims do not wait.
+    }
   }
 
   #poll(): void {
@@ -96,6 +128,7 @@ export class TurnClaimer {
       try {
         await this.#claim();
       } catch (error) {
+        if (this.#stopping.signal.aborted) return;
         this.#mayBeQueued = true;
         if (this.#problem === undefined)
           this.#options.log.warn({ err: error }, 'claiming turns failed; retrying');
@@ -110,19 +143,23 @@ export class TurnClaimer {
     const slots = this.#options.freeSlots();
     const requestedAt = clock.now().getTime();
     this.#mayBeQueued = false;
-    const { turns, leaseMs, trace } = await this.#request(slots);
+    const { turns, leaseMs, waitedMs, trace } = await this.#request(slots);
     if (this.#problem !== undefined) log.info('claiming turns works again');
     this.#problem = undefined;
     this.#backoff.reset();
-    if (turns.length >= slots) this.#mayBeQueued = true;
-    if (turns.length > 0) accept(turns, requestedAt + leaseMs, leaseMs, trace);
+    // The next claim waits, too. A service that answered at once without turns does not wait.
+    if (turns.length > 0 || waitedMs > 0) this.#mayBeQueued = true;
+    if (turns.length > 0) accept(turns, requestedAt + waitedMs + leaseMs, leaseMs, trace);
   }
 
   async #request(slots: number): Promise<ClaimTurnsResponse & { trace: Trace | undefined }> {
     const { sessions, runnerId, tracer } = this.#options;
+    // After a failure, the first claim does not wait, so that the runner knows soon that claims work again.
+    const waitMs = this.#problem === undefined ? WAIT_MS : 0;
     const startedAt = performance.now();
-    const response = await sessions.claimTurns({ runnerId, slots, waitMs: 0 });
-    return { ...response, trace: traceOfClaim(tracer, response, startedAt) };
+    const options = { signal: this.#abandoned.signal, timeoutMs: CLAIM_TIMEOUT_MS };
+    const response = await sessions.claimTurns({ runnerId, slots, waitMs }, options);
+    return { ...response, trace: traceOfClaim(tracer, response, startedAt + response.waitedMs) };
   }
 }
 

@@ -3,6 +3,11 @@ import { isId } from '../../../lib/ids.ts';
 import { draft, type EventDraft, type NewTurn } from './change.ts';
 import type { SessionStatus } from './state.ts';
 
+/** Priority of turns that a user waits for. */
+export const INTERACTIVE = 0;
+/** Priority of turns that a trigger started. */
+export const TRIGGERED = 1;
+
 /** The fields of a new session and of its first turn. */
 export interface NewSession {
   sessionId: string;

@@ -1,7 +1,7 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
 import { type Change, unchanged } from './change.ts';
-import { queuedTurnDrafts } from './create.ts';
+import { INTERACTIVE, queuedTurnDrafts } from './create.ts';
 import { type InterruptContext, interrupt } from './interrupt.ts';
 import type { SessionState } from './state.ts';
 
@@ -35,7 +35,7 @@ export function send(state: SessionState, context: InterruptContext, message: Me
   change.newTurn = {
     turnId: message.turnId,
     draftIndex: change.drafts.length,
-    priority: 0,
+    priority: INTERACTIVE,
     ready: idle && change.head.currentTurnId === null,
     traceparent: message.traceparent,
   };

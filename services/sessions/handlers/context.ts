@@ -4,6 +4,7 @@ import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type { Claims } from '../claims.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Followers } from '../followers.ts';
 import type { Approvals } from '../store/approvals.ts';
@@ -14,7 +15,6 @@ import type { SessionForks } from '../store/forks.ts';
 import type { LeaseStore } from '../store/leases.ts';
 import type { Lists } from '../store/lists.ts';
 import type { SandboxStore } from '../store/sandboxes.ts';
-import type { TurnQueue } from '../store/turn-queue.ts';
 import type { SessionAccess } from './session-access.ts';
 
 /** The dependencies of the handlers. */
@@ -27,7 +27,7 @@ export interface SessionsHandlerContext {
   approvals: Approvals;
   creations: Creations;
   forks: SessionForks;
-  turnQueue: TurnQueue;
+  claims: Claims;
   leases: LeaseStore;
   lists: Lists;
   sandboxes: SandboxStore;

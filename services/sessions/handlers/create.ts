@@ -7,7 +7,7 @@ import {
   Session,
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { NewSession } from '../domain/create.ts';
+import { INTERACTIVE, type NewSession, TRIGGERED } from '../domain/create.ts';
 import { titleFromText } from '../domain/title.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
@@ -87,10 +87,6 @@ export function creationHandlers({ clock, ids, agents, creations }: SessionsHand
     },
   };
 }
-
-/** Priorities of turns, lower first: a person waits for the answer of an interactive turn. */
-const INTERACTIVE = 0;
-const TRIGGERED = 1;
 
 /** Number of events of a new session without and with a first message. */
 const CREATED_SEQ = { withoutMessage: 1, withMessage: 4 };

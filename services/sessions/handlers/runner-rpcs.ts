@@ -19,10 +19,7 @@ import { parseReport } from './reports.ts';
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'claimTurns' | 'renewLeases' | 'reportTurns'>;
 
 const MAX_SLOTS = 1_000;
-/** Limits of the messages in the answer to a claim. The runner reads the others itself. */
-const CLAIM_BYTES = 4 * 1024 * 1024;
-const CLAIM_BYTES_PER_SESSION = 256 * 1024;
-const CLAIM_ROWS_PER_SESSION = 200;
+const MAX_WAIT_MS = 20_000;
 /** About how many bytes a report writes beside the data of its events. */
 const REPORT_OVERHEAD_BYTES = 1_000;
 
@@ -32,9 +29,8 @@ export function runnerHandlers({
   ids,
   approvalTtlMs,
   changes,
-  turnQueue,
+  claims,
   leases,
-  events,
   followers,
   limits,
   leaseMs,
@@ -59,16 +55,15 @@ export function runnerHandlers({
   }
 
   return {
-    async claimTurns({ runnerId, slots }, call) {
-      if (slots < 1 || slots > MAX_SLOTS)
-        throw refuse('INVALID_REQUEST', `slots is ${slots}; it must be between 1 and ${MAX_SLOTS}.`);
-      const readMessages = (sessionIds: string[]) => {
-        const bytesEach = Math.min(CLAIM_BYTES_PER_SESSION, Math.floor(CLAIM_BYTES / sessionIds.length));
-        return events.messagesOf(sessionIds, bytesEach, CLAIM_ROWS_PER_SESSION, { trace: call.trace });
-      };
-      const claim = await turnQueue.claim(runnerId, slots, readMessages, call);
+    async claimTurns(request, call) {
+      const { slots, waitMs } = request;
+      if (slots < 0 || slots > MAX_SLOTS)
+        throw refuse('INVALID_REQUEST', `slots is ${slots}; it must be between 0 and ${MAX_SLOTS}.`);
+      if (waitMs < 0 || waitMs > MAX_WAIT_MS)
+        throw refuse('INVALID_REQUEST', `wait_ms is ${waitMs}; it must be between 0 and ${MAX_WAIT_MS}.`);
+      const claim = await claims.claim(request, call);
       const turns = claim.claimed.map(({ state, turn }): ClaimedTurn => {
-        const messages = claim.prefetched?.get(state.sessionId);
+        const messages = claim.messages?.get(state.sessionId);
         return {
           turnId: turn.turnId,
           sessionId: state.sessionId,
@@ -86,7 +81,7 @@ export function runnerHandlers({
           followed: followers.isFollowed(state.sessionId),
         };
       });
-      return { turns, leaseMs };
+      return { turns, leaseMs, waitedMs: claim.waitedMs };
     },
 
     async renewLeases({ runnerId, leases: requested }) {

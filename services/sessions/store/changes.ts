@@ -31,6 +31,8 @@ interface ChangesContext {
   /** Undefined when turns are not limited. */
   quota: TurnQuota | undefined;
   counters: { committed(change: SessionChange): void };
+  /** Agents with ready turns that wait for the end of another turn of the agent. */
+  fullAgents: ReadonlySet<string>;
 }
 
 /** Transactions that wait for a locked head at the same time. Each occupies a connection of the pool. */
@@ -51,7 +53,8 @@ const LIMIT_LOCK_WAIT = statement(
  * The first two skip heads that another transaction has locked, so that one locked head never delays the changes of
  * other sessions. A change that was not applied on one path takes the next.
  */
-export function createChanges({ db, hints, clock, ids, stateCache, quota, counters }: ChangesContext) {
+export function createChanges(context: ChangesContext) {
+  const { db, hints, clock, ids, stateCache, quota, counters, fullAgents } = context;
   const shared = {
     observer: db.observer,
     sizeOf: (request: ChangeRequest) => request.bytes,
@@ -155,7 +158,7 @@ export function createChanges({ db, hints, clock, ids, stateCache, quota, counte
     if (row) hints.appended(state.sessionId);
     const ready =
       change.newTurn?.ready || change.promote !== undefined || change.turns.some((turn) => turn.ready);
-    if (ready || freesAssistant(committed)) hints.ready();
+    if (ready || freesAgent(committed)) hints.ready();
   }
 
   /** Publishes a change that the turn's runner did not report. Tells the runner if it has lost the turn. */
@@ -167,9 +170,13 @@ export function createChanges({ db, hints, clock, ids, stateCache, quota, counte
     }
   }
 
-  /** Only one session of an assistant has a turn in progress at a time, so the end of that turn frees the others. */
-  function freesAssistant({ state: { agentId, current }, change }: SessionChange): boolean {
-    if (current?.status !== 'in_progress' || !isId('ast', agentId)) return false;
+  /**
+   * The end of a turn makes room for another turn of its agent. Only one session of an assistant has a turn in progress at a
+   * time, so its other sessions always wait for it.
+   */
+  function freesAgent({ state: { agentId, current }, change }: SessionChange): boolean {
+    const isFull = fullAgents.has(agentId) || isId('ast', agentId);
+    if (current?.status !== 'in_progress' || !isFull) return false;
     return (
       change.head.currentTurnId === null ||
       change.turns.some((turn) => turn.turnId === current.turnId && turn.status !== 'in_progress')

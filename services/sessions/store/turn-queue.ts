@@ -5,50 +5,47 @@ import {
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
-import { type Ids, isId } from '../../../lib/ids.ts';
+import type { Ids } from '../../../lib/ids.ts';
+import type { Share } from '../domain/fair-pick.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
+import { withinCapacity } from './agent-capacity.ts';
 import { apply, type SessionChange } from './apply.ts';
 import { type ApprovalRow, approvalsByIds } from './approvals.ts';
+import { type Columns, columnNames, columnTable } from './columns.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
 import { HEAD_COLUMNS, type HeadRow, headOf, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
 
-/** The sessions of an assistant share one workspace, so only one turn of an assistant is in progress at a time. */
-const OF_ASSISTANT = `collate "C" between 'ast_' and 'ast_~'`;
+/** A pick starts at most this many turns. */
+const MAX_TURNS = 128;
+
+const SHARE = {
+  priority: ['smallint', ({ priority }) => priority],
+  owner_id: ['text', ({ ownerId }) => ownerId],
+  agent_id: ['text', ({ agentId }) => agentId],
+  turns: ['integer', ({ turns }) => turns],
+} satisfies Columns<Share>;
+const SHARES = columnTable<Share, typeof SHARE>(1, SHARE);
 
 /**
- * Picks ready turns, and skips those whose turn or head another transaction has locked, so that a claim never waits
- * for a lock; the next claim picks them. The columns of turn and head are read under the lock. The columns of the
- * session are not, and only those that never change are used.
+ * Locks the oldest ready turns of each share, and skips those whose turn or head another transaction has locked, so that
+ * a claim never waits for a lock. The columns of turn and head are read under the lock. The columns of the session are
+ * not, and only those that never change are used.
  */
 const PICK = statement(
   'sessions.pick_turns',
-  `with running as (
-     select agent_id, count(*) as turns from turns where status = 'in_progress' group by agent_id
-   )
-   select ${HEAD_COLUMNS}, ${TURN_COLUMNS},
-     coalesce((select r.turns from running r where r.agent_id = t.agent_id), 0) as running
-   from turns t join heads h using (session_id) join sessions s using (session_id)
-   where t.ready
-     and not (t.agent_id = any(array(select agent_id from running where turns >= case when agent_id ${OF_ASSISTANT} then 1 else $2 end)))
-   order by t.priority, t.turn_id
-   limit $1
-   for update of t, h skip locked`,
-);
-
-/**
- * The assistants without a turn in progress. The advisory lock keeps concurrent claims from getting the same assistant
- * until the transaction ends.
- */
-const FREE = statement(
-  'sessions.free_assistants',
-  `with mine as materialized (
-     select agent_id from unnest($1::text[]) i (agent_id) where pg_try_advisory_xact_lock(hashtextextended(agent_id, 0))
-   )
-   select agent_id from mine
-   where not exists (select from turns t where t.status = 'in_progress' and t.agent_id = mine.agent_id)`,
+  `select picked.*
+   from (${SHARES.select(columnNames(SHARE))}) i cross join lateral (
+     select ${HEAD_COLUMNS}, ${TURN_COLUMNS}
+     from turns t join heads h using (session_id) join sessions s using (session_id)
+     where t.ready and t.priority = i.priority and t.owner_id = i.owner_id and t.agent_id = i.agent_id
+     order by t.turn_id
+     limit i.turns
+     for update of t, h skip locked
+   ) picked`,
 );
 
 /** Makes turns ready that are first in a queue which is not held, behind no current turn, and were not made ready. */
@@ -74,7 +71,7 @@ const WAKE = statement(
    )`,
 );
 
-interface ClaimedTurnState {
+export interface ClaimedTurnState {
   state: SessionState;
   turn: TurnState;
 }
@@ -91,82 +88,96 @@ interface TurnQueueContext {
   leaseMs: number;
   /** Turns of one agent that may be in progress at the same time. */
   maxTurnsPerAgent: number;
+  /** Agents with ready turns that wait for the end of another turn of the agent. Updated by each claim. */
+  fullAgents: Set<string>;
   /** Called when prefetching for a claim has failed. */
   warn(error: unknown): void;
 }
 
-interface Picked extends HeadRow, TurnRow {
-  /** Turns of the same agent in progress. */
-  running: number;
+interface PickedRow extends HeadRow, TurnRow {}
+
+/** The parts of a claim that its caller provides. */
+interface ClaimOptions<Prefetched> extends WriteOptions {
+  /** The number of turns that runners can take. */
+  slots: number;
+  /**
+   * Returns the ids of the runners that start `count` turns, one for each turn. Turns beyond the returned ids stay
+   * queued. Called again when the transaction is repeated.
+   */
+  assign(count: number): string[];
+  /**
+   * Gets the ids of the sessions and runs while the claim is written. If it fails the claim succeeds without its
+   * result: the turns have a lease by then.
+   */
+  prefetch(sessionIds: string[]): Promise<Prefetched>;
 }
 
-/** Result of a claim that started turns. */
-interface Claim<Prefetched> {
+/** Result of a claim. */
+export interface TurnClaim<Prefetched> {
+  /** The started turns, in the order of the assigned runners. */
   claimed: ClaimedTurnState[];
+  /** When the leases began. */
+  leasedAt: Date;
   /** The approvals of the open calls of these turns, by id. */
   approvals: Map<string, ApprovalRow>;
   /** Undefined when nothing was claimed or prefetching failed. */
   prefetched: Prefetched | undefined;
+  /** More turns may be ready. */
+  isCut: boolean;
+  /** Another instance was starting turns of the same agents. */
+  isContended: boolean;
 }
 
 /** The queue of turns: runners claim ready turns under a lease. */
 export function createTurnQueue(context: TurnQueueContext) {
-  const { db, hints, clock, ids, stateCache, counters, leaseMs, maxTurnsPerAgent, warn } = context;
+  const { db, hints, clock, ids, stateCache, counters, leaseMs, maxTurnsPerAgent, fullAgents, warn } = context;
+  const queue = new FairQueue({ db, maxTurnsPerAgent, fullAgents });
 
-  /** For each agent, as many turns as it may still have in progress. */
-  function withinCaps(picked: readonly Picked[]): Picked[] {
-    const taken = new Map<string, number>();
-    return picked.filter(({ agent_id: agentId, running }) => {
-      const others = taken.get(agentId) ?? 0;
-      taken.set(agentId, others + 1);
-      return running + others < (isId('ast', agentId) ? 1 : maxTurnsPerAgent);
-    });
-  }
-
-  /** Leaves out turns of assistants that have a turn in progress or whose turn a concurrent claim starts. */
-  async function ofFreeAssistants(tx: DatabaseSession, picked: readonly Picked[]): Promise<Picked[]> {
-    const assistants = picked.map((row) => row.agent_id).filter((agentId) => isId('ast', agentId));
-    if (assistants.length === 0) return [...picked];
-    const free = await tx.rows<{ agent_id: string }>(FREE, [[...new Set(assistants)].sort()]);
-    const allowed = new Set(free.map((row) => row.agent_id));
-    return picked.filter(({ agent_id: agentId }) => !isId('ast', agentId) || allowed.has(agentId));
-  }
-
-  function startTurn(row: Picked, runnerId: string): SessionChange {
-    const now = clock.now();
+  function startTurn(row: PickedRow, runnerId: string, now: Date): SessionChange {
     const state = headOf(row);
     const until = new Date(now.getTime() + leaseMs);
     const change = start(state, turnOf(row), { runnerId, now, until });
     return { state, change, row: compose(state.sessionId, state.lastSeq, change.drafts, ids, now) };
   }
 
+  /**
+   * Starts turns of these shares. The approvals are read before the commit, because a runner cannot go on with a turn
+   * without them.
+   */
+  async function startTurns<Prefetched>(
+    tx: DatabaseSession,
+    shares: readonly Share[],
+    { assign, prefetch }: ClaimOptions<Prefetched>,
+  ) {
+    const { shares: allowed, isContended } = await withinCapacity(tx, shares, maxTurnsPerAgent);
+    const picked = allowed.length === 0 ? [] : await tx.rows<PickedRow>(PICK, SHARES.values(allowed));
+    const leasedAt = clock.now();
+    const runnerIds = assign(picked.length);
+    const started = runnerIds.flatMap((runnerId, index) => {
+      const row = picked[index];
+      return row ? [startTurn(row, runnerId, leasedAt)] : [];
+    });
+    if (started.length === 0)
+      return { started, leasedAt, isContended, approvals: [], prefetching: undefined };
+    const prefetching = prefetch(started.map(({ state }) => state.sessionId)).catch((error: unknown) => {
+      warn(error);
+      return undefined;
+    });
+    const approvalIds = started.flatMap(approvalIdsOf);
+    const approvals = approvalIds.length === 0 ? [] : await approvalsByIds(tx, approvalIds);
+    await apply(tx, started, leasedAt);
+    return { started, leasedAt, isContended, approvals, prefetching };
+  }
+
   return {
-    /**
-     * Claims up to `slots` ready turns. `prefetch` gets the ids of their sessions and runs while the claim is
-     * written. If it fails the claim succeeds without its result: the turns have a lease by then. The approvals are
-     * read before the commit, because a runner cannot go on with a turn without them.
-     */
-    async claim<Prefetched>(
-      runnerId: string,
-      slots: number,
-      prefetch: (sessionIds: string[]) => Promise<Prefetched>,
-      options?: WriteOptions,
-    ): Promise<Claim<Prefetched>> {
-      let prefetching: Promise<Prefetched | undefined> | undefined;
-      const { started, approvals } = await db.transaction(async (tx) => {
-        const picked = await tx.rows<Picked>(PICK, [slots, maxTurnsPerAgent]);
-        const free = await ofFreeAssistants(tx, withinCaps(picked));
-        if (free.length === 0) return { started: [], approvals: [] };
-        const changes = free.map((row) => startTurn(row, runnerId));
-        prefetching = prefetch(changes.map(({ state }) => state.sessionId)).catch((error: unknown) => {
-          warn(error);
-          return undefined;
-        });
-        const approvalIds = changes.flatMap(approvalIdsOf);
-        const rows = approvalIds.length === 0 ? [] : await approvalsByIds(tx, approvalIds);
-        await apply(tx, changes, clock.now());
-        return { started: changes, approvals: rows };
-      }, options);
+    /** Claims ready turns, divided fairly among owners and agents (`FairQueue`). */
+    async claim<Prefetched>(options: ClaimOptions<Prefetched>): Promise<TurnClaim<Prefetched>> {
+      const { shares, isCut } = await queue.share(Math.min(options.slots, MAX_TURNS));
+      if (shares.length === 0) return { ...NOTHING, leasedAt: clock.now(), isCut };
+      const { started, leasedAt, isContended, approvals, prefetching } = await db.transaction(
+        (tx) => startTurns(tx, shares, options),
+        options,
+      );
       counters.claimed(started.length);
       for (const change of started) {
         stateCache.put(change);
@@ -174,8 +185,11 @@ export function createTurnQueue(context: TurnQueueContext) {
       }
       return {
         claimed: started.flatMap(claimedTurnsOf),
+        leasedAt,
         approvals: new Map(approvals.map((row) => [row.approval_id, row])),
         prefetched: await prefetching,
+        isCut,
+        isContended,
       };
     },
 
@@ -194,6 +208,8 @@ export function createTurnQueue(context: TurnQueueContext) {
     },
   };
 }
+
+const NOTHING = { claimed: [], approvals: new Map(), prefetched: undefined, isContended: false };
 
 function claimedTurnsOf({ state, change: { turns } }: SessionChange): ClaimedTurnState[] {
   return turns.map((turn) => ({ state, turn }));

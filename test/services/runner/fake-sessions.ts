@@ -1,3 +1,4 @@
+import { wait } from '../../../lib/clock.ts';
 import { refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
 import { guard } from '../../../lib/grpc/guard.ts';
@@ -40,6 +41,8 @@ export interface FakeSessions {
   /** Called after each request was handled. May throw or delay its response. */
   after: { [K in 'claim' | 'report']?: (request: Requests[K]) => void | Promise<void> };
   claims: ClaimTurnsRequest[];
+  /** Claims wait for turns. By default they are answered at once, as by a service of an older release. */
+  waits: boolean;
   renewals: RenewLeasesRequest[];
   /** Turns whose sessions have no follower, according to the answers. */
   unfollowed: Set<string>;
@@ -119,6 +122,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
   const pages = new Map<string, { events: Event[]; size: number }>();
   let fence = 0;
   let mostRunning = 0;
+  let endWait = () => {};
 
   function journalOf(turnId: string): Journal {
     const existing = journals.get(turnId);
@@ -202,6 +206,17 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     }
   }
 
+  /** Waits until a turn is queued, the claim is ended or the time has passed. Returns the milliseconds. */
+  async function waitForTurns(waitMs: number, signal: AbortSignal): Promise<number> {
+    const { clock } = context;
+    const startedAt = clock.now().getTime();
+    const ended = new AbortController();
+    endWait = () => ended.abort();
+    await wait(clock, waitMs, AbortSignal.any([signal, ended.signal]));
+    if (signal.aborted) throw refuse('CANCELLED', 'The caller disconnected before the response.');
+    return clock.now().getTime() - startedAt;
+  }
+
   function isProgress({ type }: { type: string }): boolean {
     return type === 'agent.message' || type === 'agent.tool_result';
   }
@@ -228,12 +243,18 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
   }
 
   const handlers: Partial<Handlers<SessionsServiceDefinition>> = {
-    async claimTurns(request) {
+    async claimTurns(request, call) {
+      if (request.slots === 0) {
+        if (!fake.waits) throw refuse('INVALID_REQUEST', 'slots is 0; it must be between 1 and 1000.');
+        endWait();
+        return { turns: [], leaseMs, waitedMs: 0 };
+      }
       fake.claims.push(request);
       await fake.before.claim?.(request);
+      const waitedMs = fake.waits && queue.length === 0 ? await waitForTurns(request.waitMs, call.signal) : 0;
       const turns = queue.splice(0, request.slots).map(claim);
       await fake.after.claim?.(request);
-      return { turns, leaseMs };
+      return { turns, leaseMs, waitedMs };
     },
     async renewLeases(request) {
       fake.renewals.push(request);
@@ -286,6 +307,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       observe: context.observe,
     }),
     queue(turn) {
+      setImmediate(() => endWait());
       initialMessages.set(turn.turnId, turn.messages);
       journalOf(turn.turnId).openCalls.push(...structuredClone(turn.openCalls ?? []));
       queue.push(turn);
@@ -296,6 +318,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
     before: {},
     after: {},
     claims: [],
+    waits: false,
     renewals: [],
     unfollowed: new Set(),
     unextended: new Set(),

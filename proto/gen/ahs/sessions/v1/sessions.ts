@@ -451,7 +451,7 @@ export interface DeploymentSession {
 export interface ClaimTurnsRequest {
   /** Id of the runner, shown to operators. */
   runnerId: string;
-  /** Maximum number of turns to claim, 1–1000. */
+  /** Maximum number of turns to claim, 1–1000. 0 ends the waiting claim of the runner, which is then answered at once. */
   slots: number;
   /** Time to wait for a turn while none can be claimed, in milliseconds, 0–20000. 0 for one attempt. */
   waitMs: number;
@@ -461,6 +461,11 @@ export interface ClaimTurnsResponse {
   turns: ClaimedTurn[];
   /** Duration of the leases in milliseconds. Renew after a third of it. */
   leaseMs: number;
+  /**
+   * How long the call waited before its leases began, or before it was answered without turns, in milliseconds. A service
+   * of an older release and a stopping one do not wait.
+   */
+  waitedMs: number;
 }
 
 export interface ClaimedTurn {
@@ -4650,7 +4655,7 @@ export const ClaimTurnsRequest: MessageFns<ClaimTurnsRequest> = {
 };
 
 function createBaseClaimTurnsResponse(): ClaimTurnsResponse {
-  return { turns: [], leaseMs: 0 };
+  return { turns: [], leaseMs: 0, waitedMs: 0 };
 }
 
 export const ClaimTurnsResponse: MessageFns<ClaimTurnsResponse> = {
@@ -4660,6 +4665,9 @@ export const ClaimTurnsResponse: MessageFns<ClaimTurnsResponse> = {
     }
     if (message.leaseMs !== 0) {
       writer.uint32(16).int32(message.leaseMs);
+    }
+    if (message.waitedMs !== 0) {
+      writer.uint32(24).int32(message.waitedMs);
     }
     return writer;
   },
@@ -4691,6 +4699,14 @@ export const ClaimTurnsResponse: MessageFns<ClaimTurnsResponse> = {
             }
 
             message.leaseMs = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.waitedMs = reader.int32();
             continue;
           }
         }
