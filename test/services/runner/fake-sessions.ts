@@ -251,7 +251,8 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       }
       fake.claims.push(request);
       await fake.before.claim?.(request);
-      const waitedMs = fake.waits && queue.length === 0 ? await waitForTurns(request.waitMs, call.signal) : 0;
+      const mayWait = fake.waits && queue.length === 0 && request.waitMs > 0;
+      const waitedMs = mayWait ? await waitForTurns(request.waitMs, call.signal) : 0;
       const turns = queue.splice(0, request.slots).map(claim);
       await fake.after.claim?.(request);
       return { turns, leaseMs, waitedMs };

@@ -49,6 +49,8 @@ export interface RunnerSettings {
   /** Sandbox providers. Commands cannot run without one. */
   sandboxes?: (clock: FakeClock) => SandboxProviders;
   maxSandboxes?: number;
+  /** Claims wait for turns. By default they are answered at once, as by a service of an older release. */
+  claimsWait?: boolean;
 }
 
 /** Starts a runner with a fake clock and in-memory versions of the services that it calls. */
@@ -60,6 +62,7 @@ export async function openTestRunner(settings: RunnerSettings = {}): Promise<Run
   const context = createContext('', { clock, ...(tracer && { tracer }), ...(log && { log }) });
   if (!log) context.log.level = 'silent';
   const fakeSessions = createFakeSessions(context, leaseMs);
+  fakeSessions.waits = settings.claimsWait ?? false;
   const agents = createFakeAgents(context);
   const files = createFakeFiles(context);
   files.holds = ({ turnId, fence }) => fakeSessions.holds(turnId, fence);

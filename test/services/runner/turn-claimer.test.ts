@@ -84,6 +84,62 @@ describe('the turn claimer', () => {
   });
 });
 
+describe('a waiting claim', () => {
+  it('waits in one call for turns, without polls', async () => {
+    await using fixture = await openTestRunner({ claimsWait: true });
+    await until('a claim waits', () => fixture.sessions.claims.length === 1);
+    fixture.clock.advance(5_000);
+    fixture.queueTurns({}, queuedTurn('trn_1', 'patient'));
+    expect(textOf(await fixture.waitForOutcome('trn_1'))).toBe('patient');
+    expect(fixture.sessions.claims[0]).toMatchObject({ waitMs: 20_000 });
+    await until('the next claim waits', () => fixture.sessions.claims.length === 2);
+  });
+
+  it('gives its turns a lease that began when the wait ended', async () => {
+    await using fixture = await openTestRunner({ claimsWait: true, leaseMs: 15_000 });
+    await until('a claim waits', () => fixture.sessions.claims.length === 1);
+    fixture.clock.advance(18_000);
+    fixture.queueTurns(forever, queuedTurn('trn_1', ''));
+    await until('the turn is claimed', () => fixture.sessions.running === 1);
+    await fixture.advanceUntil('the lease is renewed', () => fixture.sessions.renewals.length > 0, 100);
+    expect(fixture.sessions.renewals[0]?.leases).toMatchObject([{ turnId: 'trn_1' }]);
+  });
+
+  it('follows at once when the time to wait has passed', async () => {
+    await using fixture = await openTestRunner({ claimsWait: true });
+    await until('a claim waits', () => fixture.sessions.claims.length === 1);
+    fixture.clock.advance(20_000);
+    await until('the next claim waits', () => fixture.sessions.claims.length === 2);
+  });
+
+  it('does not wait after a failure, so that the health check recovers soon', async () => {
+    await using fixture = await openTestRunner({ claimsWait: true });
+    let isUnavailable = true;
+    fixture.sessions.before.claim = () => {
+      if (isUnavailable) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database is unavailable');
+    };
+    await fixture.advanceUntil('a claim has failed', () => fixture.sessions.claims.length > 2, 50);
+    await expect(fixture.runner.check?.()).rejects.toThrow('cannot be claimed');
+    isUnavailable = false;
+    const failed = fixture.sessions.claims.length;
+    await fixture.advanceUntil('a claim has succeeded', () => fixture.sessions.claims.length > failed, 50);
+    expect(fixture.sessions.claims[failed]).toMatchObject({ waitMs: 0 });
+    await fixture.advanceUntil('the next claim waits', () => fixture.sessions.claims.length > failed + 1, 50);
+    await fixture.runner.check?.();
+  });
+
+  it('is ended by a draining runner, which handles a simultaneous answer', async () => {
+    await using fixture = await openTestRunner({ claimsWait: true, drainMs: 0 });
+    await until('a claim waits', () => fixture.sessions.claims.length === 1);
+    fixture.sessions.queue({ ...queuedTurn('trn_1', ''), agentVersion: fixture.agents.add(forever) });
+    const draining = fixture.runner.drain?.();
+    fixture.clock.advance(1);
+    await draining;
+    expect(fixture.sessions.journalOf('trn_1').outcomes).toMatchObject([{ kind: { $case: 'retry' } }]);
+    expect(fixture.sessions.claims.length).toBe(1);
+  });
+});
+
 describe('draining a runner', () => {
   it('lets turns finish within the drain time', async () => {
     await using fixture = await openTestRunner({ drainMs: 1_000 });

@@ -123,6 +123,21 @@ describe('query plans of the sessions service', () => {
     expect(await wholeScans(plans)).toEqual([]);
   });
 
+  it('search for ready turns without reading the turns of an agent at its limit', async () => {
+    const plans = queryPlansOf(system.database.url, 'sessions');
+    const turns = (count: number, prefix: string, columns: string) => `
+      insert into sessions.turns (session_id, position, turn_id, owner_id, agent_id, agent_version, priority, ready,
+                                  status, created_at)
+      select '${prefix}' || i, 2, '${prefix}' || i, 'usr_1', 'agt_full', 1, 0, ${columns}, now()
+      from generate_series(1, ${count}) i;`;
+    await runOn(system.database.url, turns(SESSIONS, 'ready', "true, 'queued'"));
+    await runOn(system.database.url, turns(100, 'running', "false, 'in_progress'"));
+    const search = ["''", "''", '100', '32', '16', '10', "'{}'", "'{}'", "'{}'"];
+    const blocks = await plans.blocksOf('sessions.ready_turns', search);
+    expect(blocks).toBeGreaterThan(10);
+    expect(blocks).toBeLessThan(300);
+  });
+
   it('use an index under row-level security, too', async () => {
     const plans = queryPlansOf(system.database.url, 'sessions', 'usr_1');
     const id = `'ses_${'0'.repeat(25)}1'`;

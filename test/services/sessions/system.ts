@@ -68,6 +68,7 @@ export async function openReplica(
   );
   return {
     context,
+    drain: () => service.drain?.(),
     as: connection.as,
     edge: connection.as('edge'),
     deployments: connection.as('deployments'),
@@ -154,6 +155,7 @@ export async function createConversation(
   system: SessionsSystem,
   text?: string,
   agentId = AGENT,
+  caller = OWNER,
 ): Promise<string> {
   const request = {
     agentId,
@@ -162,7 +164,7 @@ export async function createConversation(
     metadata: {},
     idempotencyKey: '',
   };
-  const { session } = await system.edge.createConversation(request, { caller: OWNER });
+  const { session } = await system.edge.createConversation(request, { caller });
   return session?.sessionId ?? '';
 }
 
