@@ -12,6 +12,7 @@ import { measureTransfers } from './measurements/files/transfers.ts';
 import { measureTree } from './measurements/files/tree.ts';
 import { measureUploadMemory } from './measurements/files/upload-memory.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
+import { measureClaims } from './measurements/sessions/claims.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
 import { measureIdle } from './measurements/sessions/idle.ts';
 import { measureSize } from './measurements/sessions/size.ts';
@@ -68,7 +69,7 @@ async function run(bench: Bench, options: Options): Promise<void> {
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
   const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [] };
-  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [] };
+  const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [], claims: [] };
   const results: Results = { ...webhooks, ...sessions, ...files, access: [], console: [] };
   const isApart = parts.has('apart') && hasRedis();
   for (let round = 1; round <= rounds; round++) {
@@ -83,6 +84,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('idle')) results.idle.push(await measureIdle(bench));
     if (parts.has('catchup')) results.catchUp.push(await measureCatchUp(bench));
     if (parts.has('wal')) results.wal.push(await measureTurnWal(bench));
+    if (parts.has('claims')) results.claims.push(await measureClaims(bench));
     if (parts.has('files')) results.transfers.push(await measureTransfers(bench));
     if (parts.has('growth')) results.growth.push(await measureUploadMemory(bench));
     if (parts.has('commands')) results.commands.push(...(await measureCommands(bench)));

@@ -1,6 +1,5 @@
 import { type Database, statement } from '../../../lib/db/database.ts';
 import type { ReadyTurns } from '../domain/fair-pick.ts';
-import { type Columns, columnTable } from './columns.ts';
 
 /** Where the search for ready turns of a priority begins: after the owner that was served last. */
 export interface SearchPosition {
@@ -29,13 +28,6 @@ const MIN_OWNERS = 8;
 const MAX_OWNERS = 32;
 /** Agents of one owner in a page. */
 const MAX_AGENTS = 16;
-
-const AGENT_POSITION = {
-  priority: ['smallint', ({ priority }) => priority],
-  owner_id: ['text', ({ ownerId }) => ownerId],
-  agent_id: ['text', ({ agentId }) => agentId],
-} satisfies Columns<AgentPosition>;
-const POSITIONS = columnTable<AgentPosition, typeof AGENT_POSITION>(7, AGENT_POSITION);
 
 /**
  * SQL for one step of a skip scan: the next value of the column after the current one or, after the last value, the
@@ -69,23 +61,31 @@ function nextValue(column: 'owner_id' | 'agent_id', scan: string, prefix: string
 const READY = statement(
   'sessions.ready_turns',
   `with recursive
+   input as materialized (
+     select $1::text as interactive, $2::text as triggered, $3::int as max_running, $4::int as max_owners,
+       $5::int as max_agents, $6::int as slots, $7::smallint[] as priorities, $8::text[] as owner_ids,
+       $9::text[] as agent_ids
+   ),
+   positions as (
+     select unnest(priorities) as priority, unnest(owner_ids) as owner_id, unnest(agent_ids) as agent_id from input
+   ),
    owners (priority, start, owner_id, wrapped, n) as (
      select priority, start, start, false, 0
-     from (values (0::smallint, $1::text), (1::smallint, $2::text)) as lanes (priority, start)
+     from input cross join lateral (values (0::smallint, interactive), (1::smallint, triggered)) as lanes (priority, start)
      union all
      select o.priority, o.start, next.owner_id, next.wrapped, o.n + 1
      from owners o cross join lateral ${nextValue('owner_id', 'o', 't.priority = o.priority')} next
-     where o.n < $4
+     where o.n < (select max_owners from input)
    ),
    agents (priority, owner_id, owner_n, start, agent_id, wrapped, n) as (
      select o.priority, o.owner_id, o.n, coalesce(p.agent_id, ''), coalesce(p.agent_id, ''), false, 0
-     from owners o left join (${POSITIONS.select(['priority', 'owner_id', 'agent_id'])}) p using (priority, owner_id)
+     from owners o left join positions p using (priority, owner_id)
      where o.n > 0
      union all
      select a.priority, a.owner_id, a.owner_n, a.start, next.agent_id, next.wrapped, a.n + 1
      from agents a
      cross join lateral ${nextValue('agent_id', 'a', 't.priority = a.priority and t.owner_id = a.owner_id')} next
-     where a.n < $5
+     where a.n < (select max_agents from input)
    ),
    capacity as materialized (
      select agent_id, max_running - (
@@ -94,15 +94,15 @@ const READY = statement(
        ) running
      ) as free
      from (
-       select distinct agent_id, case when agent_id collate "C" between 'ast_' and 'ast_~' then 1 else $3::int end as max_running
-       from agents where n > 0
+       select distinct agent_id, case when agent_id collate "C" between 'ast_' and 'ast_~' then 1 else max_running end as max_running
+       from agents cross join input where n > 0
      ) i
    )
    select a.priority, a.owner_id, a.owner_n, a.agent_id, a.n as agent_n, c.free, (
      select count(*) from (
        select from turns t
        where c.free > 0 and t.ready and t.priority = a.priority and t.owner_id = a.owner_id and t.agent_id = a.agent_id
-       limit $6 / (select count(*) from owners where n > 0) + 2
+       limit (select slots from input) / (select count(*) from owners where n > 0) + 2
      ) counted
    ) as turns
    from agents a join capacity c using (agent_id)
@@ -135,7 +135,9 @@ export async function readReadyTurns(
     maxOwners,
     MAX_AGENTS,
     slots,
-    ...POSITIONS.values(agents),
+    agents.map(({ priority }) => priority),
+    agents.map(({ ownerId }) => ownerId),
+    agents.map(({ agentId }) => agentId),
   ]);
   return {
     ready: rows.map((row) => ({

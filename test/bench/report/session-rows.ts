@@ -1,4 +1,5 @@
 import type { CatchUp } from '../measurements/sessions/catch-up.ts';
+import type { Claims } from '../measurements/sessions/claims.ts';
 import type { Followers } from '../measurements/sessions/followers.ts';
 import { type Idle, inKib, type PerConnection } from '../measurements/sessions/idle.ts';
 import type { Size } from '../measurements/sessions/size.ts';
@@ -14,10 +15,12 @@ export interface SessionResults {
   catchUp: CatchUp[];
   size: Size[];
   wal: TurnWal[];
+  claims: Claims[];
 }
 
 /** Rows for turns, streams and large journals. */
-export function sessionRows({ turns, followers, idle, catchUp, size, wal }: SessionResults): Row[] {
+export function sessionRows(results: SessionResults): Row[] {
+  const { turns, followers, idle, catchUp, size, wal, claims } = results;
   return [
     ...(turns.length > 0 ? turnRows(turns) : []),
     ...(followers.length > 0 ? followerRows(followers) : []),
@@ -25,6 +28,7 @@ export function sessionRows({ turns, followers, idle, catchUp, size, wal }: Sess
     ...(catchUp.length > 0 ? catchUpRows(catchUp) : []),
     ...(size.length > 0 ? sizeRows(size) : []),
     ...(wal.length > 0 ? walRows(wal) : []),
+    ...(claims.length > 0 ? claimRows(claims) : []),
   ];
 }
 
@@ -130,5 +134,35 @@ function walRows(rounds: TurnWal[]): Row[] {
       target: [`at most ${WAL_KIB} KiB`, walKib <= WAL_KIB],
     },
     { what: 'the same turn, followed', figure: figure(({ followed }) => followed) },
+  ];
+}
+
+/** Target for one claim in every state of the queue. */
+const CLAIM_MS = 2;
+
+function claimRows(rounds: Claims[]): Row[] {
+  const row = (what: string, of: (round: Claims) => number, base: (round: Claims) => number): Row => {
+    const figure = median(rounds, of);
+    const ratio = median(rounds, (one) => of(one) / base(one));
+    return { what, figure: ms(figure), ratio: `× ${ratio.toFixed(2)}` };
+  };
+  const claim = (what: string, of: (round: Claims) => number): Row => ({
+    ...row(what, of, ({ idleMs }) => idleMs),
+    target: ['at most 2 ms', median(rounds, of) <= CLAIM_MS],
+  });
+  const behind = median(rounds, ({ behindMs, aloneMs }) => behindMs / aloneMs);
+  return [
+    { letter: 'w', ...claim('claim, idle', ({ idleMs }) => idleMs) },
+    claim('claim, 51,000 turns in progress', ({ runningMs }) => runningMs),
+    claim('claim behind a capped agent', ({ fullMs }) => fullMs),
+    { what: "a user's only turn", figure: ms(median(rounds, ({ aloneMs }) => aloneMs)) },
+    {
+      ...row(
+        '… behind another user',
+        ({ behindMs }) => behindMs,
+        ({ aloneMs }) => aloneMs,
+      ),
+      target: ['at most 2', behind <= 2],
+    },
   ];
 }
