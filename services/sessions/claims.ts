@@ -134,6 +134,17 @@ export class Claims {
     claim.reject(callerHasLeft());
   }
 
+  /**
+   * Ends a claim that got no turns if its attempt is over, its time has passed or its caller has left. While it had turns, in a
+   * transaction that was then repeated, it could not end.
+   */
+  #endIfDue(claim: WaitingClaim): void {
+    claim.assigned = 0;
+    const now = this.#context.clock.now().getTime();
+    if (claim.hasLeft) this.#leave(claim);
+    else if (now >= claim.arrivedAt + claim.waitMs) this.#end(claim);
+  }
+
   #turnsMayBeReady(): void {
     this.#mayBeReady = true;
     this.#wake();
@@ -182,7 +193,7 @@ export class Claims {
     try {
       const { claimed, isCut, isContended } = await this.#startTurns(members);
       if (isCut || isContended) this.#mayBeReady = true;
-      for (const claim of members) if (claim.waitMs === 0) this.#end(claim);
+      for (const claim of members) this.#endIfDue(claim);
       if (claimed.length > 0) return 0;
       if (isContended) return CONTENDED_PICK_MS;
       this.#limit.countEmptyPick(this.#context.clock.now().getTime());

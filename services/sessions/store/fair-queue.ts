@@ -61,9 +61,11 @@ export class FairQueue {
   #noteFullAgents(ready: readonly ReadyTurns[]): void {
     const { fullAgents } = this.#context;
     if (fullAgents.size > MAX_FULL_AGENTS) fullAgents.clear();
-    for (const { agentId, free, turns } of ready) {
+    const waiting = new Map<string, number>();
+    for (const { agentId, turns } of ready) waiting.set(agentId, (waiting.get(agentId) ?? 0) + turns);
+    for (const { agentId, free } of ready) {
       // The pick may fill the agent.
-      if (free <= turns) fullAgents.add(agentId);
+      if (free <= (waiting.get(agentId) ?? 0)) fullAgents.add(agentId);
       else fullAgents.delete(agentId);
     }
   }
