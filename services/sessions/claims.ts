@@ -1,6 +1,5 @@
 import type { Bus } from '../../lib/bus/bus.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { SchemaObserver } from '../../lib/db/observer.ts';
 import { refuse } from '../../lib/errors.ts';
 import type { Call } from '../../lib/grpc/contract.ts';
 import type { Trace } from '../../lib/trace.ts';
@@ -45,7 +44,6 @@ interface ClaimsContext {
   messagesOf: EventStore['messagesOf'];
   /** Queues the turns of a runner that has left, so that another runner can claim them at once. */
   handBack(turns: readonly ClaimedTurnState[]): Promise<void>;
-  observer: Pick<SchemaObserver, 'beginShared'>;
   bus: Bus;
   clock: Clock;
   /** Called when handing back has failed; the leases of the turns expire. */
@@ -205,25 +203,20 @@ export class Claims {
   }
 
   async #startTurns(members: WaitingClaim[]) {
-    const { turnQueue, messagesOf, observer } = this.#context;
-    const traces = members.map(({ trace }) => trace);
-    const shared = members.length > 1 ? observer.beginShared('sessions.claims pick', traces) : undefined;
-    const options = { trace: shared?.trace ?? traces[0] };
+    const { turnQueue, messagesOf } = this.#context;
     let runners: WaitingClaim[] = [];
     const picked = await turnQueue.claim({
-      ...options,
+      traces: members.map(({ trace }) => trace),
       slots: members.reduce((sum, { slots }) => sum + slots, 0),
       assign: (count) => {
         runners = assign(members, count);
         return runners.map(({ runnerId }) => runnerId);
       },
-      prefetch: (sessionIds) => {
+      prefetch: (sessionIds, trace) => {
         const bytesEach = Math.min(PICK_BYTES_PER_SESSION, Math.floor(PICK_BYTES / sessionIds.length));
-        return messagesOf(sessionIds, bytesEach, PICK_ROWS_PER_SESSION, options);
+        return messagesOf(sessionIds, bytesEach, PICK_ROWS_PER_SESSION, { trace });
       },
     });
-    // A pick without turns has no span: an idle service would record several a second.
-    if (picked.claimed.length > 0) shared?.end();
     await this.#answer(runners, picked);
     return picked;
   }

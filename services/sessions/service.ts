@@ -125,7 +125,6 @@ export async function openSessions(
     turnQueue,
     messagesOf: events.messagesOf,
     handBack: (turns) => handBackTurns(turns, { changes, clock, limits }),
-    observer: db.observer,
     bus,
     clock,
     warn: (error) =>

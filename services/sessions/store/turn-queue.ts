@@ -1,11 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
-import {
-  type Database,
-  type DatabaseSession,
-  statement,
-  type WriteOptions,
-} from '../../../lib/db/database.ts';
+import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import type { Ids } from '../../../lib/ids.ts';
+import type { Trace } from '../../../lib/trace.ts';
 import type { Share } from '../domain/fair-pick.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
@@ -97,7 +93,9 @@ interface TurnQueueContext {
 interface PickedRow extends HeadRow, TurnRow {}
 
 /** The parts of a claim that its caller provides. */
-interface ClaimOptions<Prefetched> extends WriteOptions {
+interface ClaimOptions<Prefetched> {
+  /** The traces of the runners' calls. Several share a trace of their own. */
+  traces: readonly Trace[];
   /** The number of turns that runners can take. */
   slots: number;
   /**
@@ -109,7 +107,7 @@ interface ClaimOptions<Prefetched> extends WriteOptions {
    * Gets the ids of the sessions and runs while the claim is written. If it fails the claim succeeds without its
    * result: the turns have a lease by then.
    */
-  prefetch(sessionIds: string[]): Promise<Prefetched>;
+  prefetch(sessionIds: string[], trace: Trace | undefined): Promise<Prefetched>;
 }
 
 /** Result of a claim. */
@@ -148,6 +146,7 @@ export function createTurnQueue(context: TurnQueueContext) {
     tx: DatabaseSession,
     shares: readonly Share[],
     { assign, prefetch }: ClaimOptions<Prefetched>,
+    trace: Trace | undefined,
   ) {
     const { shares: allowed, isContended } = await withinCapacity(tx, shares, maxTurnsPerAgent);
     const picked = allowed.length === 0 ? [] : await tx.rows<PickedRow>(PICK, SHARES.values(allowed));
@@ -159,7 +158,8 @@ export function createTurnQueue(context: TurnQueueContext) {
     });
     if (started.length === 0)
       return { started, leasedAt, isContended, approvals: [], prefetching: undefined };
-    const prefetching = prefetch(started.map(({ state }) => state.sessionId)).catch((error: unknown) => {
+    const sessionIds = started.map(({ state }) => state.sessionId);
+    const prefetching = prefetch(sessionIds, trace).catch((error: unknown) => {
       warn(error);
       return undefined;
     });
@@ -174,10 +174,12 @@ export function createTurnQueue(context: TurnQueueContext) {
     async claim<Prefetched>(options: ClaimOptions<Prefetched>): Promise<TurnClaim<Prefetched>> {
       const { shares, isCut } = await queue.share(Math.min(options.slots, MAX_TURNS));
       if (shares.length === 0) return { ...NOTHING, leasedAt: clock.now(), isCut };
-      const { started, leasedAt, isContended, approvals, prefetching } = await db.transaction(
-        (tx) => startTurns(tx, shares, options),
-        options,
-      );
+      const { traces } = options;
+      const shared = traces.length > 1 ? db.observer.beginShared('sessions.claims batch', traces) : undefined;
+      const trace = shared?.trace ?? traces[0];
+      const { started, leasedAt, isContended, approvals, prefetching } = await db
+        .transaction((tx) => startTurns(tx, shares, options, trace), { trace })
+        .finally(() => shared?.end());
       counters.claimed(started.length);
       for (const change of started) {
         stateCache.put(change);
