@@ -1,7 +1,11 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  statement,
+  type WriteOptions,
+} from '../../../lib/db/database.ts';
 import type { Ids } from '../../../lib/ids.ts';
-import type { Trace } from '../../../lib/trace.ts';
 import type { Share } from '../domain/fair-pick.ts';
 import { start } from '../domain/run.ts';
 import type { SessionState, TurnState } from '../domain/state.ts';
@@ -14,6 +18,8 @@ import type { Hints } from './hints.ts';
 import { compose } from './journal.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
 import { HEAD_COLUMNS, type HeadRow, headOf, TURN_COLUMNS, type TurnRow, turnOf } from './state.ts';
+
+type Trace = NonNullable<WriteOptions['trace']>;
 
 /** A pick starts at most this many turns. */
 const MAX_TURNS = 128;

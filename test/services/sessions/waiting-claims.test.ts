@@ -140,7 +140,7 @@ describe.each(TRANSPORTS)('waiting claims over %s', (transport) => {
     await end(...before, ...next, ...(await claimTurns(system, 20)));
   });
 
-  it('make at most ten picks a second for 40 idle runners, whatever hints arrive', async () => {
+  it('make at most ten picks a second for 40 idle runners while hints arrive', async () => {
     const stop = new AbortController();
     const claims = Array.from({ length: 40 }, (_, n) =>
       waitFor(system, `rnr_${n}`, 10, { signal: stop.signal }).catch(() => {}),
