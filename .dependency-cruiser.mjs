@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/paths, lib/backoff, lib/digest and the tables lib/tools, lib/model-options, lib/sandboxes, lib/hosts and lib/audit-actions.',
+    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest and the tables lib/tools, lib/model-options, lib/sandboxes, lib/hosts and lib/audit-actions.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|ids|text|events|tools|model-options|sandboxes|hosts|audit-actions|paths|backoff|digest)(\\.ts$|/)',
+        '^lib/(errors|ids|text|events|event-types|tools|model-options|sandboxes|hosts|audit-actions|paths|backoff|digest)(\\.ts$|/)',
         `^services/$1/${noun('domain')}`,
       ],
     },
@@ -99,7 +99,7 @@ const services = [
         '^lib/grpc/',
         // The rule only-stores-import-lib-db covers these imports.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|audit-actions|trace|digest)\\.ts$',
+        '^lib/(errors|ids|text|events|event-types|audit-actions|trace|digest)\\.ts$',
         '^lib/(clock|cache|sealing)\\.ts$',
         '^services/$1/',
       ],

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { EVENT_TYPES, type EventType } from './event-types.ts';
 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
@@ -137,21 +138,9 @@ export const EVENT_DATA = {
     duration_ms: count,
     is_error: Type.Boolean(),
   }),
-} as const;
+} as const satisfies Record<EventType, TSchema>;
 
-export type EventType = keyof typeof EVENT_DATA;
 export type EventData<T extends EventType> = Static<(typeof EVENT_DATA)[T]>;
-
-export const EVENT_TYPES = Object.keys(EVENT_DATA) as EventType[];
-
-export function isEventType(type: string): type is EventType {
-  return Object.hasOwn(EVENT_DATA, type);
-}
-
-/** Returns whether a runner may report the type. Sessions writes all other types itself. */
-export function isRunnerEvent(type: string): boolean {
-  return isEventType(type) && (type.startsWith('agent.') || type.startsWith('model.'));
-}
 
 /** The originator of an event. */
 export const Actor = Type.Object({
@@ -165,7 +154,7 @@ export const Event = Type.Object({
   event_id: Type.String({ description: 'evt_…' }),
   session_id: Type.String({ description: 'ses_…' }),
   seq: Type.Integer({ minimum: 1, description: '1, 2, 3 … within the session, without gaps.' }),
-  type: Type.Enum(EVENT_TYPES),
+  type: Type.Enum([...EVENT_TYPES]),
   turn_id: optional(Type.String({ description: 'trn_…: the turn that the event belongs to.' })),
   created_at: time,
   actor: Actor,

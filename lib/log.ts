@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import type { LogCopy } from './log-copy.ts';
 
 export type Log = Logger;
@@ -22,13 +21,19 @@ const SECRET = [
 
 interface LogOptions {
   level: LogLevel;
-  pretty: boolean;
-  destination?: DestinationStream;
+  /** Standard output by default. */
+  destination?: DestinationStream | undefined;
   /** Gets every line, too. It does not change the output. */
   copy?: LogCopy | undefined;
 }
 
-/** Writes JSON lines to standard output, or formatted lines with `pretty`. */
+/** Returns a destination that formats the lines for a terminal. Loads the formatter, which other processes do not need. */
+export async function prettyDestination(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ colorize: true, sync: true });
+}
+
+/** Writes JSON lines. */
 export function createLog(options: LogOptions): Log {
   const settings = {
     level: options.level,
@@ -38,7 +43,7 @@ export function createLog(options: LogOptions): Log {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
   };
-  const { destination = outputOf(options), copy } = options;
+  const { destination = pino.destination({ dest: 1, sync: true }), copy } = options;
   if (!copy) return pino(settings, destination);
   return pino(settings, {
     write(line) {
@@ -46,10 +51,6 @@ export function createLog(options: LogOptions): Log {
       copy.write(line);
     },
   });
-}
-
-function outputOf({ pretty: isPretty }: LogOptions): DestinationStream {
-  return isPretty ? pretty({ colorize: true, sync: true }) : pino.destination({ dest: 1, sync: true });
 }
 
 /** Returns the members of an error that may be logged. Drivers attach connections, statements and values to theirs. */

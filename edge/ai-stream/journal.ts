@@ -1,4 +1,5 @@
-import type { EventData, EventType } from '../../lib/events.ts';
+import type { EventType } from '../../lib/event-types.ts';
+import type { EventData } from '../../lib/events.ts';
 import type { Event } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 
 /** The event types that are rendered. */

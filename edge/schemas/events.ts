@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { refuse } from '../../lib/errors.ts';
-import { isEventType } from '../../lib/events.ts';
+import { isEventType } from '../../lib/event-types.ts';
 import { optional } from './common.ts';
 
 const MAX_SEQ = Number.MAX_SAFE_INTEGER;

@@ -16,7 +16,7 @@ export interface GrpcChannel {
   close(): void;
 }
 
-interface ChannelOptions {
+export interface ChannelOptions {
   clock: Clock;
   /** Keeps all calls on one instance while it is usable. */
   isSticky?: boolean;

@@ -89,7 +89,7 @@ export function standaloneContext(): EdgeContext {
   return {
     clock,
     ids: createIds(clock),
-    log: createLog({ level: 'silent', pretty: false }),
+    log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     tracer: silentTracer,
     backends: [],

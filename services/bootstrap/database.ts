@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startPostgres } from '../../lib/db/embedded.ts';
+import type { EmbeddedPostgres } from '../../lib/db/embedded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Module } from '../../lib/modules.ts';
 
@@ -11,6 +11,7 @@ const RESTART_MS = 500;
 
 /** Starts the embedded PostgreSQL server. When it exits unexpectedly, it is restarted on the same port. */
 export async function embeddedDatabase(dataDir: string, log: Log): Promise<DatabaseServer> {
+  const { startPostgres } = await import('../../lib/db/embedded.ts');
   const directory = join(dataDir, 'postgres');
   const start = (port: number) => startPostgres({ directory, port, log: (line) => log.debug(line) });
   let server = await start(0);

@@ -1,11 +1,12 @@
 import { BlobsProblem } from '../../lib/blobs/blobs.ts';
-import { PostgresProblem } from '../../lib/db/embedded.ts';
+import { PostgresProblem } from '../../lib/db/embedded/problem.ts';
 import { lacksPrivilege } from '../../lib/db/failure.ts';
 import { MigrationProblem } from '../../lib/db/migrations.ts';
 import { SealingKeyProblem } from '../../lib/db/sealing-check.ts';
 import { DirectoryProblem } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
-import { SandboxesProblem } from './sandboxes.ts';
+import { directoryProblem } from './directory-problem.ts';
+import { SandboxesProblem } from './sandboxes-problem.ts';
 
 /** Returns the problem that the operator can fix after a failed start, or undefined for an internal error. */
 export function asProblem(error: unknown): SettingProblem | undefined {
@@ -42,12 +43,4 @@ export function asProblem(error: unknown): SettingProblem | undefined {
       fix: 'use the login of the first start, or a superuser',
     };
   return undefined;
-}
-
-/** Returns the problem of a directory that a setting names. */
-export function directoryProblem(
-  variable: string,
-  { message, expected, fix }: DirectoryProblem,
-): SettingProblem {
-  return { variable, problem: `: ${message}`, expected, fix };
 }

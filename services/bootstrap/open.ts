@@ -1,24 +1,17 @@
-import { openEdge } from '../../edge/server.ts';
-import { openBlobs } from '../../lib/blobs/open.ts';
-import { serveGrpc } from '../../lib/grpc/server.ts';
 import type { ModuleManager } from '../../lib/modules.ts';
-import { openAgents } from '../agents/service.ts';
-import { openAuth } from '../auth/service.ts';
-import { openDeployments } from '../deployments/service.ts';
-import { openFiles } from '../files/service.ts';
-import { openRunner } from '../runner/service.ts';
-import { openSessions } from '../sessions/service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { startOperationsServer } from './operations-server.ts';
 import { edgeConfig, type ProcessConfig } from './process-config.ts';
-import { openSandboxes } from './sandboxes.ts';
 import { ServiceRegistry } from './service-registry.ts';
 import { type ModuleName, modulesOf } from './target.ts';
 import { openProcessTls } from './tls.ts';
 
 const GRPC_STOP_MS = 1_500;
 
-/** Opens the configured modules in dependency order. Returns the URL of the edge if it is one of them. */
+/**
+ * Opens the configured modules in dependency order. Returns the URL of the edge if it is one of them. Loads only the code
+ * of the configured modules, because code costs memory and time at start.
+ */
 export async function openModules(
   config: ProcessConfig,
   modules: ModuleManager,
@@ -26,11 +19,12 @@ export async function openModules(
 ): Promise<string | undefined> {
   const tls = await openProcessTls(config, infrastructure);
   if (tls) modules.add(tls);
-  const services = new ServiceRegistry(config, modules, tls);
+  const services = await ServiceRegistry.open(config, modules, tls);
   let url: string | undefined;
   const publicUrl = () => (config.edge.publicUrl ? new URL(config.edge.publicUrl).origin : (url ?? ''));
   const open: Record<ModuleName, () => Promise<void>> = {
     async auth() {
+      const { openAuth } = await import('../auth/service.ts');
       const team =
         config.common.authMode === 'oidc'
           ? { sealingKeys: infrastructure.sealingKeys, publicUrl }
@@ -39,6 +33,7 @@ export async function openModules(
     },
 
     async agents() {
+      const { openAgents } = await import('../agents/service.ts');
       const context = infrastructure.contextOf('agents');
       const { files, auth } = services.clientsFor('agents', context);
       const clients = { files: files(), auth: auth() };
@@ -46,6 +41,7 @@ export async function openModules(
     },
 
     async sessions() {
+      const { openSessions } = await import('../sessions/service.ts');
       const context = infrastructure.contextOf('sessions');
       const { agents, files, auth } = services.clientsFor('sessions', context);
       const clients = { agents: agents(), files: files(), auth: auth() };
@@ -53,6 +49,8 @@ export async function openModules(
     },
 
     async files() {
+      const { openBlobs } = await import('../../lib/blobs/open.ts');
+      const { openFiles } = await import('../files/service.ts');
       const context = infrastructure.contextOf('files');
       const { agents, sessions } = services.clientsFor('files', context);
       const blobs = await openBlobs(config.files, infrastructure.dataDir, context.log);
@@ -70,6 +68,7 @@ export async function openModules(
     },
 
     async deployments() {
+      const { openDeployments } = await import('../deployments/service.ts');
       const context = infrastructure.contextOf('deployments');
       const { agents, sessions, auth } = services.clientsFor('deployments', context);
       const clients = { agents: agents(), sessions: sessions(), auth: auth() };
@@ -81,6 +80,8 @@ export async function openModules(
     },
 
     async runner() {
+      const { openRunner } = await import('../runner/service.ts');
+      const { openSandboxes } = await import('./sandboxes.ts');
       const context = infrastructure.contextOf('runner');
       const { sessions, agents, files } = services.clientsFor('runner', context);
       const providers = await openSandboxes(config, modules, context, infrastructure.dataDir);
@@ -91,6 +92,7 @@ export async function openModules(
     },
 
     async edge() {
+      const { openEdge } = await import('../../edge/server.ts');
       const context = infrastructure.contextOf('edge');
       const { agents, auth, sessions, files, deployments } = services.clientsFor('edge', context);
       const clients = {
@@ -111,6 +113,7 @@ export async function openModules(
 
   for (const name of modulesOf(config.target)) await open[name]();
   if (config.target !== 'all') {
+    const { serveGrpc } = await import('../../lib/grpc/server.ts');
     const check = () => modules.checkOwn();
     const { grpcListen, grpcReflection: hasReflection } = config.common;
     const options = { credentials: tls?.server, hasReflection };

@@ -1,9 +1,8 @@
 import { createServer } from 'node:net';
-import { probeServer } from '../../lib/db/probe.ts';
 import { DirectoryProblem, type LockedDirectory, lockDirectory } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
 import { CALLER_RULES, problemOfRules } from '../../lib/grpc/caller-rules.ts';
-import { directoryProblem } from './failure.ts';
+import { directoryProblem } from './directory-problem.ts';
 import type { ProcessConfig } from './process-config.ts';
 import { DATABASE_MODULES, modulesOf } from './target.ts';
 import { checkTls } from './tls.ts';
@@ -63,6 +62,7 @@ async function checkCallerRules(
 }
 
 async function checkDatabase(url: string, problems: SettingProblem[]): Promise<void> {
+  const { probeServer } = await import('../../lib/db/probe.ts');
   const found = await probeServer(url);
   if (found) problems.push({ variable: 'SERVICE_DATABASE_URL', ...found });
 }

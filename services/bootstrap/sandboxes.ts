@@ -7,19 +7,9 @@ import type { ServiceContext } from '../../lib/service.ts';
 import type { SandboxProviders } from '../runner/sandbox-providers/choose-provider.ts';
 import { openProviders } from '../runner/sandbox-providers/open-providers.ts';
 import type { ProcessConfig } from './process-config.ts';
+import { SandboxesProblem } from './sandboxes-problem.ts';
 
 const MAX_RUNNERS = 32;
-
-/** The separate directory of the sandboxes cannot be used. */
-export class SandboxesProblem extends Error {
-  override readonly name = 'SandboxesProblem';
-  override readonly cause: DirectoryProblem;
-
-  constructor(cause: DirectoryProblem) {
-    super(cause.message);
-    this.cause = cause;
-  }
-}
 
 /**
  * Opens the sandbox providers of the runner in this process. Locks their directory, because another runner would remove

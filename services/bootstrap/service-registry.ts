@@ -1,4 +1,4 @@
-import { openChannel } from '../../lib/grpc/channel.ts';
+import type { ChannelOptions, GrpcChannel } from '../../lib/grpc/channel.ts';
 import { createClient } from '../../lib/grpc/client.ts';
 import type { Client, Contract } from '../../lib/grpc/contract.ts';
 import { deferredTransport, localTransport } from '../../lib/grpc/local.ts';
@@ -14,18 +14,34 @@ import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessi
 import type { ProcessConfig } from './process-config.ts';
 import { type ModuleName, modulesOf, OPTIONAL_SERVICES, type ServiceName } from './target.ts';
 
+type OpenChannel = (addresses: string, options: ChannelOptions) => GrpcChannel;
+
 /** Creates the clients of the modules in this process: in-process for services that run here, over the network otherwise. */
 export class ServiceRegistry {
   readonly #config: ProcessConfig;
   readonly #modules: ModuleManager;
-  readonly #tls: GrpcTls | undefined;
+  readonly #openChannel: OpenChannel | undefined;
   readonly #services = new Map<ServiceName, OpenService>();
 
-  /** Without `tls`, calls to other processes are not encrypted. */
-  constructor(config: ProcessConfig, modules: ModuleManager, tls: GrpcTls | undefined) {
+  private constructor(config: ProcessConfig, modules: ModuleManager, openChannel: OpenChannel | undefined) {
     this.#config = config;
     this.#modules = modules;
-    this.#tls = tls;
+    this.#openChannel = openChannel;
+  }
+
+  /**
+   * Loads the gRPC library only for a process that calls other processes. Without `tls`, these calls are not encrypted.
+   */
+  static async open(
+    config: ProcessConfig,
+    modules: ModuleManager,
+    tls: GrpcTls | undefined,
+  ): Promise<ServiceRegistry> {
+    if (config.target === 'all') return new ServiceRegistry(config, modules, undefined);
+    const { openChannel } = await import('../../lib/grpc/channel.ts');
+    return new ServiceRegistry(config, modules, (addresses, options) =>
+      openChannel(addresses, { ...options, tls }),
+    );
   }
 
   /** Registers a service that runs in this process. */
@@ -67,10 +83,10 @@ export class ServiceRegistry {
       const find = () => this.#services.get(service)?.endpoint;
       return createClient({ ...options, transport: deferredTransport(find) });
     }
-    const channel = openChannel(this.#config.common[`${service}Address`] ?? '', {
+    if (!this.#openChannel) throw new Error(`${service} runs in no process`);
+    const channel = this.#openChannel(this.#config.common[`${service}Address`] ?? '', {
       clock,
       // The service sessions caches and groups the work of a runner in one of its instances.
-      tls: this.#tls,
       isSticky: self === 'runner' && service === 'sessions',
     });
     this.#modules.add({

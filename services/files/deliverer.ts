@@ -1,6 +1,6 @@
 import { backoffDelay, type Random, systemRandom } from '../../lib/backoff.ts';
 import { type Clock, wait } from '../../lib/clock.ts';
-import type { EventType } from '../../lib/events.ts';
+import type { EventType } from '../../lib/event-types.ts';
 import { withSmallHeap } from '../../lib/garbage-collection.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
 import type { Log } from '../../lib/log.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { activityOf } from '../../console/journal/activity.ts';
 import type { ChatItem, ToolCall } from '../../console/journal/chat.ts';
 import { DURABLE_TYPES } from '../../console/journal/event.ts';
-import { EVENT_TYPES } from '../../lib/events.ts';
+import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { APPROVAL_REQUESTED, chatFrom, type EventSpec, journal, text, USE } from './journal-events.ts';
 
 const TRANSIENT_TYPES = ['agent.message_delta', 'agent.tool_progress'];

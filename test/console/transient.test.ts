@@ -7,7 +7,7 @@ import {
 } from '../../console/journal/event.ts';
 import { TransientState } from '../../console/journal/transient.ts';
 import { callKey } from '../../console/journal/view.ts';
-import type { EventType } from '../../lib/events.ts';
+import type { EventType } from '../../lib/event-types.ts';
 
 const eventOf = (type: EventType, turnId: string, data: object) =>
   asJournalEvent({

@@ -1,6 +1,6 @@
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVENT_TYPES } from '../../lib/events.ts';
+import { EVENT_TYPES } from '../../lib/event-types.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

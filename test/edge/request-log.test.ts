@@ -11,7 +11,7 @@ import { until } from '../support/wait.ts';
 type Line = Record<string, unknown>;
 const lines: Line[] = [];
 const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-const log = createLog({ level: 'info', pretty: false, destination });
+const log = createLog({ level: 'info', destination });
 
 beforeEach(() => {
   lines.length = 0;

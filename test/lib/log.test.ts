@@ -5,7 +5,7 @@ import { createLog } from '../../lib/log.ts';
 function write(facts: object): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
-  createLog({ level: 'info', pretty: false, destination }).info(facts, 'a message');
+  createLog({ level: 'info', destination }).info(facts, 'a message');
   const text = lines.join('');
   return { text, line: JSON.parse(text) };
 }

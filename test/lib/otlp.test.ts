@@ -26,7 +26,7 @@ async function exportAll(receiver: OtlpReceiver, protocol: Receiver['protocol'])
   const lines: string[] = [];
   const logCopy = new LogCopy();
   const destination = { write: (line: string) => lines.push(line) };
-  const log = createLog({ level: 'info', pretty: false, destination, copy: logCopy });
+  const log = createLog({ level: 'info', destination, copy: logCopy });
   const metrics = createMetrics();
   metrics
     .counter({ name: 'ahs_things_total', help: 'Things.', labels: ['kind'] })

@@ -35,7 +35,6 @@ async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock
   const metrics = createMetrics();
   const log = createLog({
     level: 'debug',
-    pretty: false,
     destination: { write: (line) => lines.push(line) },
   });
   const telemetry = await openTelemetry({

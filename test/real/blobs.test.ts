@@ -62,7 +62,6 @@ describe('openS3 on Ceph', () => {
     const lines: string[] = [];
     const log = createLog({
       level: 'debug',
-      pretty: false,
       destination: { write: (line) => lines.push(line) },
     });
     const settings = {

@@ -17,5 +17,5 @@ export function captureLog() {
       done();
     },
   });
-  return { log: createLog({ level: 'warn', pretty: false, destination }), lines };
+  return { log: createLog({ level: 'warn', destination }), lines };
 }

@@ -6,12 +6,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DIRECTORY = `${ROOT}node_modules/.cache/agent-hosting-service`;
 
 /**
- * Shares one compile cache between all programs that tests start. Node detects changed files itself:
- * https://nodejs.org/api/module.html#module-compile-cache
+ * Shares one compile cache between all programs that tests start, including those that do not enable it. Node detects changed
+ * files itself: https://nodejs.org/api/module.html#module-compile-cache
  */
 export default function setup(): void {
   process.env.NODE_COMPILE_CACHE = DIRECTORY;
   if (existsSync(DIRECTORY)) return;
-  // Only a program that exits by itself writes the cache, and tests kill most programs. The unknown target exits at once.
-  spawnSync(process.execPath, ['services/main.ts', '--target=none'], { cwd: ROOT });
+  // Only a program that exits by itself writes the cache, and tests kill most programs.
+  spawnSync(process.execPath, ['deploy/compile-cache.ts'], { cwd: ROOT });
 }

@@ -22,7 +22,7 @@ export function createContext(databaseUrl: string, overrides: Partial<ServiceCon
   return {
     clock,
     ids: createIds(clock),
-    log: createLog({ level: 'warn', pretty: false }),
+    log: createLog({ level: 'warn' }),
     bus: createLocalBus(),
     rateLimiter: createLocalRateLimiter(clock),
     databaseUrl,

@@ -52,7 +52,7 @@ async function startInProcess(settings: Record<string, string>): Promise<System>
   const config = readProcessConfig('all', env, problems);
   if (problems.length > 0)
     throw new Error(problems.map((one) => `${one.variable} ${one.problem}`).join('\n'));
-  const log = createLog({ level: config.common.logLevel, pretty: false });
+  const log = createLog({ level: config.common.logLevel });
   const modules = new ModuleManager(systemClock, (message, error) => log.warn({ err: error }, message));
   const directory = await mkdtemp(join(scratch(), 'ahs-test-data-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));

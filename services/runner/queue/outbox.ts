@@ -1,5 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
-import type { EventData, EventType } from '../../../lib/events.ts';
+import type { EventType } from '../../../lib/event-types.ts';
+import type { EventData } from '../../../lib/events.ts';
 import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {

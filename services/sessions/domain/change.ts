@@ -1,4 +1,5 @@
-import type { Actor, EventData, EventType } from '../../../lib/events.ts';
+import type { EventType } from '../../../lib/event-types.ts';
+import type { Actor, EventData } from '../../../lib/events.ts';
 import type { ApprovalKind, SessionState, TurnState, Usage } from './state.ts';
 
 /** An event that has no seq yet. */

@@ -1,5 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
-import { type Actor, type EventType, isRunnerEvent } from '../../../lib/events.ts';
+import { type EventType, isRunnerEvent } from '../../../lib/event-types.ts';
+import type { Actor } from '../../../lib/events.ts';
 import { type ApprovalRequest, block } from './block.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';

@@ -1,5 +1,5 @@
 import { refuse, refuseField } from '../../../lib/errors.ts';
-import { isEventType } from '../../../lib/events.ts';
+import { isEventType } from '../../../lib/event-types.ts';
 import { administratorOf, callerOf, databaseOptionsOf, isAdministrator } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';

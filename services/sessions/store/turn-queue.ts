@@ -134,7 +134,8 @@ export interface TurnClaim<Prefetched> {
 
 /** The queue of turns: runners claim ready turns under a lease. */
 export function createTurnQueue(context: TurnQueueContext) {
-  const { db, hints, clock, ids, stateCache, counters, leaseMs, maxTurnsPerAgent, fullAgents, warn } = context;
+  const { db, hints, clock, ids, stateCache, counters, leaseMs, maxTurnsPerAgent, fullAgents, warn } =
+    context;
   const queue = new FairQueue({ db, maxTurnsPerAgent, fullAgents });
 
   function startTurn(row: PickedRow, runnerId: string, now: Date): SessionChange {

@@ -41,7 +41,7 @@ export async function openFileFixture(
     {
       clock: systemClock,
       ids: createIds(systemClock),
-      log: createLog({ level: 'error', pretty: false }),
+      log: createLog({ level: 'error' }),
       metrics: createMetrics(),
       tracer: silentTracer,
       clients: {

@@ -9,7 +9,7 @@ import { createdAssistant } from './assistants.ts';
 import { alice, createAgent, openAgentsSystem } from './system.ts';
 
 describe('the workspace of a deleted assistant', () => {
-  const log = createLog({ level: 'silent', pretty: false });
+  const log = createLog({ level: 'silent' });
   afterEach(() => {
     deleted.length = 0;
     failing.clear();

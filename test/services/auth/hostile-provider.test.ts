@@ -36,7 +36,7 @@ describe('auth service with a hostile identity provider', () => {
         done();
       },
     });
-    const log = createLog({ level: 'debug', pretty: false, destination });
+    const log = createLog({ level: 'debug', destination });
     auth = stack.use(
       await openAuthUnderTest('in process', {
         publicUrl: ORIGIN,

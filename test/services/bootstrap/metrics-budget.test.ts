@@ -30,7 +30,7 @@ const SERVICES = {
 const SANDBOX_STATES = ['provisioning', 'ready', 'suspended', 'restoring', 'lost', 'released'];
 const SCHEMAS = ['agents', 'auth', 'deployments', 'files', 'sessions'];
 const GROUPS = ['acts', 'lookups', 'creations', 'changes', 'reports', 'tails', 'later'];
-const log = createLog({ level: 'silent', pretty: false });
+const log = createLog({ level: 'silent' });
 const CODES = Object.keys(ERRORS);
 const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))];
 /** A value with many digits, as durations are. */

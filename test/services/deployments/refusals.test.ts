@@ -16,7 +16,6 @@ function open(write: (rows: RefusalRow[]) => Promise<void> = async () => {}) {
     ids,
     log: createLog({
       level: 'warn',
-      pretty: false,
       destination: { write: (line) => void lines.push(line) },
     }),
     async write(rows) {

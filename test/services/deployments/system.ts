@@ -37,7 +37,6 @@ export async function openDeploymentsSystem(transport: TransportName, options: S
   const lines: string[] = [];
   const log = createLog({
     level: 'debug',
-    pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
   const context = createContext(url, {

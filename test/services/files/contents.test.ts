@@ -303,7 +303,6 @@ describe('damaged stored bytes', () => {
   beforeAll(async () => {
     const log = createLog({
       level: 'warn',
-      pretty: false,
       destination: { write: (line) => lines.push(line) },
     });
     system = await openFilesSystem('in process', { log });

@@ -23,7 +23,7 @@ describe('the delivery of file events to sessions', () => {
   let system: FilesSystem | undefined;
   afterEach(() => system?.[Symbol.asyncDispose]());
 
-  const silent = createLog({ level: 'silent', pretty: false });
+  const silent = createLog({ level: 'silent' });
   const pendingDeliveries = (one: FilesSystem) =>
     countOn(one.database.url, 'select count(*) from files.deliveries');
 

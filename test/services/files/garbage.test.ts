@@ -62,7 +62,7 @@ describe('the garbage collection', () => {
     clock = createFakeClock();
     system = await openFilesSystem(
       'in process',
-      { clock, log: createLog({ level: 'silent', pretty: false }), observe: () => {} },
+      { clock, log: createLog({ level: 'silent' }), observe: () => {} },
       config,
       (blobs) => wrap(timed(blobs)),
     );
@@ -347,7 +347,6 @@ describe('the scrubber', () => {
     const lines: string[] = [];
     const log = createLog({
       level: 'warn',
-      pretty: false,
       destination: { write: (line) => lines.push(line) },
     });
     await using system = await openFilesSystem('in process', { clock, log }, { scrubMibPerSecond: 100 });
@@ -386,7 +385,6 @@ describe('the scrubber', () => {
     const lines: string[] = [];
     const log = createLog({
       level: 'warn',
-      pretty: false,
       destination: { write: (line) => lines.push(line) },
     });
     let url = '';

@@ -156,7 +156,7 @@ describe.each(PROTOCOLS)('a failed request to $model', (protocol) => {
           done();
         },
       });
-      const log = createLog({ level: 'debug', pretty: false, destination });
+      const log = createLog({ level: 'debug', destination });
       log.error({ err: cause, whole: cause, ...cause }, 'the model request failed');
       const logged = lines.join('');
       expect(logged).toContain('the model request failed');

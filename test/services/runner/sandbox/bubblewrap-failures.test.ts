@@ -44,7 +44,7 @@ function openProvider(directory: string, bwrap: string): SandboxProvider {
     filterPath: '/dev/null',
     parentGroups: [],
     dialer: internetDialer,
-    log: createLog({ level: 'silent', pretty: false, destination: { write() {} } }),
+    log: createLog({ level: 'silent', destination: { write() {} } }),
     uidPool: undefined,
     volumes: undefined,
   });

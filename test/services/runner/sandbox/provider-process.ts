@@ -65,7 +65,6 @@ const methods: Record<string, (id: number, ...args: any[]) => Promise<unknown>> 
   ) {
     const log = createLog({
       level: 'info',
-      pretty: false,
       destination: { write: (text) => send({ kind: 'log', text }) },
     });
     // Resolves the names of the test only, and connects to its server for every address.

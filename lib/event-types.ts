@@ -1,0 +1,56 @@
+/**
+ * The event types of a session's journal. `lib/events.ts` has their schemas. They are in a file of their own, because most
+ * code needs only the names, and the schemas take long to load.
+ */
+export const EVENT_TYPES = [
+  'session.created',
+  'session.updated',
+  'session.forked',
+  'session.deleted',
+  'turn.queued',
+  'turn.started',
+  'turn.blocked',
+  'turn.completed',
+  'turn.failed',
+  'turn.interrupted',
+  'turn.cancelled',
+  'session.status_pending',
+  'session.status_running',
+  'session.status_idle',
+  'session.status_rescheduled',
+  'session.status_terminated',
+  'session.error',
+  'user.message',
+  'user.interrupt',
+  'user.tool_approval',
+  'agent.message',
+  'agent.thinking',
+  'agent.message_delta',
+  'agent.message_discarded',
+  'agent.tool_use',
+  'agent.tool_dispatched',
+  'agent.tool_progress',
+  'agent.tool_result',
+  'approval.requested',
+  'approval.decided',
+  'files.uploaded',
+  'file.created',
+  'file.modified',
+  'file.deleted',
+  'environment.status_changed',
+  'model.request_started',
+  'model.request_finished',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+export function isEventType(type: string): type is EventType {
+  return KNOWN.has(type);
+}
+
+/** Returns whether a runner may report the type. Sessions writes all other types itself. */
+export function isRunnerEvent(type: string): boolean {
+  return isEventType(type) && (type.startsWith('agent.') || type.startsWith('model.'));
+}

@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createDatabase } from '../../support/database.ts';
+import { freePort } from '../../support/port.ts';
+import { runProgram } from '../../support/program.ts';
+import { scratch } from '../../support/scratch.ts';
+import { planTargets, TARGETS } from '../../support/targets.ts';
+import { until } from '../../support/wait.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const HOOK = fileURLToPath(new URL('../../support/loaded-modules.ts', import.meta.url));
+
+/** A target reads the settings of all modules, to report unknown ones. These files contain nothing else. */
+const SETTINGS =
+  /^(services\/[^/]+\/config\.ts|services\/runner\/models\/provider-settings\.ts|edge\/config\.ts)$/;
+/** Packages that take long to load, and the targets that may load them. */
+const PACKAGES: Record<string, readonly string[]> = {
+  fastify: ['edge'],
+  typebox: ['edge', 'runner'],
+  ai: ['runner'],
+  minio: ['files'],
+  'openid-client': ['auth'],
+  pg: ['auth', 'agents', 'sessions', 'files', 'deployments'],
+  'just-bash': [],
+  'pino-pretty': [],
+  '@scalar/fastify-api-reference': [],
+};
+
+interface LoadedModules {
+  /** Folders with product code other than settings: `services/sessions`, `edge` and so on. */
+  folders: string[];
+  packages: string[];
+}
+
+/** Starts a target alone, stops it and returns what it has loaded. */
+async function modulesLoadedBy(target: string, env: Record<string, string>): Promise<LoadedModules> {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const directory = await mkdtemp(join(scratch(), 'ahs-test-modules-'));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'loaded');
+  const observed = { NODE_OPTIONS: `--import=${HOOK}`, TEST_LOADED_MODULES: file };
+  const program = runProgram({ ...env, ...observed, SERVICE_METRICS_LISTEN: listen }, [`--target=${target}`]);
+  stack.defer(async () => {
+    program.kill('SIGKILL');
+    await program.exited;
+  });
+  await until(`${target} has started`, async () => {
+    const answer = await fetch(`http://${listen}/livez`).catch(() => undefined);
+    return answer?.ok === true;
+  });
+  program.kill('SIGTERM');
+  expect(await program.exited, program.output()).toBe(0);
+  const urls = (await readFile(file, 'utf8')).split('\n').filter((url) => url.startsWith(ROOT.href));
+  const paths = urls.map((url) => url.slice(ROOT.href.length)).filter((path) => !SETTINGS.test(path));
+  const matches = (pattern: RegExp) => [...new Set(paths.flatMap((path) => pattern.exec(path)?.[1] ?? []))];
+  return {
+    folders: matches(/^(edge|services\/[^/]+)\//),
+    packages: matches(/^node_modules\/(@[^/]+\/[^/]+|[^/]+)\//),
+  };
+}
+
+describe('the program with one target', () => {
+  it.each(TARGETS)('loads only the code and packages of the target %s', async (target) => {
+    await using database = await createDatabase();
+    // It starts without Redis and without an object store, and is degraded.
+    const { settings } = await planTargets({
+      SERVICE_DATABASE_URL: database.url,
+      SERVICE_REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+      SERVICE_S3_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      SERVICE_S3_ACCESS_KEY: 'key',
+      SERVICE_S3_SECRET_KEY: 'secret',
+      SERVICE_LOG_LEVEL: 'silent',
+    });
+    const { folders, packages } = await modulesLoadedBy(target, settings[target]);
+    const own = target === 'edge' ? 'edge' : `services/${target}`;
+    expect(folders.toSorted()).toEqual([own, 'services/bootstrap'].toSorted());
+    const permitted = Object.keys(PACKAGES).filter((name) => PACKAGES[name]?.includes(target));
+    expect(packages.filter((name) => Object.hasOwn(PACKAGES, name)).toSorted()).toEqual(permitted.toSorted());
+  });
+});
