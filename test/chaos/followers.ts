@@ -40,7 +40,7 @@ export function createRandomFollowers(api: Api, random: () => number): RandomFol
         return true;
       };
       const follower = Object.assign(
-        follow(url, isLast, stopping.signal, () => random() < DROPS),
+        follow(url, isLast, stopping.signal, () => random() < DROPS, api.credentials),
         { ended: false },
       );
       followers.set(sessionId, follower);

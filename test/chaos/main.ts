@@ -1,13 +1,16 @@
 /**
  * Seeded fault tests: kills the whole program while webhooks arrive and followers reconnect, kills runners before, during and
- * after tool calls, and removes and restores the parts that the service depends on under a mixed load.
+ * after tool calls, removes and restores the parts that the service depends on under a mixed load, and kills, suspends and
+ * isolates the processes of a system with a process per target under the same load.
  *
- *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --seed 7
+ *   npm run chaos -- --rounds 200 --crashes 2000 --fault-seconds 600 --process-seconds 600 --seed 7
+ *   npm run chaos -- --rounds 0 --crashes 0 --fault-seconds 0 --process-seconds 180
  */
 import { parseArgs } from 'node:util';
 import { startTestPostgres } from '../support/postgres-server.ts';
 import { crashRounds } from './crash.ts';
 import { faultRounds } from './faults/rounds.ts';
+import { processRounds } from './processes/rounds.ts';
 import { toolCrashes } from './tools/crashes.ts';
 
 const { values } = parseArgs({
@@ -15,6 +18,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '20' },
     crashes: { type: 'string', default: '200' },
     'fault-seconds': { type: 'string', default: '60' },
+    'process-seconds': { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -41,4 +45,13 @@ if (faultSeconds > 0) {
   console.log(figures);
   const { lost, lostUploads, broken, violations } = figures;
   if (lost > 0 || [lostUploads, broken, violations].some(({ length }) => length > 0)) process.exitCode = 1;
+}
+
+const processSeconds = Number(values['process-seconds']);
+if (processSeconds > 0) {
+  const figures = await processRounds({ seconds: processSeconds, faultMs: 3_000, seed, print: console.log });
+  console.log(figures);
+  const { lost, lostUploads, repeated, broken, diverged, violations } = figures;
+  const problems = [lostUploads, repeated, broken, diverged, violations];
+  if (lost > 0 || problems.some(({ length }) => length > 0)) process.exitCode = 1;
 }

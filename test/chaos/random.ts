@@ -8,3 +8,10 @@ export function seeded(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .sort((one, other) => one.order - other.order)
+    .map(({ item }) => item);
+}

@@ -12,13 +12,14 @@ const PAUSE_MS = 50;
 /**
  * Follows a session as a browser does: when the stream ends or cannot be opened, it reconnects after the last received
  * event. It also disconnects and reconnects after an event for which `drops` returns true. Ends after the event for which
- * `isLast` returns true, or when the signal aborts.
+ * `isLast` returns true, or when the signal aborts. Every request has `credentials` among its headers.
  */
 export function follow(
   url: string,
   isLast: (event: Frame) => boolean,
   signal: AbortSignal,
   drops: () => boolean = () => false,
+  credentials: Record<string, string> = {},
 ): Follower {
   const follower: Follower = { events: [], joins: 0 };
   void run();
@@ -39,7 +40,8 @@ export function follow(
         return ended || drops();
       };
       // Every failure of a stream is handled by reconnecting.
-      await readStream(url, take, last === undefined ? {} : { 'Last-Event-ID': last }).catch(() => {});
+      const position: Record<string, string> = last === undefined ? {} : { 'Last-Event-ID': last };
+      await readStream(url, take, { ...credentials, ...position }).catch(() => {});
     }
   }
 }

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../support/wait.ts';
 import { isDrained, judge, type Verdict } from '../oracle.ts';
-import { seeded } from '../random.ts';
+import { seeded, shuffled } from '../random.ts';
 import { type Fault, faultsOf } from './faults.ts';
-import { answerTo, type Load, OPERATIONS, startLoad } from './load.ts';
+import { answerTo, startLoad } from './load.ts';
 import { startParts, stateOf } from './parts.ts';
+import { GIVE_UP_MS, RECOVERY_MS, recovered } from './recovery.ts';
 
 export interface FaultFigures extends Verdict {
   seed: number;
@@ -23,10 +24,7 @@ export interface FaultFigures extends Verdict {
 
 /** `/readyz` reports a fault within this time. */
 const NOTICE_MS = 5_000;
-/** After the end of a fault, the service is ready and every operation succeeds within this time. */
-const RECOVERY_MS = 10_000;
 const POLL_MS = 50;
-const GIVE_UP_MS = 60_000;
 
 /**
  * Removes and restores the parts of a system under load, one at a time and in random order, until `seconds` have passed
@@ -91,22 +89,4 @@ async function observe(origin: string, { state }: Fault, durationMs: number): Pr
   }
   if (noticedMs === undefined) wrong.add(`/readyz did not report ${state ?? 'unready'}`);
   return [...wrong];
-}
-
-/** Waits until the service is ready and every operation has succeeded since a time. Returns the milliseconds since then. */
-async function recovered(origin: string, load: Load, since: number): Promise<number> {
-  await until(
-    'the service has recovered',
-    async () =>
-      (await stateOf(origin)) === 'ready' && OPERATIONS.every((name) => load.lastSuccess[name] > since),
-    GIVE_UP_MS,
-  );
-  return performance.now() - since;
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  return items
-    .map((item) => ({ item, order: random() }))
-    .sort((one, other) => one.order - other.order)
-    .map(({ item }) => item);
 }
