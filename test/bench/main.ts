@@ -11,6 +11,9 @@ import { measureCommands } from './measurements/files/commands.ts';
 import { measureTransfers } from './measurements/files/transfers.ts';
 import { measureTree } from './measurements/files/tree.ts';
 import { measureUploadMemory } from './measurements/files/upload-memory.ts';
+import { measureInstances } from './measurements/processes/instances.ts';
+import { measureReading } from './measurements/processes/reading.ts';
+import { measureScrape } from './measurements/processes/scrape.ts';
 import { measureCatchUp } from './measurements/sessions/catch-up.ts';
 import { measureClaims } from './measurements/sessions/claims.ts';
 import { measureFollowers } from './measurements/sessions/followers.ts';
@@ -23,7 +26,7 @@ import {
   measureBare,
   measureSeparateProcesses,
 } from './measurements/webhooks/acceptance.ts';
-import { measureFinished } from './measurements/webhooks/completion.ts';
+import { measureFinished, measureFinishedSeparately } from './measurements/webhooks/completion.ts';
 import { measureLatency } from './measurements/webhooks/latency.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { describeMachine } from './report/machine.ts';
@@ -32,6 +35,8 @@ import { openPostgres } from './subjects/postgres.ts';
 import { hasRedis } from './subjects/subjects.ts';
 
 const UNWIND_MS = 15_000;
+/** The parts with one process per target. */
+const NEEDS_REDIS = ['apart', 'separate', 'reading', 'instances'] as const;
 
 const options = optionsOrExit();
 const interrupted = Promise.withResolvers<never>();
@@ -67,17 +72,17 @@ async function run(bench: Bench, options: Options): Promise<void> {
 
 /** Each round measures everything once, so that a temporary slowdown of the machine affects all measurements. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
-  const webhooks = { bare: [], accepted: [], apart: [], finished: [], latency: [] };
+  const webhooks = { bare: [], accepted: [], apart: [], finished: [], finishedSeparately: [], latency: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [], claims: [] };
-  const results: Results = { ...webhooks, ...sessions, ...files, access: [], console: [] };
-  const isApart = parts.has('apart') && hasRedis();
+  const processes = { reading: [], instances: [], scrape: [] };
+  const results: Results = { ...webhooks, ...sessions, ...files, ...processes, access: [], console: [] };
+  const separate = partsWithRedis(parts);
   for (let round = 1; round <= rounds; round++) {
     console.log(`\nround ${round} of ${rounds}\n`);
     if (parts.has('bare')) results.bare.push(await measureBare(bench));
     if (parts.has('accepted')) results.accepted.push(await measureAccepted(bench));
-    if (isApart) results.apart.push(await measureSeparateProcesses(bench));
-    else if (parts.has('apart')) print('a"', 'needs redis-server: apt-get install redis-server');
+    if (separate.has('apart')) results.apart.push(await measureSeparateProcesses(bench));
     if (parts.has('latency')) results.latency.push(await measureLatency(bench));
     if (parts.has('turns')) results.turns.push(await measureTurns(bench));
     if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
@@ -91,10 +96,18 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('access')) results.access.push(await measureAccess(bench));
     if (parts.has('console') && hasChromium()) results.console.push(await measureConsole(bench));
     else if (parts.has('console')) print('o', 'needs Chromium: apt-get install chromium');
+    if (separate.has('reading')) results.reading.push(await measureReading(bench));
+    if (separate.has('instances')) results.instances.push(await measureInstances(bench));
+    if (parts.has('scrape')) results.scrape.push(await measureScrape(bench));
   }
   if (parts.has('finished')) {
     console.log(`\n${sustained} s in one run\n`);
     results.finished.push(await measureFinished({ ...bench, durationMs: sustained * 1_000 }));
+  }
+  if (separate.has('separate')) {
+    console.log(`\n${sustained} s in one run, one process per target\n`);
+    const durationMs = sustained * 1_000;
+    results.finishedSeparately.push(await measureFinishedSeparately({ ...bench, durationMs }));
   }
   if (parts.has('tree')) {
     console.log('\na small workspace and a large one\n');
@@ -109,6 +122,14 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     results.size.push(await measureSize(bench));
   }
   return results;
+}
+
+/** Returns the parts that need Redis, or none without it. */
+function partsWithRedis(parts: Options['parts']): Options['parts'] {
+  const wanted = NEEDS_REDIS.filter((part) => parts.has(part));
+  if (wanted.length === 0 || hasRedis()) return new Set(wanted);
+  print('', `${wanted.join(', ')}: needs redis-server: apt-get install redis-server`);
+  return new Set();
 }
 
 async function profile(bench: Bench, { parts }: Options): Promise<void> {

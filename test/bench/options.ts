@@ -20,6 +20,10 @@ const PARTS = {
   console: 'o',
   memory: 'p',
   wal: 'q',
+  separate: 'r',
+  reading: 's',
+  instances: 't',
+  scrape: 'u',
   claims: 'w',
 } as const;
 type Part = keyof typeof PARTS;
@@ -33,7 +37,7 @@ export interface Options {
   rounds: number;
   /** Duration of each measurement in seconds. */
   seconds: number;
-  /** Duration of a' in seconds. */
+  /** Duration of a' and r in seconds. */
   sustained: number;
   /** Factor for the numbers of sessions, followers, connections and events. */
   scale: number;
@@ -44,12 +48,13 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access,console,memory,wal,claims
-                       measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q, w
+                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims
+                       measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
+                       r, s, t, u, w
                        (default: all except size, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up
-    --sustained 30     duration of a' in seconds, in one run (default: six times --seconds)
+    --sustained 30     duration of a' and r in seconds, in one run (default: six times --seconds)
     --scale 1          factor for the numbers of sessions, followers, connections, events and files of d to m, p, q and w
                        (default: a fifth of --seconds, at most 1)
     --profile          also prints the top entries of the CPU profiles of a, a', d, i and j, from a separate round

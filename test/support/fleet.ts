@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type Api, createApi } from './api.ts';
 import { bucketSettings } from './bucket.ts';
@@ -10,7 +12,7 @@ import { type Program, runProgram } from './program.ts';
 import { startRedis } from './redis.ts';
 import { scratch } from './scratch.ts';
 import { shape } from './shape.ts';
-import { planTargets, TARGETS, type TargetName } from './targets.ts';
+import { planTargets, SERVICES, TARGETS, type TargetName } from './targets.ts';
 import { until } from './wait.ts';
 
 const START_MS = 60_000;
@@ -30,6 +32,8 @@ export interface Fleet extends AsyncDisposable {
    * `postgres` ends only if the fleet owns it.
    */
   end(name: string, signal: NodeJS.Signals): Promise<number | null>;
+  /** Waits until a program of a target listens at its gRPC address. The edge may be ready before, with another instance. */
+  listening(name: string): Promise<void>;
   /** The process id of a running program. */
   pidOf(name: string): number;
   /** Standard output and standard error of a running program. */
@@ -82,6 +86,12 @@ export async function startFleet(
     return program;
   }
 
+  function addressOf(name: string): string {
+    const address = plan.programs.get(name)?.env.SERVICE_GRPC_LISTEN;
+    if (!address) throw new Error(`${name} accepts no calls`);
+    return address;
+  }
+
   async function end(name: string, signal: NodeJS.Signals): Promise<number | null> {
     if (name === 'redis' && redis) {
       await redis.kill();
@@ -127,13 +137,13 @@ export async function startFleet(
       });
     },
     end,
+    async listening(name: string) {
+      const port = Number(addressOf(name).split(':')[1]);
+      await until(`${name} listens`, () => accepts(port), START_MS);
+    },
     pidOf: (name: string) => programOf(name).pid,
     outputOf: (name: string) => programOf(name).output(),
-    addressOf(name: string) {
-      const address = plan.programs.get(name)?.env.SERVICE_GRPC_LISTEN;
-      if (!address) throw new Error(`${name} accepts no calls`);
-      return address;
-    },
+    addressOf,
     isReady,
     async ready() {
       await until(
@@ -160,7 +170,7 @@ async function fleetPlanOf(shared: Record<string, string>, hasSecondInstances: b
     const env = { SERVICE_PORT: port, SERVICE_LOG_LEVEL: 'warn', ...shared };
     return { origin: `http://127.0.0.1:${port}`, programs: new Map([['all', { args: [], env }]]) };
   }
-  const { origin, settings, secondInstances } = await planTargets(shared, { hasSecondInstances });
+  const { origin, settings, secondInstances } = await planTargets(shared, hasSecondInstances ? SERVICES : []);
   const programs = new Map<string, PlannedProgram>();
   for (const target of TARGETS) {
     const program = { args: [`--target=${target}`], env: settings[target] };
@@ -169,4 +179,16 @@ async function fleetPlanOf(shared: Record<string, string>, hasSecondInstances: b
     if (changed) programs.set(`${target} 2`, { ...program, env: { ...program.env, ...changed } });
   }
   return { origin, programs };
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

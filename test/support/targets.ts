@@ -11,23 +11,22 @@ interface TargetPlan {
   origin: string;
   /** The settings of each target, with its own address and those of the other targets. */
   settings: Readonly<Record<TargetName, Record<string, string>>>;
-  /** The settings that differ in a second instance of each service. Empty without second instances. */
+  /** The settings that differ in the second instances of the doubled services. */
   secondInstances: ReadonlyMap<TargetName, Record<string, string>>;
 }
 
-/** Plans one process per target on this machine, or two per service, each on a free port. */
+/** Plans one process per target on this machine, or two for the services in `doubled`, each on a free port. */
 export async function planTargets(
   shared: Record<string, string>,
-  { hasSecondInstances = false } = {},
+  doubled: readonly (typeof SERVICES)[number][] = [],
 ): Promise<TargetPlan> {
   const edgePort = String(await freePort());
   const origin = `http://127.0.0.1:${edgePort}`;
   const listens = new Map<TargetName, string>();
   for (const target of TARGETS) listens.set(target, `127.0.0.1:${await freePort()}`);
   const secondInstances = new Map<TargetName, Record<string, string>>();
-  if (hasSecondInstances)
-    for (const name of SERVICES)
-      secondInstances.set(name, { SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}` });
+  for (const name of doubled)
+    secondInstances.set(name, { SERVICE_GRPC_LISTEN: `127.0.0.1:${await freePort()}` });
   const addresses = SERVICES.map((name) => {
     const instances = [listens.get(name), secondInstances.get(name)?.SERVICE_GRPC_LISTEN];
     return [`SERVICE_${name.toUpperCase()}_ADDRESS`, instances.filter(Boolean).join(',')];

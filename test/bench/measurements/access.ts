@@ -28,13 +28,13 @@ export interface Access {
 }
 
 /** A client with one kind of credential. */
-interface AccessClient {
+export interface AccessClient {
   subject: Subject;
-  requests: Record<keyof Access, Request>;
+  requests: Record<keyof Access, AccessRequest>;
   costs: Record<keyof Access, number[]>;
 }
 
-interface Request {
+interface AccessRequest {
   text: string;
   status: number;
   counted: 'cpuMs' | 'userMs';
@@ -73,13 +73,17 @@ async function openLocal({ postgres }: Bench, resources: AsyncDisposableStack): 
   return clientOf(subject, agent);
 }
 
-const tokenOf = async (browser: Browser) => `Authorization: Bearer ${(await browser.token(['read'])).value}`;
+export const tokenOf = async (browser: Browser) =>
+  `Authorization: Bearer ${(await browser.token(['read'])).value}`;
 const loginOf = async (browser: Browser) => `Cookie: ${browser.jar.header()}`;
 
-async function openTeam(
+/** Opens a service with an identity provider, in one process unless `start` does otherwise. */
+export async function openTeam(
   { postgres }: Bench,
   resources: AsyncDisposableStack,
   credentialOf: (browser: Browser) => Promise<string>,
+  start = (databaseUrl: string, settings: Record<string, string>) =>
+    startSingleProcess(databaseUrl, undefined, settings),
 ): Promise<AccessClient> {
   const provider = resources.use(await IdentityProvider.open({ accounts: { ada: { name: 'Ada' } } }));
   const database = resources.use(await postgres.createDatabase());
@@ -89,7 +93,7 @@ async function openTeam(
     SERVICE_OIDC_CLIENT_ID: CLIENT_ID,
     SERVICE_OIDC_ADMINISTRATOR_GROUPS: 'operators',
   };
-  const subject = resources.use(await startSingleProcess(database.url, undefined, settings));
+  const subject = resources.use(await start(database.url, settings));
   provider.setOrigin(subject.origin);
   const browser = new Browser(subject.origin);
   await browser.logIn(provider, 'ada');
@@ -110,10 +114,10 @@ function clientOf(subject: Subject, agent: string, ...headers: string[]): Access
   };
 }
 
-/** Returns the CPU time per response in microseconds, without the warm-up. */
-async function cost(
+/** Returns the CPU time of all processes per response in microseconds, without the warm-up. */
+export async function cost(
   subject: Subject,
-  { text, status, counted }: Request,
+  { text, status, counted }: AccessRequest,
   durationMs: number,
 ): Promise<number> {
   const usedMs = async () => (await subject.usage()).reduce((sum, { usage }) => sum + usage[counted], 0);

@@ -10,11 +10,20 @@ export interface WebhookResults {
   accepted: Acceptance[];
   apart: Acceptance[];
   finished: Completion[];
+  /** The same with one process per target. */
+  finishedSeparately: Completion[];
   latency: Latency[];
 }
 
 /** Rows for accepted and finished webhooks and the latency of followers. */
-export function webhookRows({ bare, accepted, apart, finished, latency }: WebhookResults): Row[] {
+export function webhookRows({
+  bare,
+  accepted,
+  apart,
+  finished,
+  finishedSeparately,
+  latency,
+}: WebhookResults): Row[] {
   const limit = median(bare, ({ perSecond }) => perSecond);
 
   /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
@@ -46,21 +55,23 @@ export function webhookRows({ bare, accepted, apart, finished, latency }: Webhoo
     ];
   }
 
+  function completion(letter: string, what: string, rounds: Completion[]): Row[] {
+    return [
+      rates(letter, what, rounds, 0.35),
+      { what: 'while sending', figure: `${Math.round(median(rounds, (one) => one.besidePerSecond))}/s` },
+      { what: 'backlog when senders stopped', figure: `${median(rounds, ({ backlog }) => backlog)} turns` },
+      { what: 'acceptance', figure: spread(rounds, (one) => one) },
+      { what: 'creation → end of the turn', figure: spread(rounds, ({ turn }) => turn) },
+    ];
+  }
+
   const rows: Row[] = [];
   if (bare.length > 0) rows.push(...acceptance('b', 'bare limit', bare));
   if (accepted.length > 0) rows.push(...acceptance('a', 'accepted, one process', accepted, true));
   if (apart.length > 0) rows.push(...acceptance('a"', 'accepted, one process per target', apart));
-  if (finished.length > 0)
-    rows.push(
-      rates("a'", 'accepted and finished', finished, 0.35),
-      {
-        what: 'while sending',
-        figure: `${Math.round(median(finished, (one) => one.besidePerSecond))}/s`,
-      },
-      { what: 'backlog when senders stopped', figure: `${median(finished, ({ backlog }) => backlog)} turns` },
-      { what: 'acceptance', figure: spread(finished, (one) => one) },
-      { what: 'creation → end of the turn', figure: spread(finished, ({ turn }) => turn) },
-    );
+  if (finished.length > 0) rows.push(...completion("a'", 'accepted and finished', finished));
+  if (finishedSeparately.length > 0)
+    rows.push(...completion('r', 'finished, process per target', finishedSeparately));
   if (latency.length > 0)
     rows.push(
       {

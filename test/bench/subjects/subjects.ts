@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FakeS3 } from '../../support/fake-s3.ts';
 import { freePort } from '../../support/port.ts';
 import { startRedis } from '../../support/redis.ts';
-import { planTargets, type TargetName } from '../../support/targets.ts';
+import { planTargets, type SERVICES, TARGETS, type TargetName } from '../../support/targets.ts';
 import { type Member, type Subject, startSubject } from './subject.ts';
 
 const MAIN = '../../../services/main.ts';
@@ -66,18 +67,64 @@ export async function startSingleProcess(
   return disposeWith(opened, await startSubject(`http://127.0.0.1:${port}`, READY, [member]));
 }
 
-/** The targets that accept webhooks in processes of their own, joined by gRPC and Redis. */
-export async function startSeparateProcesses(databaseUrl: string): Promise<Subject> {
+interface SeparateProcessesOptions {
+  /** Starts every target, and waits until the system is ready. Otherwise only the targets that accept webhooks. */
+  isComplete?: boolean;
+  /** The services with a second instance, named `<target> 2`. */
+  doubled?: readonly (typeof SERVICES)[number][];
+  /** Settings of all processes. */
+  settings?: Record<string, string>;
+  /** Further settings of one process by its name. */
+  settingsFor?: (name: string) => Record<string, string>;
+}
+
+/** Targets in processes of their own, joined by gRPC and Redis. */
+export async function startSeparateProcesses(
+  databaseUrl: string,
+  {
+    isComplete = false,
+    doubled = [],
+    settings = {},
+    settingsFor = () => ({}),
+  }: SeparateProcessesOptions = {},
+): Promise<Subject> {
   await using opened = new AsyncDisposableStack();
   const redis = opened.use(await startRedis());
-  const plan = await planTargets({ SERVICE_DATABASE_URL: databaseUrl, SERVICE_REDIS_URL: redis.url });
-  const members = ACCEPTING.map((name) => ({
-    name,
-    file: MAIN,
-    args: [`--target=${name}`],
-    env: plan.settings[name],
-  }));
-  return disposeWith(opened, await startSubject(plan.origin, ACCEPTS, members));
+  const store = isComplete ? opened.use(await new FakeS3().start()) : undefined;
+  const plan = await planTargets(
+    {
+      SERVICE_DATABASE_URL: databaseUrl,
+      SERVICE_REDIS_URL: redis.url,
+      ...(store ? await filesSettings(store, opened) : {}),
+      ...settings,
+    },
+    doubled,
+  );
+  const targets = isComplete ? TARGETS : ACCEPTING;
+  const members = targets.flatMap((target): Member[] => {
+    const second = plan.secondInstances.get(target);
+    const memberFor = (name: string, changed: Record<string, string>): Member => ({
+      name,
+      file: MAIN,
+      args: [`--target=${target}`],
+      env: { ...plan.settings[target], ...changed, ...settingsFor(name) },
+    });
+    return [memberFor(target, {}), ...(second ? [memberFor(`${target} 2`, second)] : [])];
+  });
+  return disposeWith(opened, await startSubject(plan.origin, isComplete ? READY : ACCEPTS, members));
+}
+
+/** Settings of the targets that accept no webhooks: an object store and a directory for workspaces. */
+async function filesSettings(store: FakeS3, opened: AsyncDisposableStack): Promise<Record<string, string>> {
+  const directory = await mkdtemp(join(tmpdir(), 'ahs-bench-data-'));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  return {
+    SERVICE_DATA_DIR: directory,
+    SERVICE_S3_ENDPOINT: store.endpoint,
+    SERVICE_S3_BUCKET: 'files',
+    SERVICE_S3_ACCESS_KEY: 'key',
+    SERVICE_S3_SECRET_KEY: 'secret',
+  };
 }
 
 /** Adds resources that are disposed with the system under test. */

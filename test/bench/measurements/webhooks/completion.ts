@@ -2,7 +2,8 @@ import { type Bench, pause, type Spread } from '../../bench.ts';
 import { createWebhook } from '../../fixtures/webhook.ts';
 import { createMeter } from '../../subjects/meter.ts';
 import type { BenchDatabase } from '../../subjects/postgres.ts';
-import { startSingleProcess } from '../../subjects/subjects.ts';
+import type { Subject } from '../../subjects/subject.ts';
+import { startSeparateProcesses, startSingleProcess } from '../../subjects/subjects.ts';
 import { send } from '../../workers/senders.ts';
 import { compareWithStored, describeLoad, jobFor } from './acceptance.ts';
 
@@ -35,6 +36,22 @@ const AGES = `
 export async function measureFinished(bench: Bench): Promise<Completion> {
   await using database = await bench.postgres.createDatabase();
   await using subject = await startSingleProcess(database.url);
+  return await measure(bench, "a'", database, subject);
+}
+
+/** r: the same with one process per target. */
+export async function measureFinishedSeparately(bench: Bench): Promise<Completion> {
+  await using database = await bench.postgres.createDatabase();
+  await using subject = await startSeparateProcesses(database.url, { isComplete: true });
+  return await measure(bench, 'r', database, subject);
+}
+
+async function measure(
+  bench: Bench,
+  letter: string,
+  database: BenchDatabase,
+  subject: Subject,
+): Promise<Completion> {
   const { request } = await createWebhook(subject.origin);
   const meter = createMeter(bench, subject);
   const sent = new AbortController();
@@ -45,7 +62,7 @@ export async function measureFinished(bench: Bench): Promise<Completion> {
     await meter.begin();
     const [finished = 0] = await database.queryRow(FINISHED);
     begun = { at: performance.now(), finished };
-    watching = sampleBacklog(bench, database, sent.signal);
+    watching = sampleBacklog(bench, letter, database, sent.signal);
   }).finally(() => sent.abort());
   const rateOf = (finished: number) => (finished - begun.finished) / ((performance.now() - begun.at) / 1_000);
   const [beside = 0] = await database.queryRow(FINISHED);
@@ -60,26 +77,31 @@ export async function measureFinished(bench: Bench): Promise<Completion> {
 
   if (failed > 0) throw new Error(`${failed} turns did not complete`);
   await compareWithStored(database, 'sessions.turns', figures.accepted);
-  bench.print("a'", `accepted ${describeLoad(figures)}`);
+  bench.print(letter, `accepted ${describeLoad(figures)}`);
   const pace = `${perSecond.toFixed(0)}/s until the last one, ${besidePerSecond.toFixed(0)}/s while the senders were active`;
-  bench.print("a'", `finished ${pace}; when the senders stopped, ${backlog} were left`);
+  bench.print(letter, `finished ${pace}; when the senders stopped, ${backlog} were left`);
   bench.print(
-    "a'",
+    letter,
     `from a session's creation to its turn's end: p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms`,
   );
-  bench.print("a'", costs);
+  bench.print(letter, costs);
   return { ...figures, perSecond, besidePerSecond, backlog, turn: { p50Ms, p99Ms } };
 }
 
 /** Prints the number of unfinished turns while the senders are active. */
-async function sampleBacklog(bench: Bench, database: BenchDatabase, signal: AbortSignal): Promise<void> {
+async function sampleBacklog(
+  bench: Bench,
+  letter: string,
+  database: BenchDatabase,
+  signal: AbortSignal,
+): Promise<void> {
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   for (let sample = 1; sample < SAMPLES; sample++) {
     await pause((bench.durationMs / SAMPLES) * sample - elapsed(), signal);
     if (signal.aborted) return;
     const [backlog] = await database.queryRow(BACKLOG);
-    bench.print("a'", `after ${(elapsed() / 1_000).toFixed(1)} s: backlog ${backlog}`);
+    bench.print(letter, `after ${(elapsed() / 1_000).toFixed(1)} s: backlog ${backlog}`);
   }
 }
 
