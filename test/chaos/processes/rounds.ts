@@ -46,14 +46,18 @@ export async function processRounds(options: {
   const { api, databaseUrl } = system;
   const random = seeded(seed);
   let current: ProcessFault | undefined;
-  const load = await startLoad(api, random, {
+  const load = await startLoad(api, seeded(seed + 2), {
     slowdown: SLOWDOWN,
     isEdgeAway: () => current?.process === 'edge',
   });
   const followers = createRandomFollowers(api, seeded(seed + 1));
+  let followed: string | undefined;
   const addingFollowers = setInterval(() => {
-    const newest = load.acknowledged.at(-1);
-    if (newest) followers.add(newest);
+    // The first session is that of the uploads, which add events after its turn.
+    const newest = load.acknowledged.slice(1).at(-1);
+    if (newest === undefined || newest === followed) return;
+    followers.add(newest);
+    followed = newest;
   }, FOLLOW_INTERVAL_MS);
   const faults = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>;
   const violations: string[] = [];
@@ -66,16 +70,17 @@ export async function processRounds(options: {
     current = fault;
     await fault.begin();
     await pause(faultMs * (0.5 + random()));
-    const ms = await recoveryAfter(fault, system, load).catch(() => undefined);
+    const recovery = await recoveryAfter(fault, system, load).catch((error: Error) => error);
+    const ms = recovery instanceof Error ? GIVE_UP_MS : recovery;
     current = undefined;
     faults[fault.kind]++;
-    recoveryMs[fault.kind] = Math.max(recoveryMs[fault.kind] ?? 0, Math.round(ms ?? GIVE_UP_MS));
+    recoveryMs[fault.kind] = Math.max(recoveryMs[fault.kind] ?? 0, Math.round(ms));
     const problems = load.violations.slice(known);
-    if (ms === undefined) problems.push('no recovery');
+    if (recovery instanceof Error) problems.push(`no recovery: ${recovery.message}`);
     else if (ms > RECOVERY_MS) problems.push(`recovery took ${Math.round(ms)} ms`);
     violations.push(...problems.map((problem) => `${name}: ${problem}`));
-    print([`${name}: recovered after ${Math.round(ms ?? Number.NaN)} ms`, ...problems].join('\n    '));
-    return ms !== undefined;
+    print([`${name}: recovered after ${Math.round(ms)} ms`, ...problems].join('\n    '));
+    return !(recovery instanceof Error);
   }
 
   const endAt = performance.now() + options.seconds * 1_000;
@@ -90,7 +95,7 @@ export async function processRounds(options: {
     clearInterval(addingFollowers);
     await load.stop();
     await until('all turns have ended', () => isDrained(databaseUrl), GIVE_UP_MS);
-    const followed = await followers.verdict(databaseUrl);
+    const received = await followers.verdict(databaseUrl);
     const verdict = await judge(databaseUrl, load.acknowledged, answerTo);
     return {
       seed,
@@ -102,7 +107,7 @@ export async function processRounds(options: {
       responses: load.responses,
       violations: [...violations, ...system.unexpectedExits()],
       recoveryMs,
-      ...followed,
+      ...received,
       ...verdict,
     };
   } finally {

@@ -42,7 +42,8 @@ interface PlannedProcess {
 
 const DOUBLED: readonly TargetName[] = ['sessions', 'runner'];
 const ACCOUNTS = { alice: { name: 'Alice', email: 'alice@example.com', groups: ['operators'] } };
-const START_MS = 60_000;
+/** The time to start depends on the machine, and the benchmark measures it. */
+const START_MS = 180_000;
 /** The end of the output of a process that has exited by itself. */
 const OUTPUT_CHARS = 2_000;
 
