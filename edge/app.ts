@@ -35,6 +35,7 @@ import { logInvalidRequest } from './plugins/request-log.ts';
 import { createRequestTelemetry } from './plugins/request-telemetry.ts';
 import { SECURITY_HEADERS } from './plugins/security.ts';
 import { allowsSlowBody } from './plugins/slow-body.ts';
+import { admitWebhooks } from './plugins/webhook-admission.ts';
 import { API_PREFIX, registerRoute, routeUrl } from './register-route.ts';
 import { BUILT, serveConsole } from './routes/console.ts';
 import { serveDocs } from './routes/docs.ts';
@@ -89,6 +90,7 @@ export async function createApp(
   const startTelemetry = createRequestTelemetry(context);
   const addressOf = createAddressReader(app, config.trustedProxies);
   const refusalAudit = startRefusalAudit(context);
+  const admission = admitWebhooks(app.server, context);
   const connectionLimit = new ConnectionLimit(app.server, maxOpenFiles());
   let rules: BrowserRules | undefined;
 
@@ -148,6 +150,7 @@ export async function createApp(
     if (!slowBody) sendContinue(raw);
     beginRequest(request, reply);
     connectionLimit.check(request, reply);
+    admission.check(raw);
     // The framework would refuse a Content-Type that it cannot parse. Routes check it from `rawHeaders`.
     raw.headers['content-type'] = 'application/octet-stream';
     const { url, config: routeConfig } = request.routeOptions;

@@ -44,7 +44,7 @@ interface MetricFamily<Child> {
   labels(...values: string[]): Child;
 }
 
-interface CounterMetric {
+export interface CounterMetric {
   inc(count?: number): void;
 }
 

@@ -1,8 +1,11 @@
-import { ERRORS, Refusal } from '../errors.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { ERRORS, Refusal, refuse } from '../errors.ts';
+import { overloaded } from '../overload.ts';
 import type { Span } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import type { WriteOptions } from './database.ts';
 import { failureOf, type SchemaObserver } from './observer.ts';
+import { WaitingItems } from './waiting-items.ts';
 
 interface BatcherOptions<Item, Result> {
   /** The name in traces and metrics. */
@@ -14,9 +17,29 @@ interface BatcherOptions<Item, Result> {
   sizeOf(item: Item): number;
   /** Items with the same key are never in the same batch. Without it, all items can share a batch. */
   keyOf?(item: Item): string;
+  /** Owners take turns. A long queue of one owner delays no other owner and refuses none. */
+  ownerOf?(item: Item): string;
   maxItems: number;
   maxBytes: number;
+  /** False when the number of callers is bounded and none may be refused. */
+  isBounded?: boolean;
+  clock?: Clock;
 }
+
+/** A handler's `Call` is assignable. */
+export interface SubmitOptions extends WriteOptions {
+  /** An item whose caller has left, or whose deadline has passed, before its batch starts is dropped. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Beyond these bounds of the waiting items, further ones are refused (ADR 42). */
+const MAX_WAITING_ITEMS = 10_000;
+const MAX_WAITING_BYTES = 256 * 1024 * 1024;
+/**
+ * Items are refused while an older item of the same owner has waited for this long, or the next owner has waited for its
+ * turn for this long.
+ */
+const MAX_WAIT_MS = 1_000;
 
 /** When a batch runs longer than this, a second batch starts in parallel. */
 const SECOND_WRITER_DELAY_MS = 10;
@@ -24,6 +47,10 @@ const MAX_WRITERS = 2;
 
 interface QueuedItem<Item, Result> {
   item: Item;
+  bytes: number;
+  signal: AbortSignal | undefined;
+  /** Milliseconds since the epoch. */
+  submittedAt: number;
   /** Covers the item from submission to result, in the trace of its caller. */
   span: Span | undefined;
   resolve(result: Result): void;
@@ -38,15 +65,16 @@ interface QueuedItem<Item, Result> {
  * One writer makes the largest batches, which cost the least. A second writer starts only when the first is delayed.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>) {
-  const { name, observer } = options;
-  const sizes = observer.group(name, () => queue.length);
-  let queue: QueuedItem<Item, Result>[] = [];
+  const { name, observer, clock = systemClock, isBounded = true } = options;
+  const queue = new WaitingItems<QueuedItem<Item, Result>>();
+  const { sizes, refusals } = observer.group(name, () => queue.size);
+  let waitingBytes = 0;
   let running = 0;
   let scheduled = false;
   let secondWriterTimer: NodeJS.Timeout | undefined;
 
   function schedule(): void {
-    if (scheduled || queue.length === 0) return;
+    if (scheduled || queue.size === 0) return;
     if (running === 0) {
       scheduled = true;
       // After this turn of the event loop has read all pending requests.
@@ -60,28 +88,34 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     scheduled = false;
     clearTimeout(secondWriterTimer);
     secondWriterTimer = undefined;
-    if (queue.length > 0) void write(takeBatch());
+    const members = takeBatch();
+    if (members.length > 0) void write(members);
     schedule();
   }
 
   function takeBatch(): QueuedItem<Item, Result>[] {
     const taken: QueuedItem<Item, Result>[] = [];
-    const left: QueuedItem<Item, Result>[] = [];
+    const dropped: QueuedItem<Item, Result>[] = [];
     const keys = new Set<string>();
     let bytes = 0;
-    for (const waiting of queue) {
-      const size = options.sizeOf(waiting.item);
-      const key = options.keyOf?.(waiting.item);
-      const full = taken.length >= options.maxItems || (taken.length > 0 && bytes + size > options.maxBytes);
-      if (full || (key !== undefined && keys.has(key))) {
-        left.push(waiting);
-        continue;
+    queue.take((waiting) => {
+      if (waiting.signal?.aborted) {
+        dropped.push(waiting);
+        return 'take';
       }
-      if (key !== undefined) keys.add(key);
-      bytes += size;
+      const isFull = taken.length >= options.maxItems || bytes + waiting.bytes > options.maxBytes;
+      if (isFull && taken.length > 0) return 'stop';
+      const key = options.keyOf?.(waiting.item);
+      if (key !== undefined) {
+        if (keys.has(key)) return 'skip';
+        keys.add(key);
+      }
+      bytes += waiting.bytes;
       taken.push(waiting);
-    }
-    queue = left;
+      return 'take';
+    }, clock.now().getTime());
+    for (const item of [...taken, ...dropped]) waitingBytes -= item.bytes;
+    for (const item of dropped) fail(item, cancelled());
     return taken;
   }
 
@@ -92,7 +126,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const deliver = () => {
       for (const answer of answers) answer();
     };
-    if (running === 0 && queue.length > 0) {
+    if (running === 0 && queue.size > 0) {
       // Start the next batch before the callers resume, because their work keeps this process busy.
       startBatch();
       setImmediate(deliver);
@@ -139,19 +173,48 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     member.reject(error);
   }
 
+  /** Whether too much waits for one more item of this owner. */
+  function isFull(owner: string, bytes: number, now: number): boolean {
+    if (queue.size === 0) return false;
+    if (queue.size >= MAX_WAITING_ITEMS || waitingBytes + bytes > MAX_WAITING_BYTES) return true;
+    const { submittedAt = now } = queue.oldest(owner) ?? {};
+    const { turnSince = now } = queue;
+    return now - Math.min(submittedAt, turnSince) >= MAX_WAIT_MS;
+  }
+
+  function submit(item: Item, by: SubmitOptions, mayRefuse: boolean): Promise<Result> {
+    const owner = options.ownerOf?.(item) ?? '';
+    const bytes = options.sizeOf(item);
+    const submittedAt = clock.now().getTime();
+    if (mayRefuse && isFull(owner, bytes, submittedAt)) {
+      refusals.inc();
+      return Promise.reject(overloaded('The service has more work than it can do now. Try again later.'));
+    }
+    return new Promise((resolve, reject) => {
+      const span = observer.begin(name, by.trace);
+      queue.add(owner, { item, bytes, signal: by.signal, submittedAt, span, resolve, reject }, submittedAt);
+      waitingBytes += bytes;
+      schedule();
+    });
+  }
+
   return {
-    /** Queues an item and resolves with its result. `by.trace` is the trace of the caller. */
-    submit(item: Item, by: WriteOptions = {}): Promise<Result> {
-      return new Promise((resolve, reject) => {
-        queue.push({ item, span: observer.begin(name, by.trace), resolve, reject });
-        schedule();
-      });
-    },
+    /**
+     * Queues an item and resolves with its result. `by.trace` is the trace of the caller. Rejects with
+     * DEPENDENCY_UNAVAILABLE when too many items wait, and with CANCELLED when the caller leaves before the batch starts.
+     */
+    submit: (item: Item, by: SubmitOptions = {}): Promise<Result> => submit(item, by, isBounded),
+    /** Queues an item that is never refused, for callers whose number is bounded. */
+    submitAlways: (item: Item, by: SubmitOptions = {}): Promise<Result> => submit(item, by, false),
     /** The number of items that are not in a batch yet. */
     get waiting() {
-      return queue.length;
+      return queue.size;
     },
   };
+}
+
+function cancelled(): Refusal {
+  return refuse('CANCELLED', 'The caller disconnected before the response.');
 }
 
 function tracesOf(members: readonly { span: Span | undefined }[]): Trace[] {

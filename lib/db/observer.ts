@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { type HistogramMetric, type Metrics, SECONDS } from '../metrics.ts';
+import { type CounterMetric, type HistogramMetric, type Metrics, SECONDS } from '../metrics.ts';
+import { overloadRefusals } from '../overload.ts';
 import type { Span, SpanKind, Tracer } from '../telemetry/tracer.ts';
 import type { Trace } from '../trace.ts';
 import { sqlState } from './failure.ts';
@@ -12,8 +13,14 @@ export interface SchemaObserver {
   begin(name: string, trace: Trace | undefined, kind?: SpanKind): Span | undefined;
   /** Starts the root span of a new trace for work that several traces share. */
   beginShared(name: string, members: readonly Trace[]): Span | undefined;
-  /** Returns the metric of batch sizes and registers a gauge that reads `waiting` at each scrape. */
-  group(name: string, waiting: () => number): HistogramMetric;
+  /** Returns the metrics of a group and registers a gauge that reads `waiting` at each scrape. */
+  group(name: string, waiting: () => number): GroupMetrics;
+}
+
+interface GroupMetrics {
+  sizes: HistogramMetric;
+  /** Items that the group refused because too many waited. */
+  refusals: CounterMetric;
 }
 
 interface SchemaObserverOptions {
@@ -75,7 +82,7 @@ export function createSchemaObserver({ schema, tracer, metrics }: SchemaObserver
         },
         (set) => set(waiting(), schema, name),
       );
-      return sizes.labels(schema, name);
+      return { sizes: sizes.labels(schema, name), refusals: overloadRefusals(metrics, name) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { createBatcher } from '../../../lib/db/batcher.ts';
+import { createBatcher, type SubmitOptions } from '../../../lib/db/batcher.ts';
 import {
   type Database,
   type DatabaseSession,
@@ -59,6 +59,8 @@ export function createChanges(context: ChangesContext) {
     observer: db.observer,
     sizeOf: (request: ChangeRequest) => request.bytes,
     keyOf: (request: ChangeRequest) => request.sessionId,
+    // Many changes of one session, which exclude each other, do not delay those of other sessions.
+    ownerOf: (request: ChangeRequest) => request.sessionId,
     maxItems: 128,
     maxBytes: 8 * 1024 * 1024,
   };
@@ -89,7 +91,7 @@ export function createChanges(context: ChangesContext) {
     );
   }
 
-  async function submit(request: ChangeRequest, options?: WriteOptions): Promise<SessionChange> {
+  async function submit(request: ChangeRequest, options?: SubmitOptions): Promise<SessionChange> {
     return (await batched.submit(request, options)) ?? (await oneByOne(request, options, false));
   }
 
@@ -209,7 +211,8 @@ export function createChanges(context: ChangesContext) {
     },
 
     /**
-     * Changes a session for the runner of its turn, on the cached state if possible. Refuses with
+     * Changes a session for the runner of its turn, on the cached state if possible. It is never refused for load: the
+     * turns of the runners are bounded by their slots. Refuses with
      * DEPENDENCY_UNAVAILABLE when another transaction keeps the head locked for a second.
      */
     async changeOptimistically(
@@ -220,8 +223,8 @@ export function createChanges(context: ChangesContext) {
     ): Promise<void> {
       const request = { sessionId, decide, bytes };
       const changed =
-        (await optimistic.submit(request, options)) ??
-        (await batched.submit(request, options)) ??
+        (await optimistic.submitAlways(request, options)) ??
+        (await batched.submitAlways(request, options)) ??
         (await oneByOne(request, options, true));
       publish(changed);
     },

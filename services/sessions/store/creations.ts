@@ -1,4 +1,4 @@
-import { createBatcher } from '../../../lib/db/batcher.ts';
+import { createBatcher, type SubmitOptions } from '../../../lib/db/batcher.ts';
 import {
   type Database,
   type DatabaseSession,
@@ -123,6 +123,7 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
     },
     sizeOf: (item) => (item.contentJson?.length ?? 0) + 1_000,
     keyOf: (item) => item.sessionId,
+    ownerOf: (item) => item.ownerId,
     maxItems: 128,
     maxBytes: 16 * 1024 * 1024,
   });
@@ -172,7 +173,7 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
   }
 
   return {
-    async create(item: NewSession, options?: WriteOptions): Promise<void> {
+    async create(item: NewSession, options?: SubmitOptions): Promise<void> {
       await group.submit(item, options);
       hint(item);
     },

@@ -70,6 +70,8 @@ export function createTails(db: Database) {
     sizeOf: () => 1,
     maxItems: 256,
     maxBytes: Number.MAX_SAFE_INTEGER,
+    // Each open stream waits for at most one read, and a refused one would end the stream.
+    isBounded: false,
   });
   return (sessionId: string, afterSeq: number): Promise<Tail> => group.submit({ sessionId, afterSeq });
 }
