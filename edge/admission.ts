@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 /** While the process keeps up, this many requests may run at a time, so that bursts are accepted. */
 const MAX_RUNNING = 10_000;
 /** The process is overloaded when even the shortest request of an interval takes longer than this. */
-const TARGET_MS = 500;
-const INTERVAL_MS = 500;
+const TARGET_MS = 250;
+const INTERVAL_MS = 200;
 /** While the process is overloaded, at least this many requests may run at a time: two full group commits. */
 const MIN_LIMIT = 256;
 /** The overload has ended when no request was refused for this long. */
@@ -27,6 +27,9 @@ export class Admission {
   /** Of the requests that ended in the current interval. */
   #ended = 0;
   #shortestMs = Number.POSITIVE_INFINITY;
+  /** The longest time in which the event loop read requests, while others waited in the kernel. */
+  #longestTurnMs = 0;
+  #isTurnMeasured = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,6 +42,7 @@ export class Admission {
   /** Returns the function to call when the request ends; undefined when it must not run. */
   enter(deploymentId: string): (() => void) | undefined {
     const now = this.#clock.now().getTime();
+    this.#measureTurn(now);
     this.#adapt(now);
     const running = this.#running.get(deploymentId) ?? 0;
     if (this.#total >= this.#limit && !this.#mayExceed(running)) {
@@ -67,16 +71,27 @@ export class Admission {
     return running < this.#limit / deployments && this.#total < 2 * this.#limit;
   }
 
+  #measureTurn(startedAt: number): void {
+    if (this.#isTurnMeasured) return;
+    this.#isTurnMeasured = true;
+    setImmediate(() => {
+      this.#isTurnMeasured = false;
+      this.#longestTurnMs = Math.max(this.#longestTurnMs, this.#clock.now().getTime() - startedAt);
+    });
+  }
+
   /** Sets the limit at the end of each interval. An interval without requests is no overload. */
   #adapt(now: number): void {
     const elapsedMs = now - this.#intervalStartedAt;
     if (elapsedMs < INTERVAL_MS) return;
-    const isSlow = this.#total > 0 && this.#shortestMs > TARGET_MS && elapsedMs < 2 * INTERVAL_MS;
+    const isSlow =
+      this.#total > 0 && this.#shortestMs + this.#longestTurnMs > TARGET_MS && elapsedMs < 2 * INTERVAL_MS;
     if (isSlow || now - this.#refusedAt < CALM_MS)
       this.#limit = Math.min(MAX_RUNNING, Math.max(MIN_LIMIT, (this.#ended * TARGET_MS) / elapsedMs));
     else this.#limit = MAX_RUNNING;
     this.#intervalStartedAt = now;
     this.#ended = 0;
     this.#shortestMs = Number.POSITIVE_INFINITY;
+    this.#longestTurnMs = 0;
   }
 }

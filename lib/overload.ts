@@ -5,9 +5,13 @@ import type { CounterMetric, Metrics } from './metrics.ts';
 /** The values of `Retry-After` are spread over this many seconds, so that refused clients do not return together. */
 const RETRY_SPREAD_SECONDS = 4;
 
-/** Returns the refusal of work that a full queue cannot take. Its `Retry-After` is 1 to 4 seconds at random. */
-export function overloaded(message: string, random: Random = systemRandom): Refusal {
-  const retryAfterSeconds = 1 + Math.floor(random() * RETRY_SPREAD_SECONDS);
+/** Returns 1 to 4 seconds at random, for `Retry-After`. */
+export function retryAfterOverload(random: Random = systemRandom): number {
+  return 1 + Math.floor(random() * RETRY_SPREAD_SECONDS);
+}
+
+/** Returns the refusal of work that a full queue cannot take. */
+export function overloaded(message: string, retryAfterSeconds: number = retryAfterOverload()): Refusal {
   return refuse('DEPENDENCY_UNAVAILABLE', message, { retryAfterSeconds });
 }
 

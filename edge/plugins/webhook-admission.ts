@@ -1,11 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Clock } from '../../lib/clock.ts';
+import { ERRORS } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import { overloaded, overloadRefusals } from '../../lib/overload.ts';
+import { overloaded, overloadRefusals, retryAfterOverload } from '../../lib/overload.ts';
+import { startTrace, traceparent } from '../../lib/trace.ts';
 import { Admission } from '../admission.ts';
-import { errorHeaders, errorText, statusOf } from '../errors.ts';
+import { errorHeaders, errorText } from '../errors.ts';
 import { SECURITY_HEADERS } from './security.ts';
 
 interface WebhookAdmissionContext {
@@ -20,17 +22,54 @@ const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/trigger(?:\?|$)/;
 const MAX_DISCARDED_BYTES = 64 * 1024;
 const LOG_INTERVAL_MS = 1_000;
 const MESSAGE = 'The service has more webhook requests than it can accept now. Try again later.';
+const STATUS = ERRORS.DEPENDENCY_UNAVAILABLE.status;
+/** As long as every request id. */
+const ANY_ID = 'req_00000000000000000000000000';
+
+interface Template {
+  /** Names and values in turn, which Node writes as they are. */
+  headers: string[];
+  beforeId: string;
+  afterId: string;
+}
+
+/** By `Retry-After`. Composing every response anew would cost half as much as the rest of a refusal. */
+const templates = new Map<number, Template>();
+
+function templateOf(retryAfterSeconds: number): Template {
+  const known = templates.get(retryAfterSeconds);
+  if (known) return known;
+  const refusal = overloaded(MESSAGE, retryAfterSeconds);
+  const text = errorText(refusal, ANY_ID);
+  const headers = Object.entries({
+    ...SECURITY_HEADERS,
+    ...errorHeaders(refusal),
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(text.length),
+  }).flat();
+  const [beforeId = '', afterId = ''] = text.split(ANY_ID);
+  const template = { headers, beforeId, afterId };
+  templates.set(retryAfterSeconds, template);
+  return template;
+}
 
 /**
  * Refuses webhook requests of an overloaded process before the HTTP framework sees them: accepting the others needs the
- * time. A refusal costs a tenth of an accepted request. It is counted, but has no span, and its log line counts the
+ * time. A refusal takes 16 µs, an accepted request 200 to 300 µs. It is counted, but has no span, and its log line counts the
  * refusals of a second. Requests with long bodies are refused by the framework, which knows how to end them.
  */
-export function admitWebhooks(server: Server, { clock, ids, log, metrics }: WebhookAdmissionContext) {
-  const admission = new Admission(clock);
+export function admitWebhooks(
+  server: Server,
+  { clock, ids, log, metrics }: WebhookAdmissionContext,
+  admission: Pick<Admission, 'enter' | 'running'> = new Admission(clock),
+) {
   const refusals = overloadRefusals(metrics, 'edge.webhooks');
   const refused = new WeakSet<IncomingMessage>();
-  const [handle] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  const [handle] = server.listeners('request') as ((
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void)[];
   if (!handle) throw new Error('the server has no handler yet');
   let unlogged = 0;
 
@@ -38,24 +77,20 @@ export function admitWebhooks(server: Server, { clock, ids, log, metrics }: Webh
     refusals.inc();
     if (unlogged++ > 0) return;
     clock.after(LOG_INTERVAL_MS, () => {
-      log.warn({ requests: unlogged, running: admission.running }, 'webhook requests were refused because the process is overloaded');
+      log.warn(
+        { requests: unlogged, running: admission.running },
+        'webhook requests were refused because the process is overloaded',
+      );
       unlogged = 0;
     });
   }
 
   function refuseAtOnce(response: ServerResponse): void {
     const requestId = ids('req');
-    const refusal = overloaded(MESSAGE);
-    const text = errorText(refusal, requestId);
-    response.writeHead(statusOf(refusal), {
-      ...SECURITY_HEADERS,
-      ...errorHeaders(refusal),
-      'cache-control': 'no-store',
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-      'x-request-id': requestId,
-    });
-    response.end(text);
+    const { headers, beforeId, afterId } = templateOf(retryAfterOverload());
+    const trace = traceparent(startTrace());
+    response.writeHead(STATUS, [...headers, 'traceparent', trace, 'x-request-id', requestId]);
+    response.end(beforeId + requestId + afterId, 'latin1');
   }
 
   server.removeListener('request', handle);

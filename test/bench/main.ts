@@ -28,6 +28,7 @@ import {
 } from './measurements/webhooks/acceptance.ts';
 import { measureFinished, measureFinishedSeparately } from './measurements/webhooks/completion.ts';
 import { measureLatency } from './measurements/webhooks/latency.ts';
+import { measureOverload } from './measurements/webhooks/overload.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { describeMachine } from './report/machine.ts';
 import { type Results, table } from './report/table.ts';
@@ -72,7 +73,8 @@ async function run(bench: Bench, options: Options): Promise<void> {
 
 /** Each round measures everything once, so that a temporary slowdown of the machine affects all measurements. */
 async function measure(bench: Bench, { parts, rounds, sustained }: Options): Promise<Results> {
-  const webhooks = { bare: [], accepted: [], apart: [], finished: [], finishedSeparately: [], latency: [] };
+  const acceptances = { bare: [], accepted: [], apart: [], latency: [], overload: [] };
+  const webhooks = { ...acceptances, finished: [], finishedSeparately: [] };
   const files = { transfers: [], growth: [], tree: [], commands: [], memory: [] };
   const sessions = { turns: [], followers: [], idle: [], catchUp: [], size: [], wal: [], claims: [] };
   const processes = { reading: [], instances: [], scrape: [] };
@@ -84,6 +86,7 @@ async function measure(bench: Bench, { parts, rounds, sustained }: Options): Pro
     if (parts.has('accepted')) results.accepted.push(await measureAccepted(bench));
     if (separate.has('apart')) results.apart.push(await measureSeparateProcesses(bench));
     if (parts.has('latency')) results.latency.push(await measureLatency(bench));
+    if (parts.has('overload')) results.overload.push(await measureOverload(bench));
     if (parts.has('turns')) results.turns.push(await measureTurns(bench));
     if (parts.has('followers')) results.followers.push(await measureFollowers(bench));
     if (parts.has('idle')) results.idle.push(await measureIdle(bench));

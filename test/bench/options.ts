@@ -25,6 +25,7 @@ const PARTS = {
   instances: 't',
   scrape: 'u',
   claims: 'w',
+  overload: 'x',
 } as const;
 type Part = keyof typeof PARTS;
 
@@ -48,9 +49,9 @@ export const USAGE = `
   npm run bench -- [options]
 
     --only bare,accepted,apart,finished,latency,turns,followers,idle,catchup,size,files,growth,tree,
-                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims
+                       commands,access,console,memory,wal,separate,reading,instances,scrape,claims,overload
                        measurements, by name or by letter: b, a, a", a', c, d, e, f, g, h, i, k, l, m, n, o, p, q,
-                       r, s, t, u, w
+                       r, s, t, u, w, x
                        (default: all except size, tree and memory)
     --rounds 3         number of rounds; the results are medians of the rounds
     --seconds 5        duration of each measurement in seconds, after a warm-up

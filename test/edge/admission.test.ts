@@ -74,6 +74,8 @@ describe('the admission of webhook requests', () => {
   it('refuses no request of a deployment because another one sends too many', () => {
     const { run } = createService();
     run({ capacity: 6, offered: { many: 30 } }, SECONDS);
-    expect(run({ capacity: 6, offered: { many: 30, few: 1 } }, SECONDS).few).toBeGreaterThan(0.9 * SECONDS * 1_000);
+    expect(run({ capacity: 6, offered: { many: 30, few: 1 } }, SECONDS).few).toBeGreaterThan(
+      0.9 * SECONDS * 1_000,
+    );
   });
 });

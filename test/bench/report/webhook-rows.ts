@@ -2,6 +2,7 @@ import { percentile } from '../bench.ts';
 import type { Acceptance } from '../measurements/webhooks/acceptance.ts';
 import type { Completion } from '../measurements/webhooks/completion.ts';
 import type { Latency } from '../measurements/webhooks/latency.ts';
+import type { Goodput, Overload } from '../measurements/webhooks/overload.ts';
 import { median, ms, type Row, spread } from './rows.ts';
 
 /** Results of the webhook measurements per round; empty if not measured. */
@@ -13,17 +14,12 @@ export interface WebhookResults {
   /** The same with one process per target. */
   finishedSeparately: Completion[];
   latency: Latency[];
+  overload: Overload[];
 }
 
 /** Rows for accepted and finished webhooks and the latency of followers. */
-export function webhookRows({
-  bare,
-  accepted,
-  apart,
-  finished,
-  finishedSeparately,
-  latency,
-}: WebhookResults): Row[] {
+export function webhookRows(results: WebhookResults): Row[] {
+  const { bare, accepted, apart, finished, finishedSeparately, latency, overload } = results;
   const limit = median(bare, ({ perSecond }) => perSecond);
 
   /** Each round is compared with the limit of the same round, because the speed of the machine may change between rounds. */
@@ -83,5 +79,35 @@ export function webhookRows({
       { what: 'message → 200 followers', figure: spread(latency, ({ fanOut }) => fanOut) },
       { what: 'message → last of 200 followers', figure: spread(latency, ({ last }) => last) },
     );
+  const separate = overload.flatMap((one) => one.apart ?? []);
+  if (overload.length > 0)
+    rows.push(
+      ...goodput(
+        'x',
+        'three times the capacity',
+        overload.map(({ single }) => single),
+      ),
+    );
+  if (separate.length > 0) rows.push(...goodput('x"', 'the same, a process per target', separate));
   return rows;
+}
+
+function goodput(letter: string, what: string, rounds: Goodput[]): Row[] {
+  const ratio = median(rounds, (one) => one.ratio);
+  const recovery = median(rounds, (one) => one.recoverySeconds);
+  return [
+    {
+      letter,
+      what,
+      figure: `${ratio.toFixed(2)} of the capacity`,
+      target: ['at least 0.9', ratio >= 0.9],
+    },
+    { what: 'acceptance', figure: spread(rounds, (one) => one) },
+    { what: 'a read meanwhile', figure: ms(median(rounds, ({ readP50Ms }) => readP50Ms)) },
+    {
+      what: 'last refusal after the overload',
+      figure: `${recovery.toFixed(1)} s`,
+      target: ['at most 10 s', recovery <= 10],
+    },
+  ];
 }

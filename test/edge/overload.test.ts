@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, createApi } from '../support/api.ts';
+import { countOn, openConnection } from '../support/sql.ts';
+import { startSystem } from '../support/system.ts';
+import { until } from '../support/wait.ts';
+import { expectRefusal, readResponse } from './envelope.ts';
+
+const ATTEMPT_MS = 250;
+const pause = () => new Promise<undefined>((resolve) => setTimeout(resolve, ATTEMPT_MS));
+
+describe('a group commit that does not end', () => {
+  const opened = new AsyncDisposableStack();
+  let databaseUrl: string;
+  let api: Api;
+  let agent: string;
+  beforeAll(async () => {
+    const system = opened.use(await startSystem({ SERVICE_RUNNER_SLOTS: '0' }));
+    databaseUrl = system.databaseUrl;
+    api = createApi(system.url);
+    agent = await api.createAgent();
+  });
+  afterAll(() => opened.disposeAsync());
+
+  const create = () => fetch(`${api.origin}/api/v1/agents/${agent}/conversations`, { method: 'POST' });
+  const blocked = () =>
+    countOn(databaseUrl, "select count(*) from pg_stat_activity where wait_event_type = 'Lock'");
+
+  it('refuses new sessions with 503 and Retry-After, answers reads and probes, and loses no accepted session', async () => {
+    await using connection = await openConnection(databaseUrl);
+    await connection.query('begin');
+    await connection.query('lock table sessions.sessions in share mode');
+    // Both writers of the group are busy before the others begin to wait.
+    const pending = [create()];
+    await until('the first writer is blocked', async () => (await blocked()) === 1);
+    pending.push(create());
+    await until('the second writer is blocked', async () => (await blocked()) === 2);
+    const refused = await until('a session is refused', async () => {
+      const response = create();
+      const first = await Promise.race([response, pause()]);
+      if (!first) pending.push(response);
+      return first;
+    });
+    const { status, headers, text } = await readResponse(refused);
+    expectRefusal({ status, headers, text }, 'DEPENDENCY_UNAVAILABLE');
+    const { data } = JSON.parse(text);
+    expect(data.retry_after_seconds).toBeGreaterThanOrEqual(1);
+    expect(headers.get('retry-after')).toBe(String(data.retry_after_seconds));
+    expect((await fetch(`${api.origin}/readyz`)).status).toBe(200);
+    expect((await api.get(`/agents/${agent}`)).status).toBe(200);
+
+    await connection.query('commit');
+    const responses = await Promise.all(pending);
+    expect(responses.map((one) => one.status)).toEqual(responses.map(() => 201));
+    expect(await countOn(databaseUrl, 'select count(*) from sessions.sessions')).toBe(responses.length);
+    expect((await create()).status).toBe(201);
+  });
+});

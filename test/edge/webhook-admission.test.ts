@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { admitWebhooks } from '../../edge/plugins/webhook-admission.ts';
+import { createIds } from '../../lib/ids.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { captureLog } from '../support/captured-log.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { openRaw, parseResponse } from '../support/raw-http.ts';
+import { until } from '../support/wait.ts';
+import { expectRefusal } from './envelope.ts';
+
+const TRIGGER = '/api/v1/deployments/dep_1/trigger';
+
+describe('webhook requests of an overloaded process', () => {
+  const clock = createFakeClock();
+  const metrics = createMetrics();
+  let server: Server;
+  let url: string;
+  let running: number;
+  let isOverloaded: boolean;
+  let passedOn: string[];
+  let lines: ReturnType<typeof captureLog>['lines'];
+  beforeEach(async () => {
+    [running, isOverloaded, passedOn] = [0, true, []];
+    const captured = captureLog();
+    lines = captured.lines;
+    const admission = {
+      running: 0,
+      enter() {
+        if (isOverloaded) return undefined;
+        running++;
+        return () => void running--;
+      },
+    };
+    server = createServer((request, response) => {
+      let code = 'admitted';
+      try {
+        admitted.check(request);
+      } catch {
+        code = 'refused';
+      }
+      passedOn.push(code);
+      response.end(code);
+    });
+    const admitted = admitWebhooks(
+      server,
+      { clock, ids: createIds(clock), log: captured.log, metrics },
+      admission,
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const post = (body: string) =>
+    `POST ${TRIGGER} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  it('are refused with 503 and Retry-After on a connection that stays open, and logged as one line', async () => {
+    const { socket, send } = openRaw(url);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    for (let count = 1; count <= 2; count++) {
+      text = '';
+      send(post('x'.repeat(1_024)));
+      await until('the response has arrived', () => text.endsWith('}'));
+      const response = parseResponse(text);
+      expectRefusal(response, 'DEPENDENCY_UNAVAILABLE');
+      const seconds = JSON.parse(response.text).data.retry_after_seconds;
+      expect(response.headers.get('retry-after')).toBe(String(seconds));
+      expect([1, 2, 3, 4]).toContain(seconds);
+    }
+    expect(passedOn).toEqual([]);
+    expect(await metrics.text()).toContain('ahs_overload_refusals_total{queue="edge.webhooks"} 2');
+    clock.advance(1_000);
+    expect(lines.map(({ requests }) => requests)).toEqual([2]);
+    socket.destroy();
+  });
+
+  it('are refused by the framework when their body is long', async () => {
+    const response = await fetch(url + TRIGGER, { method: 'POST', body: 'x'.repeat(100_000) });
+    expect(await response.text()).toBe('refused');
+  });
+
+  it('leave other requests alone', async () => {
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe('admitted');
+    expect(await (await fetch(url + TRIGGER)).text()).toBe('admitted');
+  });
+
+  it('run until their response ends when they are admitted', async () => {
+    isOverloaded = false;
+    expect(await (await fetch(url + TRIGGER, { method: 'POST', body: 'x' })).text()).toBe('admitted');
+    await until('the request has ended', () => running === 0);
+  });
+});
