@@ -44,6 +44,8 @@ const MAX_TEXT_BYTES = MAX_MESSAGE_BYTES - 256 * 1024;
 const MAX_RETRIES = 3;
 /** The three delays cover the restart of a service (1 to 2 seconds in sum) while the sender waits. */
 const RETRY = { firstMs: 300, maxMs: 1_200 };
+/** Only so many requests wait for a retry at a time, so that retries add little load to an overloaded service. */
+const MAX_WAITING = 1_000;
 
 /**
  * Verifies a signed request and starts a session with its body. The order of the checks is part of the contract: without
@@ -51,6 +53,8 @@ const RETRY = { firstMs: 300, maxMs: 1_200 };
  */
 export function createTrigger(context: TriggerContext) {
   const { admission, sessions, refusals, clock, ids, windowSeconds, maxBodyBytes, count } = context;
+
+  let waiting = 0;
 
   function findFault({ key }: Webhook, request: TriggerRequest): RefusalReason | undefined {
     if (!key) return 'disabled';
@@ -66,7 +70,10 @@ export function createTrigger(context: TriggerContext) {
         return await work();
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error;
+        if (waiting >= MAX_WAITING) throw error;
+        waiting++;
         await backoff.pause(signal);
+        waiting--;
       }
     }
     return work();

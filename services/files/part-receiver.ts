@@ -43,10 +43,13 @@ export function createPartReceiver(options: PartReceiverOptions) {
       signal: AbortSignal,
       apply: (received: ReceivedParts) => Promise<Answer>,
     ): Promise<Answer> =>
-      semaphore.run(async () => {
-        const received = await receiveParts(messages, expectedParts, options, signal);
-        return withSmallHeap(received.count, () => apply(received));
-      }),
+      semaphore.run(
+        async () => {
+          const received = await receiveParts(messages, expectedParts, options, signal);
+          return withSmallHeap(received.count, () => apply(received));
+        },
+        { signal },
+      ),
   };
 }
 

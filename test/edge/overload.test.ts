@@ -6,7 +6,7 @@ import { until } from '../support/wait.ts';
 import { expectRefusal, readResponse } from './envelope.ts';
 
 const ATTEMPT_MS = 250;
-const pause = () => new Promise<undefined>((resolve) => setTimeout(resolve, ATTEMPT_MS));
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, ATTEMPT_MS));
 
 describe('a group commit that does not end', () => {
   const opened = new AsyncDisposableStack();

@@ -7,13 +7,14 @@ import {
   type ResponseFrame,
 } from '../../../proto/gen/ahs/calls/v1/calls.ts';
 import { Refusal, refuse } from '../../errors.ts';
+import { overloaded } from '../../overload.ts';
 import { parseTraceparent } from '../../trace.ts';
 import type { Method } from '../contract.ts';
 import { encode, withSharedWriter } from '../encoding.ts';
 import { errorDetail, internalError } from '../trailer.ts';
 import { type CallHeaders, type Endpoint, MAX_MESSAGE_BYTES } from '../transport.ts';
 import { FrameQueue } from './frame-queue.ts';
-import { MAX_FRAME_BYTES, MAX_OPEN_CALLS, MAX_QUEUED_BYTES } from './limits.ts';
+import { MAX_FRAME_BYTES, MAX_OPEN_CALLS, MAX_QUEUED_BYTES, MAX_RESPONSE_BYTES } from './limits.ts';
 
 /** A unary method that can be called by its full name. */
 interface ServedMethod {
@@ -23,6 +24,14 @@ interface ServedMethod {
 }
 
 const INVALID_ARGUMENT = 3;
+/** A caller cancels its calls at their deadlines. Those of a caller that has stalled end at most this much later. */
+const DEADLINE_CHECK_MS = 1_000;
+
+interface OpenCall {
+  controller: AbortController;
+  /** In milliseconds of `performance.now()`. */
+  deadline: number;
+}
 
 /** Serves the unary methods of endpoints over call streams (proto/ahs/calls/v1/calls.proto). */
 export function createCallService(endpoints: Endpoint[], draining: AbortSignal) {
@@ -57,7 +66,8 @@ export function createCallService(endpoints: Endpoint[], draining: AbortSignal) 
 class ServedCalls {
   readonly responses = new FrameQueue<ResponseFrame>();
   readonly #methods: ReadonlyMap<string, ServedMethod>;
-  readonly #open = new Map<number, AbortController>();
+  readonly #open = new Map<number, OpenCall>();
+  readonly #deadlineTimer = setInterval(() => this.#abortLate(), DEADLINE_CHECK_MS).unref();
   #isAborted = false;
 
   constructor(methods: ReadonlyMap<string, ServedMethod>) {
@@ -92,7 +102,8 @@ class ServedCalls {
   /** Cancels every call. */
   abort(): void {
     this.#isAborted = true;
-    for (const controller of this.#open.values()) controller.abort();
+    clearInterval(this.#deadlineTimer);
+    for (const { controller } of this.#open.values()) controller.abort();
     this.#open.clear();
     this.responses.discard();
   }
@@ -100,13 +111,14 @@ class ServedCalls {
   #start(callId: number, start: CallStart): void {
     if (callId === 0 || this.#open.has(callId))
       throw new ServerError(INVALID_ARGUMENT, `The call id ${callId} is already in use.`);
-    if (this.#open.size >= MAX_OPEN_CALLS) this.#refuse(callId, tooManyCalls());
+    if (this.#open.size >= MAX_OPEN_CALLS) this.#refuse(callId, overloaded('Too many calls are open.'));
     else this.#serve(callId, start);
   }
 
   #serve(callId: number, start: CallStart): void {
     const controller = new AbortController();
-    this.#open.set(callId, controller);
+    const deadline = performance.now() + (start.timeoutMs ?? Number.POSITIVE_INFINITY);
+    this.#open.set(callId, { controller, deadline });
     void this.#run(callId, start, controller.signal);
   }
 
@@ -119,7 +131,7 @@ class ServedCalls {
     } catch (error) {
       if (!signal.aborted) this.#refuse(callId, error instanceof Refusal ? error : internalError(error));
     } finally {
-      if (this.#open.get(callId)?.signal === signal) this.#open.delete(callId);
+      if (this.#open.get(callId)?.controller.signal === signal) this.#open.delete(callId);
     }
   }
 
@@ -132,6 +144,8 @@ class ServedCalls {
   #respond(callId: number, message: Uint8Array): void {
     if (message.length > MAX_MESSAGE_BYTES)
       throw refuse('PAYLOAD_TOO_LARGE', 'The response exceeds the size limit between services.');
+    if (this.responses.bytes + message.length > MAX_RESPONSE_BYTES)
+      throw overloaded('Too many responses wait. The operation may have been performed.');
     const bytes = Buffer.from(message.buffer, message.byteOffset, message.length);
     if (bytes.length > MAX_FRAME_BYTES) this.responses.pushParts(partsOf(callId, bytes), bytes.length);
     else this.responses.push({ callId, kind: { $case: 'message', value: bytes } }, bytes.length);
@@ -143,13 +157,14 @@ class ServedCalls {
   }
 
   #cancel(callId: number): void {
-    this.#open.get(callId)?.abort();
+    this.#open.get(callId)?.controller.abort();
     this.#open.delete(callId);
   }
-}
 
-function tooManyCalls() {
-  return refuse('DEPENDENCY_UNAVAILABLE', 'Too many calls are open.', { retryAfterSeconds: 1 });
+  #abortLate(): void {
+    const now = performance.now();
+    for (const [callId, { deadline }] of this.#open) if (deadline <= now) this.#cancel(callId);
+  }
 }
 
 function decodeRequest({ requestType }: Method, message: Uint8Array): unknown {

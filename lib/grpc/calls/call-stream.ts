@@ -5,10 +5,12 @@ import type {
   RequestFrame,
   ResponseFrame,
 } from '../../../proto/gen/ahs/calls/v1/calls.ts';
-import { refuse } from '../../errors.ts';
+import { type Refusal, refuse } from '../../errors.ts';
+import { overloaded } from '../../overload.ts';
 import { refusalOf } from '../trailer.ts';
-import { FrameQueue } from './frame-queue.ts';
-import { MAX_OPEN_CALLS, MAX_QUEUED_BYTES } from './limits.ts';
+import { MAX_MESSAGE_BYTES } from '../transport.ts';
+import { FrameQueue, type WaitingFrame } from './frame-queue.ts';
+import { MAX_OPEN_CALLS, MAX_QUEUED_BYTES, MAX_RESPONSE_BYTES } from './limits.ts';
 
 /** The end of a stream before the end of its calls. */
 export class StreamFailure extends Error {
@@ -32,8 +34,10 @@ interface CallStreamOptions {
 interface OpenCall {
   resolve: (message: Buffer) => void;
   reject: (error: unknown) => void;
+  startFrame: WaitingFrame<RequestFrame>;
   /** The received parts of a long response. */
   parts: Buffer[];
+  partBytes: number;
   signal: AbortSignal;
   cancel: () => void;
 }
@@ -48,6 +52,8 @@ export class CallStream {
   readonly #requests = new FrameQueue<RequestFrame>({ isHeld: true });
   readonly #calls = new Map<number, OpenCall>();
   readonly #abort = new AbortController();
+  /** The bytes of the parts of all calls. */
+  #partBytes = 0;
   #lastCallId = 0;
   #isAccepted = false;
   #isClosed = false;
@@ -66,21 +72,19 @@ export class CallStream {
 
   /** Rejects with the refusal of the service, with CANCELLED when the signal aborts, and with `StreamFailure`. */
   call(start: CallStart, signal: AbortSignal): Promise<Buffer> {
-    if (this.#calls.size >= MAX_OPEN_CALLS || this.#requests.bytes > MAX_QUEUED_BYTES) throw overloaded();
+    if (this.#calls.size >= MAX_OPEN_CALLS || this.#requests.bytes > MAX_QUEUED_BYTES)
+      throw overloaded('Too many calls wait for the service.');
     if (signal.aborted) throw cancelled();
     return new Promise((resolve, reject) => {
       const callId = this.#nextCallId();
+      const bytes = start.message.length + FRAME_BYTES;
       const cancel = () => {
-        this.#remove(callId);
-        this.#requests.push({ callId, kind: { $case: 'cancel', value: {} } }, 0);
+        this.#cancel(callId);
         reject(cancelled());
       };
       signal.addEventListener('abort', cancel, { once: true });
-      this.#calls.set(callId, { resolve, reject, parts: [], signal, cancel });
-      this.#requests.push(
-        { callId, kind: { $case: 'start', value: start } },
-        start.message.length + FRAME_BYTES,
-      );
+      const startFrame = this.#requests.push({ callId, kind: { $case: 'start', value: start } }, bytes);
+      this.#calls.set(callId, { resolve, reject, startFrame, parts: [], partBytes: 0, signal, cancel });
     });
   }
 
@@ -116,7 +120,7 @@ export class CallStream {
     const call = this.#calls.get(callId);
     if (!call) return;
     if (kind?.$case === 'part') {
-      call.parts.push(kind.value);
+      this.#addPart(callId, call, kind.value);
       return;
     }
     this.#remove(callId);
@@ -126,10 +130,29 @@ export class CallStream {
     else call.reject(refuse('INTERNAL', 'The service sent a frame of an unknown kind.'));
   }
 
+  #addPart(callId: number, call: OpenCall, part: Buffer): void {
+    call.parts.push(part);
+    call.partBytes += part.length;
+    this.#partBytes += part.length;
+    const isTooLong = call.partBytes > MAX_MESSAGE_BYTES;
+    if (!isTooLong && this.#partBytes <= MAX_RESPONSE_BYTES) return;
+    this.#cancel(callId);
+    call.reject(isTooLong ? tooLong() : overloaded('Too many long responses arrive at the same time.'));
+  }
+
+  /** The service does not learn of a call that has not been sent. */
+  #cancel(callId: number): void {
+    const call = this.#calls.get(callId);
+    this.#remove(callId);
+    if (call && !this.#requests.withdraw(call.startFrame))
+      this.#requests.push({ callId, kind: { $case: 'cancel', value: {} } }, 0);
+  }
+
   #remove(callId: number): void {
     const call = this.#calls.get(callId);
     if (!call) return;
     this.#calls.delete(callId);
+    this.#partBytes -= call.partBytes;
     call.signal.removeEventListener('abort', call.cancel);
     if (this.#isClosed && this.#calls.size === 0) this.#requests.end();
   }
@@ -157,6 +180,6 @@ function cancelled() {
   return refuse('CANCELLED', 'The caller disconnected before the response.');
 }
 
-function overloaded() {
-  return refuse('DEPENDENCY_UNAVAILABLE', 'Too many calls wait for the service.', { retryAfterSeconds: 1 });
+function tooLong(): Refusal {
+  return refuse('PAYLOAD_TOO_LARGE', 'The response exceeds the size limit between services.');
 }

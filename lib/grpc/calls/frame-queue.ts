@@ -1,7 +1,7 @@
 /** The maximum size of a group of frames in bytes, unless a single frame is larger. */
 const MAX_GROUP_BYTES = 1024 * 1024;
 
-interface Waiting<Frame> {
+export interface WaitingFrame<Frame> {
   frame: Frame;
   bytes: number;
 }
@@ -11,8 +11,9 @@ interface Waiting<Frame> {
  * messages take turns with other frames.
  */
 export class FrameQueue<Frame> implements AsyncIterableIterator<Frame[]> {
-  #frames: Waiting<Frame>[] = [];
-  #long: Iterator<Waiting<Frame>>[] = [];
+  /** In the order of their arrival. */
+  readonly #frames = new Set<WaitingFrame<Frame>>();
+  #long: Iterator<WaitingFrame<Frame>>[] = [];
   #bytes = 0;
   #isHeld: boolean;
   #isEnded = false;
@@ -30,15 +31,26 @@ export class FrameQueue<Frame> implements AsyncIterableIterator<Frame[]> {
     return this.#bytes;
   }
 
-  push(frame: Frame, bytes: number): void {
-    if (this.#isEnded) return;
-    this.#frames.push({ frame, bytes });
+  /** Adds a frame. Returns what `withdraw` takes. */
+  push(frame: Frame, bytes: number): WaitingFrame<Frame> {
+    const waiting = { frame, bytes };
+    if (this.#isEnded) return waiting;
+    this.#frames.add(waiting);
     this.#bytes += bytes;
     this.#schedule();
+    return waiting;
+  }
+
+  /** Removes a frame. Returns false when the reader has taken it already. */
+  withdraw(waiting: WaitingFrame<Frame>): boolean {
+    if (!this.#frames.delete(waiting)) return false;
+    this.#bytes -= waiting.bytes;
+    if (this.#bytes === 0) this.#onDrained?.();
+    return true;
   }
 
   /** Adds the parts of a long message, of this many bytes in total. A part is created when it is sent. */
-  pushParts(parts: Iterator<Waiting<Frame>>, bytes: number): void {
+  pushParts(parts: Iterator<WaitingFrame<Frame>>, bytes: number): void {
     if (this.#isEnded) return;
     this.#long.push(parts);
     this.#bytes += bytes;
@@ -58,7 +70,7 @@ export class FrameQueue<Frame> implements AsyncIterableIterator<Frame[]> {
 
   /** Ends the iteration at once. */
   discard(): void {
-    this.#frames = [];
+    this.#frames.clear();
     this.#long = [];
     this.#bytes = 0;
     this.#isHeld = false;
@@ -106,20 +118,18 @@ export class FrameQueue<Frame> implements AsyncIterableIterator<Frame[]> {
   }
 
   get #hasFrames(): boolean {
-    return this.#frames.length > 0 || this.#long.length > 0;
+    return this.#frames.size > 0 || this.#long.length > 0;
   }
 
   #takeGroup(): Frame[] {
     const group: Frame[] = [];
     let bytes = 0;
-    let taken = 0;
-    for (const { frame, bytes: size } of this.#frames) {
-      if (taken > 0 && bytes + size > MAX_GROUP_BYTES) break;
-      group.push(frame);
-      bytes += size;
-      taken++;
+    for (const waiting of this.#frames) {
+      if (group.length > 0 && bytes + waiting.bytes > MAX_GROUP_BYTES) break;
+      this.#frames.delete(waiting);
+      group.push(waiting.frame);
+      bytes += waiting.bytes;
     }
-    this.#frames = taken === this.#frames.length ? [] : this.#frames.slice(taken);
     const long = this.#long;
     this.#long = [];
     for (const parts of long) {

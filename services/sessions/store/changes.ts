@@ -1,11 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createBatcher, type SubmitOptions } from '../../../lib/db/batcher.ts';
-import {
-  type Database,
-  type DatabaseSession,
-  statement,
-  type WriteOptions,
-} from '../../../lib/db/database.ts';
+import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
 import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import { type Ids, isId } from '../../../lib/ids.ts';
@@ -77,17 +72,19 @@ export function createChanges(context: ChangesContext) {
   const { changeLocked, write, composeChange } = createLockedChanges({ clock, ids, quota });
   const lockWaits = new Semaphore(MAX_LOCK_WAITS);
 
-  /** Waits for the lock as long as a statement may take, or for a second with `limitsWait`. */
+  /** Waits for the lock as long as a statement may take, or for a second for a report of a runner. */
   function oneByOne(
     request: ChangeRequest,
-    options: WriteOptions | undefined,
-    limitsWait: boolean,
+    options: SubmitOptions | undefined,
+    isReport: boolean,
   ): Promise<SessionChange> {
-    return lockWaits.run(() =>
-      db.transaction(async (tx) => {
-        if (limitsWait) await tx.rows(LIMIT_LOCK_WAIT);
-        return changeOne(tx, request);
-      }, options),
+    return lockWaits.run(
+      () =>
+        db.transaction(async (tx) => {
+          if (isReport) await tx.rows(LIMIT_LOCK_WAIT);
+          return changeOne(tx, request);
+        }, options),
+      { signal: options?.signal, always: isReport },
     );
   }
 
@@ -191,7 +188,7 @@ export function createChanges(context: ChangesContext) {
       sessionId: string,
       bytes: number,
       decide: DecideChange,
-      options?: WriteOptions,
+      options?: SubmitOptions,
     ): Promise<SessionChange> {
       const changed = await submit({ sessionId, decide, bytes }, options);
       publishExternal(changed);
@@ -203,7 +200,7 @@ export function createChanges(context: ChangesContext) {
       sessionId: string,
       bytes: number,
       decide: DecideInterrupt,
-      options?: WriteOptions,
+      options?: SubmitOptions,
     ): Promise<SessionChange> {
       const changed = await submit({ sessionId, decide, bytes, mayInterrupt: true }, options);
       publishExternal(changed);
@@ -219,7 +216,7 @@ export function createChanges(context: ChangesContext) {
       sessionId: string,
       bytes: number,
       decide: DecideChange,
-      options?: WriteOptions,
+      options?: SubmitOptions,
     ): Promise<void> {
       const request = { sessionId, decide, bytes };
       const changed =
@@ -235,7 +232,7 @@ export function createChanges(context: ChangesContext) {
       key: IdempotencyKey,
       decide: DecideInterrupt,
       answer: (changed: SessionChange) => Uint8Array,
-      options?: WriteOptions,
+      options?: SubmitOptions,
     ): Promise<IdempotentAnswer> {
       let changed: SessionChange | undefined;
       const change = async (tx: DatabaseSession) => {
@@ -251,7 +248,7 @@ export function createChanges(context: ChangesContext) {
     async inOwnTransaction(
       sessionId: string,
       decide: DecideInTransaction,
-      options?: WriteOptions,
+      options?: SubmitOptions,
     ): Promise<void> {
       const changed = await db.transaction(async (tx) => {
         const state = (await lockStates(tx, [sessionId])).get(sessionId);

@@ -8,6 +8,7 @@ import { createClient } from '../../../../lib/grpc/client.ts';
 import type { Call } from '../../../../lib/grpc/contract.ts';
 import { serveGrpc } from '../../../../lib/grpc/server.ts';
 import { createServiceTokenIssuer } from '../../../../lib/grpc/service-token.ts';
+import { MAX_MESSAGE_BYTES } from '../../../../lib/grpc/transport.ts';
 import {
   GetUserRequest,
   type GetUserResponse,
@@ -21,6 +22,7 @@ import {
 } from '../../../../proto/gen/ahs/calls/v1/calls.ts';
 import { seeded } from '../../../chaos/random.ts';
 import { fakeEndpoint } from '../../../support/fake-service.ts';
+import { heapBytes } from '../../../support/heap.ts';
 
 const SECRET = 'the shared secret of the services';
 const RANDOM_FRAMES = 10_000;
@@ -153,7 +155,18 @@ describe('a stream of calls', () => {
     raw.close();
   });
 
-  it('survives 10,000 random messages without an open call', async () => {
+  it('ends with a named error after a message above the size limit, and others go on', async () => {
+    await using server = await serve(async () => named('Alice'));
+    const [large, other] = [openRaw(server.port), openRaw(server.port)];
+    large.write(Buffer.alloc(MAX_MESSAGE_BYTES + 1024 * 1024));
+    expect(await large.ended).toMatchObject({ code: grpc.status.RESOURCE_EXHAUSTED });
+    other.send(startFrame(1));
+    await expect.poll(() => other.frames.length).toBe(1);
+    large.close();
+    other.close();
+  });
+
+  it('survives 10,000 random messages without an open call and without more memory', async () => {
     let openCalls = 0;
     await using server = await serve(async (_, { signal }) => {
       openCalls++;
@@ -167,7 +180,9 @@ describe('a stream of calls', () => {
     const random = seeded(19);
     const valid = Buffer.from(ExchangeRequest.encode({ frames: [startFrame(1), startFrame(2)] }).finish());
     let sent = 0;
+    let heapBefore = 0;
     while (sent < RANDOM_FRAMES) {
+      if (heapBefore === 0 && sent > RANDOM_FRAMES / 2) heapBefore = heapBytes();
       const raw = openRaw(server.port);
       let isOpen = true;
       void raw.ended.then(() => {
@@ -185,6 +200,7 @@ describe('a stream of calls', () => {
       raw.close();
     }
     await expect.poll(() => openCalls).toBe(0);
+    await expect.poll(() => heapBytes() - heapBefore).toBeLessThan(4 * 1024 * 1024);
     const raw = openRaw(server.port);
     raw.send(startFrame(1, { method: 'none' }));
     await expect.poll(() => raw.frames.length).toBe(1);
