@@ -102,6 +102,10 @@ function goodput(letter: string, what: string, rounds: Goodput[]): Row[] {
       figure: `${ratio.toFixed(2)} of the capacity`,
       target: ['at least 0.9', ratio >= 0.9],
     },
+    {
+      what: 'per CPU time',
+      figure: `${median(rounds, ({ cpuRatio }) => cpuRatio).toFixed(2)} of the capacity`,
+    },
     { what: 'acceptance', figure: spread(rounds, (one) => one) },
     { what: 'a read meanwhile', figure: ms(median(rounds, ({ readP50Ms }) => readP50Ms)) },
     {
