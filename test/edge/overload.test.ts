@@ -6,7 +6,10 @@ import { until } from '../support/wait.ts';
 import { expectRefusal, readResponse } from './envelope.ts';
 
 const ATTEMPT_MS = 250;
-const pause = () => new Promise<void>((resolve) => setTimeout(resolve, ATTEMPT_MS));
+const pause = async (): Promise<undefined> => {
+  await new Promise((resolve) => setTimeout(resolve, ATTEMPT_MS));
+  return undefined;
+};
 
 describe('a group commit that does not end', () => {
   const opened = new AsyncDisposableStack();

@@ -32,7 +32,7 @@ const FACTOR = 3;
 const AFTER = 0.5;
 const RECOVERY_MS = 10_000;
 const WARM_UP_MS = 3_000;
-const MAX_CONNECTIONS = 4_000;
+const MAX_CONNECTIONS = 2_000;
 const TIMEOUT_MS = 60_000;
 const READ_PAUSE_MS = 50;
 
