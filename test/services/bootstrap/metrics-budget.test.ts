@@ -69,7 +69,7 @@ async function useDatabase(metrics: Metrics): Promise<number> {
     reportPools([{ totalCount: 16, idleCount: 3, waitingCount: 0 }], schema, metrics);
   }
   const observer = createSchemaObserver({ schema: 'sessions', tracer: silentTracer, metrics });
-  for (const name of GROUPS) observer.group(name, () => 0).observe(3);
+  for (const name of GROUPS) observer.group(name, () => 0).sizes.observe(3);
   return statements;
 }
 
