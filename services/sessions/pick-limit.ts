@@ -16,6 +16,8 @@ export class PickLimit {
   }
 
   countEmptyPick(now: number): void {
-    this.#allReplenishedAt = Math.max(this.#allReplenishedAt, now) + INTERVAL_MS;
+    const next = Math.max(this.#allReplenishedAt, now) + INTERVAL_MS;
+    // Claims that do not wait cause picks beyond the limit, which must not delay later picks for longer.
+    this.#allReplenishedAt = Math.min(next, now + BURST * INTERVAL_MS);
   }
 }

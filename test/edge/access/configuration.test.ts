@@ -48,7 +48,7 @@ describe('GET /admin/configuration', () => {
     const { text } = await alice.get('/api/v1/admin/configuration');
     expect(text).not.toContain(SECRET);
     for (const { name, is_secret: isSecret } of all.values())
-      if (/SECRET|KEY|PASSWORD|DATABASE_URL|REDIS_URL/.test(name) && !/ACCESS_KEY$/.test(name))
+      if (/SECRET|KEY|PASSWORD|DATABASE_URL|REDIS_URL/.test(name) && !/(ACCESS|TLS)_KEY$/.test(name))
         expect(isSecret, name).toBe(true);
   });
 

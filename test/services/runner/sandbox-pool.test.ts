@@ -115,7 +115,11 @@ describe('SandboxPool: an unused sandbox', () => {
     await using shell = await openShellRunner();
     await shell.run(ONE, 'echo one > /tmp/outside');
     const [sandboxId] = takenIds(shell);
-    await shell.advanceUntil('the sandbox is suspended', () => statusOf(shell, sandboxId) === 'suspended');
+    await shell.advanceUntil(
+      'the sandbox is suspended',
+      () => statusOf(shell, sandboxId) === 'suspended',
+      30_000,
+    );
     const [result] = await shell.run(ONE, 'cat /tmp/outside');
     expect(result?.output).toBe('one\n');
     await until('the sandbox is ready', () => statusOf(shell, sandboxId) === 'ready');
@@ -126,7 +130,11 @@ describe('SandboxPool: an unused sandbox', () => {
     await using shell = await openShellRunner();
     await shell.run(ONE, 'echo kept > f');
     const [sandboxId] = takenIds(shell);
-    await shell.advanceUntil('the sandbox is suspended', () => statusOf(shell, sandboxId) === 'suspended');
+    await shell.advanceUntil(
+      'the sandbox is suspended',
+      () => statusOf(shell, sandboxId) === 'suspended',
+      30_000,
+    );
     const hour = 3_600_000;
     await shell.advanceUntil(
       'the sandbox is released',

@@ -104,6 +104,8 @@ describe.each(TRANSPORTS)('waiting claims over %s', (transport) => {
     });
     runner.abort();
     await expect(claim).rejects.toMatchObject({ code: 'CANCELLED' });
+    // The service gets a later call after the cancellation.
+    await system.runner.renewLeases({ runnerId: 'rnr_1', leases: [] });
     await other.query('commit');
     const turn = await until(
       'the turn is ready again',
@@ -157,6 +159,18 @@ describe.each(TRANSPORTS)('waiting claims over %s', (transport) => {
     expect(picks).toBeLessThanOrEqual(20);
     stop.abort();
     await Promise.all(claims);
+  });
+});
+
+describe('waiting claims after many claims that did not wait', () => {
+  it('get a turn that is queued within 200 ms', async () => {
+    const clock = createFakeClock();
+    await using system = await openSystem('in process', { clock });
+    for (let attempt = 0; attempt < 30; attempt++) await claimTurns(system, 1, 'rnr_probe');
+    const claim = waitFor(system, 'rnr_1');
+    await createConversation(system, 'queued');
+    clock.advance(200);
+    expect((await claim).turns).toHaveLength(1);
   });
 });
 
