@@ -75,7 +75,7 @@ export async function startConsole(
     // A route handler that answers while the context closes fails, which would end the whole run.
     const close = context.close.bind(context);
     context.close = async (closing) => {
-      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      if (!page.isClosed()) await page.unrouteAll({ behavior: 'ignoreErrors' });
       await close(closing);
     };
     return { page, context, consoleMessages };
