@@ -9,7 +9,7 @@ const BULK_GROWTH_PERCENT = 30;
 /** Work on fewer objects runs under V8's own policy. */
 const BULK_OBJECTS = 20_000;
 
-type Collect = (options: { type: 'minor' | 'major'; flavor?: 'last-resort' }) => void;
+type Collect = (options: { type: 'minor' | 'major' }) => void;
 
 const doNothing: Collect = () => {};
 
@@ -51,15 +51,6 @@ export async function withSmallHeap<Result>(objects: number, work: () => Promise
     // 0 is V8's own policy.
     if (--bulkWorks === 0) setFlagsFromString('--heap-growing-percent=0');
   }
-}
-
-/**
- * Collects the heap and returns its free pages to the operating system, at once and in 70 to 110 milliseconds after a
- * start. Loading the code leaves a young generation of 48 MiB and much garbage, and V8 keeps both while a process is idle.
- */
-export function releaseMemory(): void {
-  collect ??= loadCollector();
-  collect({ type: 'major', flavor: 'last-resort' });
 }
 
 /** Node defines `gc` only in contexts created while it is exposed (https://nodejs.org/api/cli.html#--expose-gc). */

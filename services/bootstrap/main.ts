@@ -1,7 +1,6 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { LockedDirectory } from '../../lib/directory.ts';
 import type { SettingProblem } from '../../lib/env.ts';
-import { releaseMemory } from '../../lib/garbage-collection.ts';
 import { createLog, prettyDestination } from '../../lib/log.ts';
 import { LogCopy } from '../../lib/log-copy.ts';
 import { type Backend, ModuleManager } from '../../lib/modules.ts';
@@ -16,8 +15,6 @@ import { plaintextWarning } from './tls.ts';
 
 /** The process exits at most this long after a stop signal, even if a module hangs. */
 const STOP_LIMIT_MS = 4_800;
-/** The memory of the start is released this long after it, so that the process is ready earlier. */
-const RELEASE_AFTER_MS = 1_000;
 
 const problems: SettingProblem[] = [];
 const target = readTarget(process.argv.slice(2), problems);
@@ -72,7 +69,6 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
       log.info({ target: config.target, listen: config.common.grpcListen, ...sandboxIn(facts) }, 'serving');
       if (warning) log.warn(warning);
     }
-    systemClock.after(RELEASE_AFTER_MS, releaseMemory);
   } catch (error) {
     const { asProblem } = await import('./failure.ts');
     const problem = asProblem(error);
