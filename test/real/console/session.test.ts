@@ -333,7 +333,7 @@ describe('session page', () => {
     await page.reload();
     const row = (name: string) => page.getByRole('row').filter({ hasText: `by ${name}` });
     for (const name of names) await row(name).getByRole('link', { name, exact: true }).waitFor();
-    const filter = page.getByRole('combobox', { name: 'Agent' });
+    const filter = page.getByRole('combobox', { name: 'Agent', exact: true });
     await filter.click();
     await page.getByRole('combobox', { name: 'Search agents by name' }).fill('Finder');
     await until('no more requests are sent', async () => {

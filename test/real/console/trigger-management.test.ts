@@ -33,7 +33,7 @@ describe('management of existing triggers', () => {
     const old = await fixture.api.createWebhook(agentId, { prompt_prefix: PREFIX });
     const { page, context, consoleMessages } = await fixture.open(`/triggers/${agentId}/${old.id}`);
     await page.getByRole('link', { name: 'Replace' }).click();
-    expect(await page.getByRole('combobox', { name: 'Agent' }).textContent()).toBe(NAME);
+    await page.getByRole('combobox', { name: 'Agent', exact: true }).filter({ hasText: NAME }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Prompt prefix' }).inputValue()).toBe(PREFIX);
     const replacement = await createTrigger(page);
     const step = page.getByRole('list', { name: 'Replacement steps' }).locator('[aria-current=step]');
@@ -90,7 +90,7 @@ describe('management of existing triggers', () => {
     expect(await axeViolations(page)).toEqual([]);
     isBroken = false;
     await button(page, 'Try again').click();
-    await page.getByRole('combobox', { name: 'Agent' }).click();
+    await page.getByRole('combobox', { name: 'Agent', exact: true }).click();
     await page.getByRole('combobox', { name: 'Search agents by name' }).fill('Unread');
     await page.getByRole('option', { name: 'Unread' }).click();
     // Unsaved input is not lost by accident.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../support/wait.ts';
 import {
   axeViolations,
   type ConsoleFixture,
@@ -61,7 +62,7 @@ describe('trigger pages', () => {
       await page.getByText('No triggers yet').waitFor();
       expect(await axeViolations(page)).toEqual([]);
       await page.keyboard.press('n');
-      const agent = page.getByRole('combobox', { name: 'Agent' });
+      const agent = page.getByRole('combobox', { name: 'Agent', exact: true });
       await tabTo(page, agent);
       await page.keyboard.press('Enter');
       const name = page.getByRole('combobox', { name: 'Search agents by name' });
@@ -70,12 +71,16 @@ describe('trigger pages', () => {
       await page.getByRole('option', { name: NAME }).waitFor();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
-      expect(await agent.textContent()).toBe(NAME);
+      await agent.filter({ hasText: NAME }).waitFor();
       expect(await page.getByRole('radio', { name: 'Webhook (HMAC-signed)' }).isChecked()).toBe(true);
       await tabTo(page, page.getByRole('textbox', { name: 'Prompt prefix' }));
       await page.keyboard.type(PREFIX);
       const preview = page.getByRole('region', { name: 'Message to the agent' });
-      expect(await preview.locator('pre').textContent()).toBe(`${PREFIX}\n\n{"event": "hello"}`);
+      const message = `${PREFIX}\n\n{"event": "hello"}`;
+      await until(
+        'the preview shows the message',
+        async () => (await preview.locator('pre').textContent()) === message,
+      );
       expect(await axeViolations(page)).toEqual([]);
     });
 
