@@ -48,7 +48,7 @@ describe(`from a signed webhook to a finished session, ${shape}`, () => {
   it('resumes a stream after any event without loss or repetition', async () => {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
-      model_options: { steps: [{ text: 'a long story '.repeat(20), chunk_chars: 5, delay_ms: 10 }] },
+      model_options: { steps: [{ text: 'a long story '.repeat(20), chunk_chars: 5, delay_ms: 20 }] },
     });
     const started = await api.post(`/agents/${agent}/conversations`, { message: 'tell' });
     const url = `${system.url}/api/v1/sessions/${started.body.data.session_id}/events/stream`;

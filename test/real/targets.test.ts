@@ -56,13 +56,16 @@ describe('one process per target', () => {
     expect(frames.filter(({ event }) => event === 'turn.completed')).toHaveLength(1);
   }
 
-  /** Checks that followers receive events while the turn runs. */
+  /**
+   * Checks that followers receive events while the turn runs. A hint that is lost while processes connect delays the first
+   * ones by half a second, so the answer takes longer.
+   */
   async function streamSlowTurn(): Promise<void> {
     const agent = await api.createAgent({
       model: 'rehearsal/script',
       model_options: { steps: [{ text: '{{input}}', chunk_chars: 2, delay_ms: 50 }] },
     });
-    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'slowly now' });
+    const { body } = await api.post(`/agents/${agent}/conversations`, { message: 'slowly now '.repeat(8) });
     const url = streamOf(body.data.session_id);
     const frames = await readStream(url, (all) => all.at(-1)?.event === 'session.status_idle');
     expect(frames.filter(({ event }) => event === 'agent.message_delta').length).toBeGreaterThan(1);
