@@ -1,4 +1,6 @@
+import { createBackoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Backend } from '../../../lib/modules.ts';
@@ -9,6 +11,8 @@ import { kindOf, type SandboxProviders } from '../sandbox-providers/choose-provi
 const INTERVAL_MS = 5_000;
 /** A service that does not answer must not delay the start or the stop of the runner for longer. */
 const TIMEOUT_MS = 1_000;
+/** How long the first report is repeated while the service cannot be reached: it may start at the same time as the runner. */
+const START_MS = 5_000;
 
 interface ProviderReporterOptions {
   agents: Pick<Client<AgentsServiceDefinition>, 'reportRunner'>;
@@ -21,8 +25,9 @@ interface ProviderReporterOptions {
 }
 
 /**
- * Reports the sandbox providers to the agents service, which checks environments against them. Returns when the first
- * report has succeeded or failed.
+ * Reports the sandbox providers to the agents service, which checks environments against them. Returns when the service has
+ * answered, or after START_MS: the first attempts of turns would fail if the runner claimed them before it reaches the
+ * service.
  */
 export async function startProviderReporter({
   agents,
@@ -42,7 +47,7 @@ export async function startProviderReporter({
   };
   const onFailure = (error: unknown) =>
     log.warn({ err: error }, 'the sandbox providers could not be reported; retrying');
-  await report().catch(onFailure);
+  await reportAtStart(report, clock).catch(onFailure);
   const task = startPeriodicTask({ clock, everyMs: INTERVAL_MS, work: () => report(), onFailure });
   return {
     async stop() {
@@ -51,4 +56,26 @@ export async function startProviderReporter({
     },
     stopWithoutReport: () => task.stop(),
   };
+}
+
+async function reportAtStart(report: () => Promise<void>, clock: Clock): Promise<void> {
+  const timeout = new AbortController();
+  const cancel = clock.after(START_MS, () => timeout.abort());
+  const backoff = createBackoff(clock);
+  try {
+    for (;;) {
+      try {
+        return await report();
+      } catch (error) {
+        if (timeout.signal.aborted || !isUnavailable(error)) throw error;
+        await backoff.pause(timeout.signal);
+      }
+    }
+  } finally {
+    cancel();
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Refusal && ERRORS[error.code].retryable;
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { refuse } from '../../../lib/errors.ts';
+import { createLog } from '../../../lib/log.ts';
 import type { LimitName } from '../../../lib/sandboxes.ts';
-import { until } from '../../support/wait.ts';
+import { startProviderReporter } from '../../../services/runner/sandbox-pool/provider-reporter.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { advanceUntil, until } from '../../support/wait.ts';
 import { openTestRunner, type RunnerSettings } from './runner-fixture.ts';
 import { openShellRunner } from './shell-runner.ts';
 import { openSimulatedProviders, type SimulatedProviders } from './simulated-providers.ts';
@@ -47,6 +51,57 @@ describe('ReportRunner', () => {
     await until('the report is repeated', () => runnerReports.length === 2);
     await runner.runner.drain?.();
     expect(runnerReports.map(({ stopped }) => stopped)).toEqual([false, false, true]);
+  });
+});
+
+describe('the start of a runner', () => {
+  /** Starts a reporter whose first reports fail. Returns the number of reports and the time when it has started. */
+  async function start(failures: number, code: 'DEPENDENCY_UNAVAILABLE' | 'FORBIDDEN') {
+    const clock = createFakeClock();
+    const startedAt = clock.now().getTime();
+    let reports = 0;
+    let isStarted = false;
+    const starting = startProviderReporter({
+      agents: {
+        async reportRunner() {
+          reports++;
+          if (reports <= failures) throw refuse(code, 'the service does not accept the report');
+          return {};
+        },
+      },
+      clock,
+      log: createLog({ level: 'silent' }),
+      runnerId: 'rnr_1',
+      providers: { available: [], unavailable: [], copies: '' },
+      backends: [],
+    });
+    void starting.then(() => {
+      isStarted = true;
+    });
+    await advanceUntil(
+      'the reporter has started',
+      () => clock.advance(10),
+      () => isStarted,
+    );
+    await (await starting).stopWithoutReport();
+    return { reports, ms: clock.now().getTime() - startedAt };
+  }
+
+  it('waits until the agents service can be reached', async () => {
+    const { reports, ms } = await start(3, 'DEPENDENCY_UNAVAILABLE');
+    expect(reports).toBe(4);
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('waits at most 5 seconds for the agents service', async () => {
+    const { ms } = await start(Number.POSITIVE_INFINITY, 'DEPENDENCY_UNAVAILABLE');
+    expect(ms).toBeGreaterThanOrEqual(5_000);
+    expect(ms).toBeLessThan(6_000);
+  });
+
+  it('does not wait after a refusal', async () => {
+    const { reports } = await start(Number.POSITIVE_INFINITY, 'FORBIDDEN');
+    expect(reports).toBe(1);
   });
 });
 
