@@ -7,6 +7,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { overloaded, overloadRefusals, retryAfterOverload } from '../../lib/overload.ts';
 import { startTrace, traceparent } from '../../lib/trace.ts';
 import { Admission } from '../admission.ts';
+import { DelayedCalls } from '../delayed-calls.ts';
 import { errorHeaders, errorText } from '../errors.ts';
 import { SECURITY_HEADERS } from './security.ts';
 
@@ -20,6 +21,13 @@ interface WebhookAdmissionContext {
 const TRIGGER = /^\/api\/v1\/deployments\/([^/?]+)\/trigger(?:\?|$)/;
 /** A body of this length is read and discarded, so that the connection can be used again. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
+/**
+ * A refusal is sent after this time. A sender whose connections wait sends less, so that refusals take less of the time that
+ * accepting other requests needs.
+ */
+const REFUSAL_DELAY_MS = 500;
+/** Further refusals are sent at once. */
+const MAX_DELAYED = 10_000;
 const LOG_INTERVAL_MS = 1_000;
 const MESSAGE = 'The service has more webhook requests than it can accept now. Try again later.';
 const STATUS = ERRORS.DEPENDENCY_UNAVAILABLE.status;
@@ -65,6 +73,7 @@ export function admitWebhooks(
   admission: Pick<Admission, 'enter' | 'running'> = new Admission(clock),
 ) {
   const refusals = overloadRefusals(metrics, 'edge.webhooks');
+  const delayed = new DelayedCalls({ clock, delayMs: REFUSAL_DELAY_MS, max: MAX_DELAYED });
   const refused = new WeakSet<IncomingMessage>();
   const [handle] = server.listeners('request') as ((
     request: IncomingMessage,
@@ -85,7 +94,8 @@ export function admitWebhooks(
     });
   }
 
-  function refuseAtOnce(response: ServerResponse): void {
+  function sendRefusal(response: ServerResponse): void {
+    if (response.destroyed) return;
     const requestId = ids('req');
     const { headers, beforeId, afterId } = templateOf(retryAfterOverload());
     const trace = traceparent(startTrace());
@@ -103,7 +113,7 @@ export function admitWebhooks(
       return handle(request, response);
     }
     count();
-    if (canDiscard(request)) return refuseAtOnce(response);
+    if (canDiscard(request)) return delayed.add(() => sendRefusal(response));
     refused.add(request);
     handle(request, response);
   });

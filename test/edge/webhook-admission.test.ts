@@ -14,7 +14,7 @@ const TRIGGER = '/api/v1/deployments/dep_1/trigger';
 
 describe('webhook requests of an overloaded process', () => {
   const clock = createFakeClock();
-  const metrics = createMetrics();
+  let metrics: ReturnType<typeof createMetrics>;
   let server: Server;
   let url: string;
   let running: number;
@@ -23,6 +23,7 @@ describe('webhook requests of an overloaded process', () => {
   let lines: ReturnType<typeof captureLog>['lines'];
   beforeEach(async () => {
     [running, isOverloaded, passedOn] = [0, true, []];
+    metrics = createMetrics();
     const captured = captureLog();
     lines = captured.lines;
     const admission = {
@@ -56,10 +57,21 @@ describe('webhook requests of an overloaded process', () => {
     server.close();
   });
 
+  const connections = () =>
+    new Promise<number>((resolve, reject) =>
+      server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+
+  /** The number of refused requests. */
+  async function refusals(): Promise<number> {
+    const [, count = '0'] = /refusals_total\{queue="edge.webhooks"\} (\d+)/.exec(await metrics.text()) ?? [];
+    return Number(count);
+  }
+
   const post = (body: string) =>
     `POST ${TRIGGER} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-  it('are refused with 503 and Retry-After on a connection that stays open, and logged as one line', async () => {
+  it('are refused after half a second with 503 and Retry-After on a connection that stays open', async () => {
     const { socket, send } = openRaw(url);
     let text = '';
     socket.on('data', (chunk) => {
@@ -68,6 +80,9 @@ describe('webhook requests of an overloaded process', () => {
     for (let count = 1; count <= 2; count++) {
       text = '';
       send(post('x'.repeat(1_024)));
+      await until('the request is refused', async () => (await refusals()) === count);
+      expect(text).toBe('');
+      clock.advance(500);
       await until('the response has arrived', () => text.endsWith('}'));
       const response = parseResponse(text);
       expectRefusal(response, 'DEPENDENCY_UNAVAILABLE');
@@ -76,10 +91,30 @@ describe('webhook requests of an overloaded process', () => {
       expect([1, 2, 3, 4]).toContain(seconds);
     }
     expect(passedOn).toEqual([]);
-    expect(await metrics.text()).toContain('ahs_overload_refusals_total{queue="edge.webhooks"} 2');
+    socket.destroy();
+  });
+
+  it('are logged as one line for the refusals of a second', async () => {
+    const { socket, send } = openRaw(url);
+    send(post('x'));
+    await until('the request is refused', async () => (await refusals()) === 1);
+    const other = openRaw(url);
+    other.send(post('x'));
+    await until('the other request is refused', async () => (await refusals()) === 2);
+    expect(lines).toEqual([]);
     clock.advance(1_000);
     expect(lines.map(({ requests }) => requests)).toEqual([2]);
+    for (const one of [socket, other.socket]) one.destroy();
+  });
+
+  it('may be given up by their sender before the refusal', async () => {
+    const { socket, send } = openRaw(url);
+    send(post('x'));
+    await until('the request is refused', async () => (await refusals()) === 1);
     socket.destroy();
+    await until('the connection is closed', async () => (await connections()) === 0);
+    clock.advance(500);
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe('admitted');
   });
 
   it('are refused by the framework when their body is long', async () => {
