@@ -25,6 +25,11 @@ export async function until<T>(
 
 /** Real time between two steps, so that pending work of this process makes progress. */
 const STEP_PAUSE_MS = 2;
+/**
+ * Turns of the event loop between two steps. On a busy machine the pause ends after a single turn, and a call over a
+ * connection within this process takes several.
+ */
+const STEP_TURNS = 20;
 
 /** Advances a manual clock in steps until `ask` returns neither undefined nor false. Fails after `limitMs` of real time. */
 export async function advanceUntil<T>(
@@ -40,5 +45,6 @@ export async function advanceUntil<T>(
     if (Date.now() > end) throw new Error(`timed out after ${limitMs} ms of real time waiting until ${what}`);
     pass();
     await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS));
+    for (let turn = 0; turn < STEP_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 }
