@@ -3,6 +3,8 @@ import type { Clock } from '../../lib/clock.ts';
 /** A manual clock. `advance` runs the timers that become due, in order. */
 export interface FakeClock extends Clock {
   advance(ms: number): void;
+  /** The number of timers that are not due yet. A periodic task has one, except during a run. */
+  readonly pending: number;
 }
 
 export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): FakeClock {
@@ -14,6 +16,9 @@ export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): F
       const timer = { at: now + ms, callback };
       timers.add(timer);
       return () => timers.delete(timer);
+    },
+    get pending() {
+      return timers.size;
     },
     advance(ms) {
       const until = now + ms;

@@ -6,7 +6,7 @@ import { createLog } from '../../../lib/log.ts';
 import type { FilesConfig } from '../../../services/files/config.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { countOn, rowsOn, runOn } from '../../support/sql.ts';
-import { advanceUntil } from '../../support/wait.ts';
+import { advanceUntil, until } from '../../support/wait.ts';
 import {
   change,
   changesOf,
@@ -28,13 +28,16 @@ import {
   write,
 } from './system.ts';
 
-const HOUR_MS = 60 * 60 * 1_000;
+const MINUTE_MS = 60 * 1_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const caller = OWNER;
 
 describe('the garbage collection', () => {
   let system: FilesSystem;
   let clock: FakeClock;
+  /** The number of timers while no background task runs. */
+  let idleTimers = 0;
   afterEach(() => system[Symbol.asyncDispose]());
 
   /** Objects with the age of the fake clock instead of the file system. */
@@ -66,6 +69,7 @@ describe('the garbage collection', () => {
       config,
       (blobs) => wrap(timed(blobs)),
     );
+    idleTimers = clock.pending;
   }
 
   const count = (table: string, where = 'true') =>
@@ -73,36 +77,25 @@ describe('the garbage collection', () => {
   const objects = async () => (await Array.fromAsync(system.blobs.list())).length;
   const newPlace = () => ofSession(system.fakes.session());
 
+  /** Advances the clock and waits for the sweeps that become due, so that the clock never advances during a sweep. */
+  async function step(ms: number): Promise<void> {
+    clock.advance(ms);
+    await until('no background task runs', () => clock.pending >= idleTimers);
+  }
+
   /** Advances the clock in steps, so that the sweeper removes everything that is due. */
   async function pass(ms: number): Promise<void> {
-    const step = Math.max(HOUR_MS, ms / 20);
-    for (let elapsed = 0; elapsed < ms; elapsed += step) {
-      clock.advance(Math.min(step, ms - elapsed));
-      for (const table of ['contents', 'entries', 'workspaces']) await count(table);
-    }
+    const length = Math.max(HOUR_MS, ms / 20);
+    for (let elapsed = 0; elapsed < ms; elapsed += length) await step(Math.min(length, ms - elapsed));
   }
 
-  async function passUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    await advanceUntil(what, () => clock.advance(HOUR_MS), isSo);
-  }
-
-  /**
-   * Uploads `text` until its content is marked as unreferenced and not yet removed. A sweep that takes longer than the grace
-   * period of the fake clock marks and removes a content before a query can see the mark.
-   */
-  async function uploadUntilMarked(place: Parameters<typeof upload>[1], text: string) {
-    for (;;) {
-      const [content] = await upload(system.edge, place, [text]);
-      const state = await advanceUntil(
-        'the content is marked as unreferenced or removed',
-        () => clock.advance(10 * 60_000),
-        async () => {
-          if ((await count('contents', 'doomed_at is not null')) === 1) return 'marked';
-          return (await count('contents', `content_id = '${content!.contentId}'`)) === 0 && 'removed';
-        },
-      );
-      if (state === 'marked') return content!;
-    }
+  async function passUntil(what: string, isSo: () => Promise<boolean>, stepMs = HOUR_MS): Promise<void> {
+    await until('no background task runs', () => clock.pending >= idleTimers);
+    await until(what, async () => {
+      if (await isSo()) return true;
+      await step(stepMs);
+      return false;
+    });
   }
 
   it('removes uploaded bytes that no change names after the grace period', async () => {
@@ -124,10 +117,8 @@ describe('the garbage collection', () => {
     await open();
     const place = newPlace();
     const [named, again] = await upload(system.edge, place, ['named late', 'uploaded again', 'forgotten']);
-    await pass(25 * HOUR_MS);
-    await advanceUntil(
+    await passUntil(
       'the contents are marked as unreferenced',
-      () => clock.advance(10_000),
       async () => (await count('contents', 'doomed_at is not null')) === 3,
     );
     await change(system.edge, place, [put('a', named!.contentId)]);
@@ -144,10 +135,16 @@ describe('the garbage collection', () => {
     const place = newPlace();
     const outcomes = new Set<string>();
     for (let round = 0; round < 12; round++) {
-      const content = await uploadUntilMarked(place, `round ${round}`);
-      clock.advance(2 * HOUR_MS - 5_000);
+      const [content] = await upload(system.edge, place, [`round ${round}`]);
+      await passUntil(
+        'the content is marked as unreferenced',
+        async () => (await count('contents', 'doomed_at is not null')) === 1,
+        10 * MINUTE_MS,
+      );
+      // It is removed two hours after the mark.
+      await step(2 * HOUR_MS - 5_000);
       // The next sweep runs during the change.
-      const changing = change(system.edge, place, [put('f', content.contentId)]).then(
+      const changing = change(system.edge, place, [put('f', content!.contentId)]).then(
         () => 'made',
         ({ code }: { code: string }) => code,
       );
@@ -173,10 +170,10 @@ describe('the garbage collection', () => {
     await write(system.edge, place, { a: 'three' });
     expect(await readText(system.edge, place, 'a', { version: 1 })).toBe('one');
     await pass(1.5 * DAY_MS);
-    await advanceUntil(
+    await passUntil(
       'expired versions are removed',
-      () => clock.advance(10_000),
       async () => (await workspace(system.edge, place)).oldestVersion === 2,
+      MINUTE_MS,
     );
     await expect(readText(system.edge, place, 'a', { version: 1 })).rejects.toMatchObject({
       code: 'FILE_NOT_FOUND',
@@ -341,6 +338,7 @@ describe('the garbage collection', () => {
       graceSeconds: 7_200,
       historyDays: 1,
     });
+    idleTimers = clock.pending;
     const places = [1, 2, 3].map(newPlace);
     for (let round = 0; round < 6; round++) {
       for (const [index, place] of places.entries())
