@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { TRANSPORTS } from '../../support/context.ts';
+import { until } from '../../support/wait.ts';
 import { queuedTurn } from './fake-sessions.ts';
 import { dataOf, lastTextOf, outcomeOf, typesOf } from './runner-fixture.ts';
 import { openShellRunner, resultsOf, type ShellRunner } from './shell-runner.ts';
@@ -11,6 +12,10 @@ const MANY_FILES =
   'for i in $(seq 0 19); do mkdir d$i; for j in $(seq 1 60); do echo $i > d$i/f$j; done; done';
 
 const hasEnded = (shell: ShellRunner, turnId: string) => shell.sessions.journalOf(turnId).outcomes.length > 0;
+
+/** Waits until a command has created the file `runs`. The time limit of the command must not pass before. */
+const commandRuns = (shell: ShellRunner) =>
+  until('the command runs', () => shell.filesOnDisk().some((path) => path.endsWith('/runs')));
 
 describe.each(TRANSPORTS)('rehearsal/shell, %s', (transport) => {
   it('runs each line with a prompt in its own step and answers with the output', async () => {
@@ -144,7 +149,7 @@ describe('bash', () => {
 
   it('is killed at its time limit and its changes are saved', async () => {
     await using shell = await openShellRunner();
-    const command = 'echo begun > f; while true; do sleep 0.05; done';
+    const command = 'echo begun > f; touch runs; while true; do sleep 0.05; done';
     shell.queueTurns(
       {
         model: 'rehearsal/script',
@@ -154,11 +159,8 @@ describe('bash', () => {
       },
       { ...queuedTurn('trn_1', ''), sessionId: SESSION },
     );
-    await shell.advanceUntil(
-      'the turn has ended',
-      () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
-      20,
-    );
+    await commandRuns(shell);
+    await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 20);
     expect(resultsOf(shell.sessions.journalOf('trn_1'))).toMatchObject([
       {
         output: '[The command and its processes were killed because they did not end within 1 seconds.]',
@@ -166,18 +168,15 @@ describe('bash', () => {
         workspace_version: 1,
       },
     ]);
-    expect(shell.files.tree(SESSION)).toEqual({ f: 'begun\n' });
+    expect(shell.files.tree(SESSION)).toEqual({ f: 'begun\n', runs: '' });
   });
 
   it('uses the time limit of the environment instead of the tool timeout', async () => {
     await using shell = await openShellRunner();
     shell.agents.changeEnvironment({ sandbox: { provider: 'auto', image: '', commandTimeoutSeconds: 1 } });
-    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'while true; do sleep 0.05; done');
-    await shell.advanceUntil(
-      'the turn has ended',
-      () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
-      20,
-    );
+    shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'touch runs; while true; do sleep 0.05; done');
+    await commandRuns(shell);
+    await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 20);
     expect(resultsOf(shell.sessions.journalOf('trn_1'))[0]?.output).toMatch(/did not end within 1 seconds/);
   });
 
@@ -261,6 +260,7 @@ describe('changes that cannot be saved', () => {
       throw refuse('DEPENDENCY_UNAVAILABLE', 'The connection was lost.');
     };
     shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, MANY_FILES);
+    await until('the changes are sent', () => shell.files.commits.length > 0);
     await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 20);
     expect(resultsOf(shell.sessions.journalOf('trn_1'))).toMatchObject([
       { is_error: false, workspace_version: 1 },
@@ -279,6 +279,7 @@ describe('changes that cannot be saved', () => {
         throw refuse('DEPENDENCY_UNAVAILABLE', 'The connection was lost.');
     };
     shell.startTurn({ turnId: 'trn_1', sessionId: SESSION }, 'echo saved > f');
+    await until('the changes are sent', () => shell.files.changes.length > 0);
     await shell.advanceUntil('the turn has ended', () => hasEnded(shell, 'trn_1'), 1_000);
     const [result] = resultsOf(shell.sessions.journalOf('trn_1'));
     expect(result?.output).toMatch(

@@ -389,6 +389,7 @@ describe('a command whose turn is lost', () => {
       },
       { ...queuedTurn('trn_1', ''), sessionId: ONE },
     );
+    await until('the command runs', () => shell.filesOnDisk().some((path) => path.endsWith('/f')));
     await shell.advanceUntil(
       'the turn has ended',
       () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
@@ -517,6 +518,8 @@ describe('a command while the files service is unavailable', () => {
       if (failures-- > 0) throw refuse('DEPENDENCY_UNAVAILABLE', 'the database is unavailable');
     };
     shell.startTurn({ turnId: 'trn_1', sessionId: ONE }, 'echo kept > f');
+    // The time limit of the command must not pass while it runs.
+    await until('the changes are sent', () => shell.files.changes.length > 0);
     await shell.advanceUntil(
       'the turn has ended',
       () => shell.sessions.journalOf('trn_1').outcomes.length > 0,
@@ -534,6 +537,7 @@ describe('a command while the files service is unavailable', () => {
       throw refuse('DEPENDENCY_UNAVAILABLE', 'the database is unavailable');
     };
     shell.startTurn({ turnId: 'trn_1', sessionId: ONE }, 'echo lost > f; echo done');
+    await until('the changes are sent', () => shell.files.changes.length > 0);
     await shell.advanceUntil(
       'the turn has ended',
       () => shell.sessions.journalOf('trn_1').outcomes.length > 0,

@@ -24,12 +24,15 @@ describe('a command while the files service does not answer', () => {
     'ends with an error result within the time limit of commands when %s hangs',
     async (method, verb) => {
       await open();
-      let release = () => {};
-      const hangs = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      shell.files.before[method] = () => hangs;
+      const reached = Promise.withResolvers<void>();
+      const { promise: hangs, resolve: release } = Promise.withResolvers<void>();
+      shell.files.before[method] = () => {
+        reached.resolve();
+        return hangs;
+      };
       shell.startTurn({ turnId: 'trn_hangs', sessionId: SESSION }, 'echo hello > f');
+      // The time limit must not pass in an earlier part of the command.
+      await reached.promise;
       await shell.advanceUntil(
         'the turn has ended',
         () => shell.sessions.journalOf('trn_hangs').outcomes.length > 0,
@@ -58,8 +61,13 @@ describe('a command while the files service does not answer', () => {
     async (_, before) => {
       await open();
       const { promise: hangs, resolve: release } = Promise.withResolvers<void>();
-      shell.files.before.changeWorkspace = () => before(hangs);
+      const reached = Promise.withResolvers<void>();
+      shell.files.before.changeWorkspace = () => {
+        reached.resolve();
+        return before(hangs);
+      };
       shell.startTurn({ turnId: 'trn_hangs', sessionId: SESSION }, 'echo hello > f');
+      await reached.promise;
       const hasEnded = () => shell.sessions.journalOf('trn_hangs').outcomes.length > 0;
       await shell.advanceUntil('the turn has ended', hasEnded, STEP_MS);
       release();
