@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { until } from '../../support/wait.ts';
 import { queuedTurn } from './fake-sessions.ts';
-import { openTestRunner, script, textOf } from './runner-fixture.ts';
+import { calling, createRecordingTool, pendingAnswer } from './recording-tool.ts';
+import { dataOf, openTestRunner, script, textOf } from './runner-fixture.ts';
 
 const numbered = (count: number, text = 'x') =>
   Array.from({ length: count }, (_, n) => queuedTurn(`trn_${n}`, text));
@@ -32,11 +33,15 @@ describe('the turn claimer', () => {
   });
 
   it('claims after a slot becomes free when a hint arrived before', async () => {
-    await using fixture = await openTestRunner({ slots: 1 });
-    fixture.queueTurns(script({ text: 'x', delay_ms: 50 }), queuedTurn('trn_1', ''));
-    await until('the turn is claimed', () => fixture.sessions.running === 1);
+    const count = createRecordingTool();
+    const waiting = pendingAnswer();
+    count.answer = waiting.answer;
+    await using fixture = await openTestRunner({ slots: 1, tools: [count.tool] });
+    fixture.queueTurns(calling('a'), queuedTurn('trn_1', ''));
+    await until('the only slot is taken', () => count.runs.length === 1);
     fixture.queueTurns({}, queuedTurn('trn_2', 'second'));
-    fixture.clock.advance(60);
+    waiting.release();
+    // The clock does not advance, so there is no poll.
     expect(textOf(await fixture.waitForOutcome('trn_2'))).toBe('second');
   });
 
@@ -143,8 +148,12 @@ describe('a waiting claim', () => {
 describe('draining a runner', () => {
   it('lets turns finish within the drain time', async () => {
     await using fixture = await openTestRunner({ drainMs: 1_000 });
-    fixture.queueTurns(script({ text: 'nearly', delay_ms: 600 }), queuedTurn('trn_1', ''));
-    await until('the turn is claimed', () => fixture.sessions.running === 1);
+    fixture.queueTurns(script({ text: 'nearly', chunk_chars: 1, delay_ms: 100 }), queuedTurn('trn_1', ''));
+    // The drain time begins when the model has begun to answer.
+    await fixture.advanceUntil(
+      'the turn streams',
+      () => dataOf(fixture.sessions.journalOf('trn_1'), 'agent.message_delta').length > 0,
+    );
     const draining = fixture.runner.drain?.();
     await fixture.advanceUntil('the turn has ended', () => fixture.sessions.running === 0, 50);
     await draining;
