@@ -14,6 +14,7 @@ describe.each(TRANSPORTS)('the lease renewer, %s', (transport) => {
   it('renews all leases in one call before they expire', async () => {
     await using fixture = await openTestRunner({ transport, leaseMs: 3_000 });
     fixture.queueTurns(slow, queuedTurn('trn_1', ''), queuedTurn('trn_2', ''));
+    await until('the turns are claimed', () => fixture.sessions.running === 2);
     await fixture.advanceUntil('two renewals', () => fixture.sessions.renewals.length >= 2, 50);
     expect(fixture.clock.now().getTime() - Date.parse('2026-01-01T00:00:00Z')).toBeLessThan(3_000);
     expect(fixture.sessions.renewals[0]?.leases.map(({ turnId }) => turnId)).toEqual(['trn_1', 'trn_2']);

@@ -1,10 +1,28 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import { queuedTurn } from './fake-sessions.ts';
-import { dataOf, openTestRunner, outcomeOf, script, textOf, typesOf } from './runner-fixture.ts';
+import {
+  dataOf,
+  openTestRunner,
+  outcomeOf,
+  type RunnerUnderTest,
+  script,
+  textOf,
+  typesOf,
+} from './runner-fixture.ts';
+
+/** Waits until this many model requests have ended and the reports of their turns are ready. */
+async function modelsHaveAnswered({ context }: RunnerUnderTest, requests: number): Promise<void> {
+  await until(`${requests} model requests have ended`, async () => {
+    const lines = (await context.metrics.text()).matchAll(
+      /^gen_ai_client_operation_duration_count\{.*\} (\d+)$/gm,
+    );
+    return Array.from(lines, ([, count]) => Number(count)).reduce((sum, one) => sum + one, 0) >= requests;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe.each(TRANSPORTS)('the reporter, %s', (transport) => {
   it('repeats a report whose response is lost, and the report is appended once', async () => {
@@ -71,8 +89,7 @@ describe.each(TRANSPORTS)('the reporter, %s', (transport) => {
     fixture.queueTurns({}, queuedTurn('trn_1', 'first'));
     await until('a call is unanswered', () => fixture.sessions.reports.length === 1);
     fixture.queueTurns({}, ...[2, 3, 4].map((n) => queuedTurn(`trn_${n}`, `turn ${n}`)));
-    await until('the turns are claimed', () => fixture.sessions.running === 4);
-    await pause(100);
+    await modelsHaveAnswered(fixture, 4);
     expect(fixture.sessions.reports.length).toBe(1);
     answer.resolve();
     for (const n of [1, 2, 3, 4]) await fixture.waitForOutcome(`trn_${n}`);
@@ -91,6 +108,7 @@ describe.each(TRANSPORTS)('the reporter, %s', (transport) => {
     await until('the slow call is sent', () => fixture.sessions.reports.length === 1);
     const sentAt = fixture.clock.now().getTime();
     fixture.queueTurns({}, queuedTurn('trn_2', 'two'), queuedTurn('trn_3', 'three'));
+    await modelsHaveAnswered(fixture, 3);
     const haveEnded = () =>
       ['trn_2', 'trn_3'].every((id) => fixture.sessions.journalOf(id).outcomes.length > 0);
     await fixture.advanceUntil('the other turns have ended', haveEnded);
@@ -117,6 +135,7 @@ describe.each(TRANSPORTS)('the reporter, %s', (transport) => {
     );
     const startedAt = fixture.clock.now().getTime();
     fixture.queueTurns({}, queuedTurn('trn_2', 'two'));
+    await modelsHaveAnswered(fixture, 2);
     await fixture.advanceUntil(
       'the other turn has ended',
       () => fixture.sessions.journalOf('trn_2').outcomes.length > 0,
@@ -161,11 +180,7 @@ describe.each(TRANSPORTS)('the reporter, %s', (transport) => {
     const turns = [1, 2, 3, 4].map((n) => queuedTurn(`trn_${n}`, 'x'.repeat(1_500_000)));
     // Message and call are 3 MB, so two and a half of them fit into a call between services.
     fixture.queueTurns(script({ tool: 'calculator', input: { expression: '{{input}}' } }), ...turns);
-    await fixture.advanceUntil(
-      'several further claims are sent',
-      () => fixture.sessions.claims.length > 4,
-      100,
-    );
+    await modelsHaveAnswered(fixture, 5);
     response.resolve();
     for (const { turnId } of turns) await fixture.waitForOutcome(turnId);
     const withCalls = fixture.sessions.reports.flatMap(({ reports }) =>
