@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
+import { createContext } from '../../support/context.ts';
 import { until } from '../../support/wait.ts';
 import {
   COMPLETED,
@@ -7,6 +8,7 @@ import {
   claimTurns,
   createConversation,
   OWNER,
+  openReplica,
   openSystem,
   reportFor,
   type SessionsSystem,
@@ -24,16 +26,19 @@ describe('metrics of sessions', () => {
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  async function exported(series: string): Promise<number | undefined> {
-    const lines = (await system.context.metrics.text()).split('\n');
+  async function exported(series: string, { context } = system): Promise<number | undefined> {
+    const lines = (await context.metrics.text()).split('\n');
     const line = lines.find((one) => one.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length));
   }
 
-  /** Advances the clock until the gauges have been measured again with this value. */
+  /**
+   * Advances the clock until the gauges have been measured again with this value. After a slow measurement, the next one
+   * comes late: 100 times its duration.
+   */
   async function untilExported(series: string, expected: number): Promise<void> {
     await until(`${series} is ${expected}`, async () => {
-      clock.advance(250);
+      clock.advance(5_000);
       return (await exported(series)) === expected;
     });
   }
@@ -81,14 +86,21 @@ describe('metrics of sessions', () => {
     const tenancy = { tenancy: 'session', tenantId: turn.sessionId, limitsJson: '{}' };
     const environment = { environmentId: 'env_1', environmentVersion: 1 };
     await system.runner.takeSandbox({ runnerId: 'rnr_1', lease, ...sandbox, ...tenancy, ...environment });
-    await untilExported('ahs_sandboxes{state="provisioning"}', 1);
-    const ready = { sandboxId: sandbox.sandboxId, status: 'ready', reason: '' };
-    await system.runner.reportSandboxes({ runnerId: 'rnr_1', sandboxes: [ready] });
-    await untilExported('ahs_sandboxes{state="ready"}', 1);
-    expect(await exported('ahs_sandboxes{state="provisioning"}')).toBe(0);
     const events = toolCallStep('msg_1', { id: 'call_1' });
     await sendReports(system, reportFor(turn, 1, { events, outcome: blockedOn({ id: 'call_1' }) }));
-    await untilExported('ahs_approvals_pending', 1);
+    // Another process measures when it starts, so the clock need not advance past the limits of sandbox and approval.
+    await using other = await openReplica('in process', createContext(system.context.databaseUrl, { clock }));
+    const started = async () => (await exported('ahs_approvals_pending', other)) === 1;
+    await until('the approval is counted', started);
+    expect(await exported('ahs_sandboxes{state="provisioning"}', other)).toBe(1);
+    const ready = { sandboxId: sandbox.sandboxId, status: 'ready', reason: '' };
+    await until('the sandbox is counted as ready', async () => {
+      // A sandbox is lost when it is not reported for a minute.
+      await system.runner.reportSandboxes({ runnerId: 'rnr_1', sandboxes: [ready] });
+      clock.advance(5_000);
+      return (await exported('ahs_sandboxes{state="ready"}', other)) === 1;
+    });
+    expect(await exported('ahs_sandboxes{state="provisioning"}', other)).toBe(0);
   });
 
   it('contain the followers of the process', async () => {
