@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { rowsOn } from '../../support/sql.ts';
-import { advanceUntil } from '../../support/wait.ts';
+import { advanceUntil, until } from '../../support/wait.ts';
 import {
   AGENT,
   claimTurns,
@@ -21,11 +21,20 @@ import {
 describe.each(TRANSPORTS)('turns of a disabled user over %s', (transport) => {
   let system: Awaited<ReturnType<typeof openSystem>>;
   let clock: FakeClock;
+  /** The number of timers while no periodic task runs. */
+  let idleTimers: number;
   beforeAll(async () => {
     clock = createFakeClock();
     system = await openSystem(transport, { clock });
+    idleTimers = clock.pending;
   });
   afterAll(() => system[Symbol.asyncDispose]());
+
+  /** Enables all users, when no task runs that has read which users are disabled. */
+  async function enableUsers(): Promise<void> {
+    await until('no periodic task runs', () => clock.pending >= idleTimers);
+    system.auth.disabledUserIds.clear();
+  }
 
   const statusOf = async (sessionId: string) =>
     (await system.edge.getSession({ sessionId }, { caller: OWNER })).session;
@@ -59,7 +68,7 @@ describe.each(TRANSPORTS)('turns of a disabled user over %s', (transport) => {
   });
 
   it.each([false, true])('never start when they are queued, held: %s', async (holdQueue) => {
-    system.auth.disabledUserIds.clear();
+    await enableUsers();
     const sessionId = await createConversation(system, 'Hello');
     await claimTurns(system);
     for (let message = 0; message < 20; message++) await sendText(system, sessionId, 'And then?');
@@ -82,7 +91,7 @@ describe.each(TRANSPORTS)('turns of a disabled user over %s', (transport) => {
   });
 
   it('are claimed again after the user is enabled', async () => {
-    system.auth.disabledUserIds.clear();
+    await enableUsers();
     const sessionId = await createConversation(system, 'Hello');
     clock.advance(10_000);
     expect(await claimTurns(system)).toMatchObject([{ sessionId }]);
