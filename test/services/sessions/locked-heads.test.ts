@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
+import { countOn } from '../../support/sql.ts';
 import { until } from '../../support/wait.ts';
 import {
   COMPLETED,
@@ -24,7 +25,8 @@ const newEvent = (model: string) => ({
 describe('a session whose head is locked by another transaction', () => {
   let system: Awaited<ReturnType<typeof openSystem>>;
   beforeAll(async () => {
-    system = await openSystem('in process');
+    // No lease expires on a slow machine.
+    system = await openSystem('in process', {}, { leaseSeconds: 600 });
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
@@ -124,7 +126,12 @@ describe('a session whose head is locked by another transaction', () => {
     if (!turn) throw new Error('no turn');
     const unlock = await lockHead(turn.sessionId);
     const sent = sendReports(system, reportFor(turn, 1, { outcome: COMPLETED }));
-    setTimeout(() => void unlock(), 200);
+    await until('the report waits for the lock', async () => {
+      const waiting = `select count(*) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await countOn(system.database.url, waiting)) > 0;
+    });
+    await unlock();
     expect(await sent).toEqual([APPENDED]);
     await until('the session is idle', async () => {
       const { session } = await system.edge.getSession({ sessionId: turn.sessionId }, { caller: OWNER });
