@@ -16,6 +16,8 @@ export default defineConfig({
     // Loading the packages again for each file takes a third of the CPU time. Tests do not mock modules.
     isolate: false,
     testTimeout: 60_000,
+    // The limit of `until` in test/support/wait.ts. The default of one second passes on a busy machine.
+    expect: { poll: { timeout: 40_000 } },
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     retry: 0,
