@@ -1,12 +1,11 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { openTelemetry } from '../../lib/telemetry/open.ts';
 import { PROTOCOLS, type Receiver, type TelemetryOptions } from '../../lib/telemetry/options.ts';
 import type { Trace } from '../../lib/trace.ts';
-import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
 import { startCollector } from '../support/collector.ts';
 import { until } from '../support/wait.ts';
 
@@ -30,7 +29,8 @@ interface Line {
   msg: string;
 }
 
-async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock = systemClock) {
+/** With a manual clock, a stop waits for its last exports without a time limit. */
+async function open(options: Partial<TelemetryOptions>, clock = createFakeClock()) {
   const lines: string[] = [];
   const metrics = createMetrics();
   const log = createLog({
@@ -55,7 +55,7 @@ async function open(options: Partial<TelemetryOptions>, clock: Clock | FakeClock
   });
   stops.push(async () => {
     const stopped = telemetry.stop();
-    if ('advance' in clock) clock.advance(1_000);
+    clock.advance(1_000);
     await stopped;
   });
   const counted = async (outcome: string) => {
