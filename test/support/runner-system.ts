@@ -102,7 +102,7 @@ export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<Run
       context,
       {
         pool: 6,
-        leaseSeconds: 3,
+        leaseSeconds: 10,
         approvalTtlSeconds: TTL_SECONDS,
         maxFailures: 3,
         maxTurnsPerAgent: 100,

@@ -88,7 +88,7 @@ export async function openWorkspaceSystem(): Promise<WorkspaceSystem> {
       context,
       {
         pool: 6,
-        leaseSeconds: 10,
+        leaseSeconds: 60,
         approvalTtlSeconds: 600,
         maxFailures: 3,
         maxTurnsPerAgent: 100,
