@@ -25,8 +25,13 @@ describe('a group commit that does not end', () => {
   afterAll(() => opened.disposeAsync());
 
   const create = () => fetch(`${api.origin}/api/v1/agents/${agent}/conversations`, { method: 'POST' });
+  /** The number of writers of the group that wait for a lock. Other test files use the same server. */
   const blocked = () =>
-    countOn(databaseUrl, "select count(*) from pg_stat_activity where wait_event_type = 'Lock'");
+    countOn(
+      databaseUrl,
+      `select count(*) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into sessions (%'`,
+    );
 
   it('refuses new sessions with 503 and Retry-After, answers reads and probes, and loses no accepted session', async () => {
     await using connection = await openConnection(databaseUrl);
@@ -37,11 +42,10 @@ describe('a group commit that does not end', () => {
     await until('the first writer is blocked', async () => (await blocked()) === 1);
     pending.push(create());
     await until('the second writer is blocked', async () => (await blocked()) === 2);
-    const refused = await until('a session is refused', async () => {
-      const response = create();
-      const first = await Promise.race([response, pause()]);
-      if (!first) pending.push(response);
-      return first;
+    // No session can be created meanwhile, so the first response is a refusal. It can take longer than an attempt.
+    const refused = await until('a session is refused', () => {
+      pending.push(create());
+      return Promise.race([...pending, pause()]);
     });
     const { status, headers, text } = await readResponse(refused);
     expectRefusal({ status, headers, text }, 'DEPENDENCY_UNAVAILABLE');
@@ -53,8 +57,10 @@ describe('a group commit that does not end', () => {
 
     await connection.query('commit');
     const responses = await Promise.all(pending);
-    expect(responses.map((one) => one.status)).toEqual(responses.map(() => 201));
-    expect(await countOn(databaseUrl, 'select count(*) from sessions.sessions')).toBe(responses.length);
+    const accepted = responses.filter((one) => one.status !== 503);
+    expect(accepted.map((one) => one.status)).toEqual(accepted.map(() => 201));
+    expect(accepted.length).toBeGreaterThanOrEqual(2);
+    expect(await countOn(databaseUrl, 'select count(*) from sessions.sessions')).toBe(accepted.length);
     expect((await create()).status).toBe(201);
   });
 });
