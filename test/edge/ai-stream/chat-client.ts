@@ -7,7 +7,7 @@ import { until } from '../../support/wait.ts';
 import { MemoryChat } from './memory-chat.ts';
 import { joined } from './read-stream.ts';
 
-export const STORY = 'a long story '.repeat(20);
+export const STORY = 'a long story '.repeat(40);
 export const SLOW = [{ text: STORY, chunk_chars: 4, delay_ms: 15 }];
 export const SUM = { tool: 'calculator', input: { expression: '6 * 7' } };
 export const ASKS = [{ name: 'calculator', permission: 'ask' }];

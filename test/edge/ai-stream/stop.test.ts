@@ -5,7 +5,8 @@ import { startSystem } from '../../support/system.ts';
 import { until } from '../../support/wait.ts';
 import { MemoryChat } from './memory-chat.ts';
 
-const SLOW = [{ text: 'a long story '.repeat(20), chunk_chars: 4, delay_ms: 15 }];
+/** Writes for minutes, so that the answer cannot end before the service. */
+const SLOW = [{ text: 'a long story '.repeat(4_000), chunk_chars: 4, delay_ms: 15 }];
 
 describe('the AI SDK stream of a stopping service', () => {
   it('ends without a regular end, so that clients reconnect', async () => {
