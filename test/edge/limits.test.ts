@@ -30,11 +30,9 @@ describe('SERVICE_RATE_LIMIT_REQUESTS_PER_MINUTE', () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   it('returns 429 with Retry-After above the limit and does not limit webhooks and probes', async () => {
-    let refused: ApiResponse | undefined;
-    for (let time = 0; time < 30 && !refused; time++) {
-      const answer = await api.get('/agents');
-      if (answer.status !== 200) refused = answer;
-    }
+    // Requests one after the other can be slower than the refill.
+    const answers = await Promise.all(Array.from({ length: 60 }, () => api.get('/agents')));
+    const refused = answers.find(({ status }) => status !== 200);
     if (!refused) throw new Error('no request was refused');
     expect(refused.body.code).toBe('RATE_LIMITED');
     const wait = retryAfterOf(refused);
@@ -101,12 +99,13 @@ describe('rate limits in mode oidc', () => {
     const { value } = await bob.token(['read']);
     const browser = () => bob.get(agents);
     const program = () => from('203.0.113.1', { authorization: `Bearer ${value}` });
-    // Between two requests a token may be refilled, or a late Redis counter may allow the local limit once more. Five attempts
-    // stay below a limit of its own for the program.
+    // Requests one after the other can be slower than the refill, and a late Redis counter may allow the local limit once more.
+    // Five requests of the program stay below a limit of its own.
     const codes = new Set<string>();
     for (let attempt = 0; attempt < 5; attempt++) {
-      await until('the browser is refused', async () => (await browser()).code === 'RATE_LIMITED');
+      const burst = Promise.all(Array.from({ length: 40 }, browser));
       codes.add((await program()).code);
+      expect((await burst).map(({ code }) => code)).toContain('RATE_LIMITED');
     }
     expect(codes).toContain('RATE_LIMITED');
     expect((await alice.get(agents)).code).toBe('OK');
@@ -115,6 +114,7 @@ describe('rate limits in mode oidc', () => {
   it('apply per client address to requests with invalid credentials', async () => {
     const invented = { authorization: 'Bearer ahs_made-up' };
     const codes: string[] = [];
+    const startedAt = Date.now();
     // Entries that the client itself writes into the header must not change its identity.
     const send = async () => {
       const answer = await from(`198.51.100.${codes.length + 1}, 203.0.113.2`, invented);
@@ -133,8 +133,9 @@ describe('rate limits in mode oidc', () => {
     const cookie = alice.jar.header();
     expect((await from('203.0.113.2', { cookie })).code).toBe('OK');
     const refused = await refusal();
-    // A late Redis counter allows the local limit once more, and two requests are refilled meanwhile.
-    expect(codes.filter((code) => code === 'UNAUTHENTICATED').length).toBeLessThanOrEqual(22);
+    // A late Redis counter allows the local limit once more, and a request is refilled every six seconds.
+    const refilled = Math.ceil((Date.now() - startedAt) / 6_000);
+    expect(codes.filter((code) => code === 'UNAUTHENTICATED').length).toBeLessThanOrEqual(20 + 2 * refilled);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-6]$/);
     expect(refused.headers.get('www-authenticate')).toBeNull();
   });
