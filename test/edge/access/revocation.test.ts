@@ -5,6 +5,9 @@ import { until } from '../../support/wait.ts';
 import { type Browser, parseResponse } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
+/** The credentials of open streams are checked at this interval. */
+const CHECK_INTERVAL_MS = 3_000;
+
 /** A stream ends within this time. The exact time is tested with a fake clock in credential-monitor.test.ts. */
 describe('open requests whose credential becomes invalid', () => {
   let team: Team;
@@ -87,6 +90,7 @@ describe('open requests whose credential becomes invalid', () => {
     const { value } = await bob.token(['read']);
     const headers = { authorization: `Bearer ${value}` };
     const streams = await Promise.all(Array.from({ length: 40 }, () => follow(headers)));
+    const begunAt = Date.now();
     const before = await identifications(alice);
     let looks = 0;
     // The request that reads the count is authenticated as well.
@@ -94,7 +98,8 @@ describe('open requests whose credential becomes invalid', () => {
       const checks = (await identifications(alice)) - before - ++looks;
       return checks >= 2 && checks;
     });
-    expect(questions).toBe(2);
+    // One check per interval, and one that was due when the count began. On a busy machine a look takes several intervals.
+    expect(questions).toBeLessThanOrEqual(Math.round((Date.now() - begunAt) / CHECK_INTERVAL_MS) + 1);
     expect(streams.every((one) => one.isOpen())).toBe(true);
     await Promise.all(streams.map((one) => one.leave()));
   });
