@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange, openRaw, parseResponse } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
@@ -373,8 +374,8 @@ describe('POST …/files with the files service over gRPC', () => {
       connection.send(text);
       const block = randomBytes(1_000_000);
       for (let i = 0; i < 50; i++) {
-        if (!connection.socket.write(block))
-          await new Promise((resolve) => connection.socket.once('drain', resolve));
+        if (connection.socket.destroyed) break;
+        if (!connection.socket.write(block)) await drainedOrClosed(connection.socket);
       }
       const answer = parseResponse(await connection.rest());
       expectRefusal(answer, text === longer ? 'FILE_TOO_LARGE' : 'INVALID_REQUEST');
@@ -410,6 +411,17 @@ describe('POST …/files with the files service over gRPC', () => {
     expect(fixture.files.versions()).toBe(before);
   });
 });
+
+/** Resolves when a socket becomes writable again or is closed: a closed socket never drains. */
+function drainedOrClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
+}
 
 /** Whether a socket becomes writable again within half a second. */
 function drained(socket: { once(event: 'drain', listener: () => void): unknown }): Promise<boolean> {
