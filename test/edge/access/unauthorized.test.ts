@@ -160,6 +160,11 @@ async function createObjects(browser: Browser): Promise<Ids> {
     const { data } = await browser.get(`/api/v1/sessions/${session_id}/approvals`);
     return (data as { approval_id: string }[])[0]?.approval_id;
   });
+  // A turn that still runs would change the sessions while the test compares them.
+  await until('no turn runs', async () => {
+    const { data } = await browser.get('/api/v1/sessions');
+    return (data as { status: string }[]).every(({ status }) => status === 'idle');
+  });
   const { data: turns } = await browser.get(`/api/v1/sessions/${session_id}/turns`);
   const turn_id = String((turns as { turn_id: string }[])[0]?.turn_id);
   return { agent_id, assistant_id, session_id, deployment_id, token_id, approval_id, turn_id };
