@@ -7,7 +7,7 @@ const script = (...steps: object[]) => ({ model: 'rehearsal/script', model_optio
 /** Writes for minutes. */
 const SLOW = { name: 'Slow', ...script({ text: 'word '.repeat(10_000), chunk_chars: 5, delay_ms: 50 }) };
 const IDLE_MS = 20_000;
-const RENDER_MS = 200;
+const STEP_MS = 1_000;
 
 describe('session control', () => {
   let fixture: ConsoleFixture;
@@ -32,6 +32,8 @@ describe('session control', () => {
       await message(page).fill(text);
       await page.getByRole('button', { name: 'Queue', exact: true }).click();
       await queueIn(page).getByText(text, { exact: true }).waitFor();
+      // The queue may appear before the response, after which the next message can be sent.
+      await until('the message field is empty', async () => (await message(page).inputValue()) === '');
     }
     const turnsOf = async (id: string) => {
       const { body } = await fixture.api.get(`/sessions/${id}/turns`);
@@ -112,8 +114,9 @@ describe('session control', () => {
       await page.getByText('The agent is writing.').waitFor();
       await enqueue(page, 'To edit');
       // The view changes before the session is up to date again.
+      const hasChanged = Promise.withResolvers<void>();
       await page.route(`**/api/v1/sessions/${session}`, async (route) => {
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await hasChanged.promise;
         await route.continue();
       });
       const removed = page.waitForResponse((response) => response.request().method() === 'DELETE');
@@ -125,6 +128,7 @@ describe('session control', () => {
         'the text is in the composer',
         async () => (await message(page).inputValue()) === 'To edit',
       );
+      hasChanged.resolve();
       await page.unrouteAll({ behavior: 'wait' });
 
       await message(page).fill('To show');
@@ -200,12 +204,14 @@ describe('session control', () => {
     await page.getByRole('row').filter({ hasText: fresh }).getByText('New', { exact: true }).waitFor();
     const filter = page.getByRole('combobox', { name: 'State' });
     await filter.click();
+    await page.getByRole('option', { name: 'Archived' }).waitFor();
     expect(await page.getByRole('option').allTextContents()).toEqual([
       'Any state',
       ...Object.keys(sessions),
       'Archived',
     ]);
     await page.keyboard.press('Escape');
+    await page.getByRole('listbox').waitFor({ state: 'detached' });
     const rows = page.locator('tbody tr');
     for (const [label, { id, state }] of Object.entries(sessions)) {
       await filter.click();
@@ -225,34 +231,48 @@ describe('session control', () => {
     const { page } = await fixture.open('/tokens');
     await page.clock.install();
     const tags: (string | undefined)[] = [];
+    let answered = 0;
     await page.route('**/api/v1/sessions?*', async (route) => {
       const tag = route.request().headers()['if-none-match'];
       tags.push(tag);
-      if (tag) return route.fulfill({ status: 304, headers: { etag: tag } });
-      const response = await route.fetch();
-      return route.fulfill({ response, headers: { ...response.headers(), etag: 'W/"list"' } });
+      if (tag) await route.fulfill({ status: 304, headers: { etag: tag } });
+      else {
+        const response = await route.fetch();
+        await route.fulfill({ response, headers: { ...response.headers(), etag: 'W/"list"' } });
+      }
+      answered++;
     });
+    const roundTrip = () => page.evaluate(`fetch('/livez').then((response) => response.text())`);
+    /** Advances the clock of the page. Returns the number of requests after the page has read their responses. */
+    const advance = async (ms: number): Promise<number> => {
+      const before = tags.length;
+      await page.clock.runFor(ms);
+      // The page receives this response after those to earlier requests.
+      await roundTrip();
+      await until('the requests are answered', () => answered === tags.length);
+      await roundTrip();
+      return tags.length - before;
+    };
     await page.goto('/sessions?q=Idle+list');
     const row = page.getByRole('row').filter({ hasText: session });
     await row.waitFor();
-    // The next interval begins when the page has read the response.
-    await page.waitForTimeout(RENDER_MS);
+    // From now on only the test advances the clock, so that slow steps do not end an interval.
+    await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + IDLE_MS / 2);
+    // Each request begins a new interval.
+    await until('an interval begins', async () => (await advance(STEP_MS)) > 0);
     for (let polls = 0; polls < 3; polls++) {
-      await page.clock.runFor(0.75 * IDLE_MS);
-      await page.waitForTimeout(RENDER_MS);
-      expect(tags, 'requests before the interval has ended').toHaveLength(polls + 1);
-      const answered = page.waitForResponse('**/api/v1/sessions?*');
-      await page.clock.fastForward(0.25 * IDLE_MS);
-      await answered;
-      await page.waitForTimeout(RENDER_MS);
+      expect(await advance(0.75 * IDLE_MS), 'requests before the interval has ended').toBe(0);
+      let sent = 0;
+      for (let left = 0.25 * IDLE_MS; left > 0 && sent === 0; left -= STEP_MS) sent = await advance(STEP_MS);
+      expect(sent, 'requests at the end of the interval').toBe(1);
     }
-    expect(tags).toEqual([undefined, ...Array.from({ length: 3 }, () => 'W/"list"')]);
+    const [first, ...later] = tags;
+    expect(first).toBeUndefined();
+    expect(new Set(later)).toEqual(new Set(['W/"list"']));
     await row.getByText('Completed', { exact: true }).waitFor();
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
       window.dispatchEvent(new Event('visibilitychange'));`);
-    await page.clock.runFor(3 * IDLE_MS);
-    await page.waitForTimeout(RENDER_MS);
-    expect(tags).toHaveLength(4);
+    expect(await advance(3 * IDLE_MS), 'requests of a hidden page').toBe(0);
     await page.context().close();
   });
 });
