@@ -17,11 +17,11 @@ const CAREFUL = {
     ],
   },
 };
-/** An agent that writes long enough to be interrupted. */
+/** An agent that writes for minutes, so that it is interrupted. */
 const SLOW = {
   name: 'Slow',
   model: 'rehearsal/script',
-  model_options: { steps: [{ text: 'word '.repeat(400), chunk_chars: 5, delay_ms: 40 }] },
+  model_options: { steps: [{ text: 'word '.repeat(10_000), chunk_chars: 5, delay_ms: 40 }] },
 };
 
 describe('session page', () => {
@@ -41,6 +41,12 @@ describe('session page', () => {
     until('the turn has ended', async () => {
       const { stop_reason: stopped } = await shown(session);
       return (stopped as { type?: string } | null)?.type === reason;
+    });
+  const completed = (session: string, count: number) =>
+    until(`${count} turns are completed`, async () => {
+      const { body } = await fixture.api.get(`/sessions/${session}/turns`);
+      const turns = body.data as { status: string }[];
+      return turns.filter(({ status }) => status === 'completed').length === count;
     });
   const conversation = (page: Page) => page.getByRole('region', { name: 'Conversation' });
 
@@ -110,7 +116,8 @@ describe('session page', () => {
     const messages = page.getByRole('article', { name: 'Message from User' }).last();
     await messages.getByText('Queued', { exact: true }).waitFor();
     await messages.getByText('And then?').waitFor();
-    expect(await message.inputValue()).toBe('');
+    // The queue may appear before the response to the message.
+    await until('the message field is empty', async () => (await message.inputValue()) === '');
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Turn interrupted').waitFor();
     await page.getByRole('button', { name: 'Continue' }).click();
@@ -140,21 +147,19 @@ describe('session page', () => {
     await page.getByRole('status').filter({ hasText: 'Connection lost.' }).waitFor();
     for (const content of ['first while away', 'second while away'])
       await fixture.api.post(`/sessions/${session}/messages`, { content });
-    await until('both have been answered', async () => (await shown(session)).queued_turns === 0);
-    await ended(session);
+    await completed(session, 3);
     await context.setOffline(false);
     await page.getByText('Connection: Live').waitFor();
+    await conversation(page).getByText('Turn completed').nth(2).waitFor();
     for (const text of ['before', 'first while away', 'second while away'])
-      await until(`${text} stands there twice`, async () => {
-        return (await conversation(page).getByText(text, { exact: true }).count()) === 2;
-      });
+      expect(await conversation(page).getByText(text, { exact: true }).count(), text).toBe(2);
     expect(await conversation(page).getByText('Turn completed').count()).toBe(3);
     await page.context().close();
   });
 
   it('shows turns as time spans that link to their events', async () => {
     const session = await begin(CAREFUL, 'time');
-    await until('the call needs an approval', async () => (await shown(session)).needs_action === true);
+    await ended(session, 'requires_action');
     const { page, consoleMessages } = await fixture.open('/sessions');
     const turnRequests: string[] = [];
     page.on('request', (request) => {
@@ -203,8 +208,7 @@ describe('session page', () => {
     const session = await begin({}, 'one');
     await ended(session);
     await fixture.api.post(`/sessions/${session}/messages`, { content: 'two' });
-    await until('both have been answered', async () => Number((await shown(session)).last_seq) >= 20);
-    await ended(session);
+    await completed(session, 2);
     const { page } = await fixture.open(`/sessions/${session}`);
     const messages = page.getByRole('article', { name: 'Message from Agent' });
     await messages.nth(1).waitFor();
@@ -310,6 +314,7 @@ describe('session page', () => {
   it('renders Markdown headings below the page headings without gaps and keeps line breaks', async () => {
     const text = '# Report\n\n## Part\n\n##### Deep\n\nDone.\nAll of it.';
     const session = await begin({}, text);
+    await ended(session);
     const { page } = await fixture.open(`/sessions/${session}`);
     const messages = page.getByRole('article', { name: 'Message from Agent' });
     await messages.getByRole('heading', { level: 3, name: 'Report' }).waitFor();
@@ -341,6 +346,7 @@ describe('session page', () => {
       return first.startsWith('Finder') && others.length === 0;
     });
     await page.keyboard.press('ArrowDown');
+    await page.getByRole('option').and(page.locator('[data-highlighted]')).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/[?&]agent=agt_/);
     await row(names[1] ?? '').waitFor({ state: 'detached' });
@@ -393,14 +399,16 @@ describe('session page', () => {
     await page.waitForURL(`**/sessions/${session}`);
     const allow = page.getByRole('button', { name: 'Allow' });
     await tabTo(page, allow);
-    await page.keyboard.press('Enter');
+    // The button is gone and the result is announced. The announcement is on the page for ten seconds.
+    await Promise.all([
+      page.getByRole('status').filter({ hasText: 'Agent: It is 42 then.' }).waitFor(),
+      page.keyboard.press('Enter'),
+    ]);
     await conversation(page).getByText('It is 42 then.').waitFor();
-    // The button is gone and the result is announced.
     await page
       .getByRole('button', { name: /^calculator/ })
       .and(page.locator(':focus'))
       .waitFor();
-    await page.getByRole('status').filter({ hasText: 'Agent: It is 42 then.' }).waitFor();
     await page.keyboard.press('c');
     await page.keyboard.type('thanks');
     await page.keyboard.press('Enter');
