@@ -116,7 +116,8 @@ describe('file browser of a session', () => {
         uploadThroughput,
       });
     await network.send('Network.enable');
-    await limit(MIB);
+    // The upload takes longer than the test needs to cancel it.
+    await limit(MIB / 16);
     await page.getByText('No files yet').waitFor();
     await choose();
     const bar = page.getByRole('progressbar', { name: 'Upload of large.bin' });
@@ -169,6 +170,7 @@ describe('file browser of a session', () => {
     await writeFile(join(project, '🦊.bin'), randomBytes(4 * MIB + 1));
     for (let at = 0; at < 120; at++) await writeFile(join(project, `many/${at}.txt`), String(at));
     await writeFile(join(directory, 'loose.txt'), 'loose');
+    await page.getByText('No files yet').waitFor();
     const box = await tree(page).boundingBox();
     const hand = await context.newCDPSession(page);
     const data = { items: [], files: [project, join(directory, 'loose.txt')], dragOperationsMask: 1 };
