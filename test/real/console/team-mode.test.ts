@@ -177,6 +177,7 @@ describe('console in team mode', () => {
       await page.getByText('Owner: Bob').waitFor();
       expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Session actions' }).click();
+      await page.getByRole('menuitem').first().waitFor();
       expect(await page.getByRole('menuitem').allTextContents()).toEqual([
         'Stop',
         'Copy as curl',
@@ -264,12 +265,14 @@ describe('console in team mode', () => {
     await managers.press('Enter');
     const bobsRemoval = carol.getByRole('button', { name: 'Remove Bob' });
     await bobsRemoval.waitFor();
+    const isRemoved = Promise.withResolvers<void>();
     await carol.route('**/api/v1/users?*', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await isRemoved.promise;
       await route.continue();
     });
     await managers.fill('alice@example.com');
     await bobsRemoval.click();
+    isRemoved.resolve();
     await carol.getByRole('button', { name: 'Remove Alice' }).waitFor();
     expect(await bobsRemoval.count()).toBe(0);
     await carol.unrouteAll({ behavior: 'wait' });
@@ -279,8 +282,9 @@ describe('console in team mode', () => {
     const agent = await carol.evaluate<string>(createAgent({ name: 'To search' }));
     await carol.goto(`/agents/${agent}?tab=access`);
     const managers = carol.getByRole('combobox', { name: 'Managers' });
+    const hasTypedOn = Promise.withResolvers<void>();
     await carol.route('**/api/v1/users?*', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await hasTypedOn.promise;
       await route.continue().catch(() => {});
     });
     const requested = carol.waitForRequest('**/api/v1/users?q=bo');
@@ -288,6 +292,7 @@ describe('console in team mode', () => {
     await requested;
     await managers.press('Enter');
     await managers.fill('bob');
+    hasTypedOn.resolve();
     await carol.getByRole('option', { name: /^Bob/ }).waitFor();
     expect(await carol.getByRole('alert').allTextContents()).toEqual([]);
     await carol.unrouteAll({ behavior: 'wait' });
