@@ -42,8 +42,15 @@ describe('agent pages', () => {
     await keys.type('}');
     await tabTo(page, page.getByRole('combobox', { name: 'Permission for bash' }));
     await keys.press('Enter');
-    await page.getByRole('option', { name: 'Ask' }).waitFor();
-    await keys.type('ask');
+    const ask = page.getByRole('option', { name: 'Ask' });
+    await ask.waitFor();
+    // The open list gets the focus later than it appears.
+    await page.locator('[data-base-ui-portal] :focus').waitFor();
+    await until('Ask is highlighted', async () => {
+      if ((await ask.and(page.locator('[data-highlighted]')).count()) > 0) return true;
+      await keys.press('ArrowDown');
+      return false;
+    });
     await keys.press('Enter');
     await tabTo(page, page.getByRole('button', { name: 'Create agent' }));
     await keys.press('Enter');
