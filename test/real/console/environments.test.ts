@@ -81,10 +81,11 @@ describe('environment pages', () => {
     await page.keyboard.press('Escape');
     await remove.and(page.locator(':focus')).waitFor();
 
-    await page.route('**/api/v1/admin/environments/*', (route) => route.abort(), { times: 3 });
+    await page.route('**/api/v1/admin/environments/*', (route) => route.abort());
     await page.reload();
     await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'kept' }).waitFor();
     await page.context().close();
