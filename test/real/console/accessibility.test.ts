@@ -129,6 +129,11 @@ describe('accessibility of every console page', () => {
     ids.files = await workspaces.begin();
     await workspaces.put(ids.files, { 'notes.md': 'Remember' });
     await api.post(`/sessions/${ids.files}/messages`, { content: '$ echo here' });
+    // The list of sandboxes is not polled.
+    await until('the sandbox is ready', async () => {
+      const [sandbox] = (await api.get('/admin/sandboxes')).body.data as { status: string }[];
+      return sandbox?.status === 'ready';
+    });
     for (const id of [ids.asking, ids.files]) await api.send('PATCH', `/sessions/${id}`, { title: LONG });
   }
 
@@ -217,24 +222,24 @@ const CAREFUL = {
 
 /** Clicks the button unless the result appears without a click. */
 async function clickUntil(button: Locator, result: Locator): Promise<void> {
-  await expect
-    .poll(async () => {
-      if (await result.isVisible()) return true;
-      await button.click({ timeout: 500 }).catch(() => {});
-      return result.isVisible();
-    })
-    .toBe(true);
+  await until(`${result} is visible`, async () => {
+    if (await result.isVisible()) return true;
+    await button.click({ timeout: 500 }).catch(() => {});
+    return result.isVisible();
+  });
 }
 
 /** Clicks every retry button until none is left. Recovered content may contain further failed requests. */
 async function retryAll(page: Page): Promise<void> {
   const again = page.getByRole('button', { name: /^(?:Try again|Retrying)$/ });
-  for (let left = await again.count(); left > 0; left = await again.count()) {
-    await again.evaluateAll((buttons: { click(): void }[]) => {
+  await until('all requests have succeeded', async () => {
+    // A button does nothing during its retry.
+    const clicked = await again.evaluateAll((buttons: { click(): void }[]) => {
       for (const button of buttons) button.click();
+      return buttons.length;
     });
-    await until('a request has succeeded', async () => (await again.count()) < left);
-  }
+    return clicked === 0;
+  });
 }
 
 /** Removes the browser's own console messages for failed requests. */
