@@ -8,8 +8,8 @@ import { openChromium } from '../../support/chromium.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/console.mjs', import.meta.url));
-/** Timeout of each wait in a page. */
-const TIMEOUT_MS = 10_000;
+/** Timeout of each wait in a page. A busy machine needs several times longer than usual. */
+const TIMEOUT_MS = 30_000;
 
 /**
  * JSON of every place where a page can store data. It is evaluated in the page, and a string because the tests compile

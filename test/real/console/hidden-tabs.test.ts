@@ -39,7 +39,7 @@ describe('session pages in hidden tabs', () => {
     }
     await context.clock.fastForward(LONG_MS);
     const seventh = await context.newPage();
-    await seventh.goto(`/sessions/${session}`, { timeout: LONG_MS });
+    await seventh.goto(`/sessions/${session}`);
     await live(seventh);
     await context.close();
   });
