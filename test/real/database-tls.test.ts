@@ -47,7 +47,7 @@ describe('a database with TLS', () => {
       'the server accepts TLS connections',
       async () => (await probeServer(verified())) === undefined,
     );
-  }, 60_000);
+  });
   afterAll(() => stack.disposeAsync());
 
   async function open(): Promise<Database> {

@@ -36,8 +36,9 @@ describeBubblewrap('a sandbox and the kernel', (given) => {
     ])
       expect(stdout).toContain(line);
     const mark = uniqueSeconds();
-    const running = runScript(sandbox, `sleep ${mark}`, { timeoutMs: 5_000 });
-    await expect.poll(() => processesWith(`sleep\0${mark}`).length, { timeout: 5_000 }).toBeGreaterThan(0);
+    // Ends with the sandbox.
+    const running = runScript(sandbox, `sleep ${mark}`, { timeoutMs: 60_000 });
+    await expect.poll(() => processesWith(`sleep\0${mark}`).length, { timeout: 20_000 }).toBeGreaterThan(0);
     for (const pid of processesWith(`sleep\0${mark}`)) {
       const uids = /Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)/
         .exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -15,8 +15,8 @@ import { RunnerProcess } from '../services/runner/sandbox/remote-provider.ts';
 import { runScript, SandboxFixture, sandboxSpec } from '../services/runner/sandbox/run-script.ts';
 import { isRoot } from '../support/unprivileged-user.ts';
 
-/** A command needs longer than the default of a poll to start on a busy machine. */
-const START_MS = 20_000;
+/** Processes need longer than the default of a poll to start and to end on a busy machine. */
+const POLL = { timeout: 20_000 };
 
 describeBubblewrap('the end of a sandbox, and the way out', (given) => {
   it('leaves no process behind, also when the process daemonizes', async () => {
@@ -38,10 +38,10 @@ describeBubblewrap('the end of a sandbox, and the way out', (given) => {
     const sandbox = await provider.create(sandboxSpec());
     const mark = uniqueSeconds();
     const running = runScript(sandbox, `(setsid sleep ${mark} &); sleep ${mark}`).catch(() => undefined);
-    await expect.poll(() => processesWith(`sleep\0${mark}`).length, { timeout: START_MS }).toBe(2);
+    await expect.poll(() => processesWith(`sleep\0${mark}`).length, POLL).toBe(2);
     await own.kill();
     await running;
-    await expect.poll(() => processesWith(`sleep\0${mark}`), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => processesWith(`sleep\0${mark}`), POLL).toEqual([]);
     await using next = await RunnerProcess.start(given.prefix);
     const again = await next.openProvider(ownData);
     await again.sweep();
@@ -62,7 +62,7 @@ describeBubblewrap('the end of a sandbox, and the way out', (given) => {
       await own.kill();
       await running;
       const left = () => [...processesWith(sandbox.sandboxId), ...processesWith(`sleep\0${mark}`)];
-      await expect.poll(left, { timeout: 5_000 }).toEqual([]);
+      await expect.poll(left, POLL).toEqual([]);
     }
     await using last = await RunnerProcess.start(given.prefix);
     await (await last.openProvider(join(given.directory, 'early'))).sweep();
@@ -86,13 +86,13 @@ describeBubblewrap('the end of a sandbox, and the way out', (given) => {
     const sandbox = await given.sandboxes.create();
     const mark = uniqueSeconds();
     const running = runScript(sandbox, `(setsid sleep ${mark} &); sleep ${mark}`);
-    await expect.poll(() => processesWith(`sleep\0${mark}`).length, { timeout: START_MS }).toBe(2);
+    await expect.poll(() => processesWith(`sleep\0${mark}`).length, POLL).toBe(2);
     process.kill(victim(sandbox.sandboxId) ?? 0, 'SIGKILL');
     const { end } = await running;
     expect([null, 137]).toContain(end.exitCode);
     expect(processesWith(`sleep\0${mark}`)).toEqual([]);
     await sandbox.destroy();
-    await expect.poll(() => processesWith(sandbox.sandboxId)).toEqual([]);
+    await expect.poll(() => processesWith(sandbox.sandboxId), POLL).toEqual([]);
   });
 
   it('reaches the hosts of its allow list and no others', async () => {

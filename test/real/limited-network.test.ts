@@ -51,7 +51,7 @@ describe('the network of a session’s commands', () => {
   }
 
   const request = (options: string, host: string) =>
-    `echo "${host} $(curl --silent --max-time 5 --output /dev/null ${options} http://${host}/)"`;
+    `echo "${host} $(curl --silent --max-time 10 --output /dev/null ${options} http://${host}/)"`;
 
   it('limited: reaches allowed hosts with public addresses and nothing else', async () => {
     const output = await outputOf(

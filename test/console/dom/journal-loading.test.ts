@@ -8,6 +8,8 @@ import { type EventSpec, journal, text } from '../journal-events.ts';
 import { FakeEventServer } from './fake-event-server.ts';
 
 const ORIGIN = 'http://console.test';
+/** A busy machine needs longer than the default of a wait. */
+const WAIT = { timeout: 20_000 };
 
 const turn = (number: number, files = 0): EventSpec[] => {
   const id = `trn_${number}`;
@@ -63,7 +65,7 @@ describe('Journal', () => {
     vi.waitFor(() => {
       expect(one.view.streamStatus).toBe('live');
       expect(one.view.isLoadingEarlier).toBe(false);
-    });
+    }, WAIT);
 
   it('loads the newest events and the file events between them', async () => {
     const { journal: one } = open(turns(60, 2));
@@ -82,7 +84,7 @@ describe('Journal', () => {
     expect(one.view.lastFileSeq).toBe(0);
     const seq = one.view.lastSeq + 1;
     server.append('file.created', { path: 'new', size: 1, workspace_version: 2 }, 'trn_2');
-    await vi.waitFor(() => expect(one.view.lastFileSeq).toBe(seq));
+    await vi.waitFor(() => expect(one.view.lastFileSeq).toBe(seq), WAIT);
   });
 
   it('loads the file events again after a failed request', async () => {
@@ -119,7 +121,7 @@ describe('Journal', () => {
     await settled(one);
     while (one.view.excerpt) await one.loadLater();
     while (one.view.hasEarlier) await one.loadEarlier();
-    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 1_020)));
+    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 1_020)), WAIT);
   });
 
   it('continues after a lost connection without a gap', async () => {
@@ -127,9 +129,9 @@ describe('Journal', () => {
     await settled(one);
     server.closeStreams();
     for (let count = 0; count < 3; count++) server.append('user.message', text('More'), 'trn_2');
-    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 8)), { timeout: 5_000 });
+    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 8)), WAIT);
     server.append('user.message', text('More'), 'trn_2');
-    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 9)));
+    await vi.waitFor(() => expect(seqsOf(one.view)).toEqual(range(1, 9)), WAIT);
   });
 
   it('states that an event is missing, and shows it when it arrives', async () => {
@@ -138,7 +140,7 @@ describe('Journal', () => {
     await settled(one);
     expect(one.view.linked).toEqual({ seq: 6, state: 'missing' });
     server.append('user.message', text('More'), 'trn_2');
-    await vi.waitFor(() => expect(one.view.linked).toMatchObject({ seq: 6, state: 'loaded' }));
+    await vi.waitFor(() => expect(one.view.linked).toMatchObject({ seq: 6, state: 'loaded' }), WAIT);
   });
 
   it('shows an event that arrives while it is searched', async () => {
@@ -148,6 +150,6 @@ describe('Journal', () => {
       if (query.get('after_seq') === '5') server.append('user.message', text('More'), 'trn_2');
     };
     await one.showEvent(6);
-    await vi.waitFor(() => expect(one.view.linked).toMatchObject({ seq: 6, state: 'loaded' }));
+    await vi.waitFor(() => expect(one.view.linked).toMatchObject({ seq: 6, state: 'loaded' }), WAIT);
   });
 });

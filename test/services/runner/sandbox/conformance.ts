@@ -163,7 +163,8 @@ export function describeConformance(name: string, open: () => Promise<ProviderFi
       const abort = new AbortController();
       const running = runScript(sandbox, 'echo > begun; while true; do :; done', { signal: abort.signal });
       const tree = await sandbox.workspace(workspaceIdOf(sandbox));
-      await expect.poll(async () => (await tree.scan(new Map())).changes.length).toBe(1);
+      const countFiles = async () => (await tree.scan(new Map())).changes.length;
+      await expect.poll(countFiles, { timeout: 20_000 }).toBe(1);
       abort.abort();
       expect((await running).end).toMatchObject({ exitCode: null, cause: 'stopped' });
       expect((await runScript(sandbox, 'echo', { signal: AbortSignal.abort() })).end).toMatchObject({
