@@ -39,8 +39,9 @@ async function runCommand(command: string): Promise<string> {
 describe('the containers of docker-compose.yml', () => {
   const sandbox = async (): Promise<string> => {
     const { body } = await project.request('GET', '/readyz?verbose');
-    const facts = body.data.in_force as { role: string; in_force: string }[];
-    return facts.find(({ role }) => role === 'sandbox')?.in_force ?? '';
+    // Absent while the edge is not ready.
+    const facts = body.data.in_force as { role: string; in_force: string }[] | undefined;
+    return facts?.find(({ role }) => role === 'sandbox')?.in_force ?? '';
   };
   const runnerHasReported = async () => !/^(no runner|unknown)/.test(await sandbox());
 
