@@ -152,7 +152,7 @@ class Cluster {
   }
 
   async #ceph(...args: string[]): Promise<string> {
-    return (await run('ceph', ['-c', this.#conf, '--connect-timeout', '5', ...args])).stdout;
+    return (await run('ceph', ['-c', this.#conf, '--connect-timeout', '30', ...args])).stdout;
   }
 
   #spawn(program: string, ...args: string[]): ChildProcess {
