@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Clock } from '../../clock.ts';
 import { refuse } from '../../errors.ts';
+import { abortable } from '../abortable.ts';
 import { Instance } from './instance.ts';
 
 /** Returns the IP addresses of a host name. */
@@ -61,9 +62,12 @@ export class Instances {
     this.#tls = tls;
   }
 
-  /** Returns the usable instance with the fewest open calls. `preferred` is returned while it is usable. */
-  async pick(preferred?: Instance): Promise<Instance> {
-    await this.#update();
+  /**
+   * Returns the usable instance with the fewest open calls. `preferred` is returned while it is usable. Rejects with
+   * CANCELLED when the signal aborts before an address is known.
+   */
+  async pick(signal: AbortSignal, preferred?: Instance): Promise<Instance> {
+    await this.#update(signal);
     if (preferred?.isUsable && this.#instances.get(preferred.address) === preferred) return preferred;
     const all = [...this.#instances.values()];
     const usable = all.filter(({ isUsable }) => isUsable);
@@ -89,7 +93,7 @@ export class Instances {
   }
 
   /** Waits for the addresses only when none is known. */
-  async #update(): Promise<void> {
+  async #update(signal?: AbortSignal): Promise<void> {
     const now = this.#clock.now().getTime();
     if (now >= this.#resolveAt && !this.#resolving) {
       this.#resolving = this.#resolveAll().finally(() => {
@@ -97,7 +101,8 @@ export class Instances {
       });
       this.#resolveAt = now + RESOLVE_AGAIN_MS;
     }
-    if (this.#instances.size === 0) await this.#resolving;
+    if (this.#instances.size > 0 || !this.#resolving) return;
+    await (signal ? abortable(this.#resolving, signal) : this.#resolving);
   }
 
   /** A name that cannot be resolved keeps its instances. */

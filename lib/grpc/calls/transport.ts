@@ -30,8 +30,8 @@ export function streamTransport(
 ): Transport {
   let preferred: Instance | undefined;
 
-  async function pick(): Promise<Instance> {
-    const instance = await instances.pick(isSticky ? preferred : undefined);
+  async function pick(signal: AbortSignal): Promise<Instance> {
+    const instance = await instances.pick(signal, isSticky ? preferred : undefined);
     preferred = instance;
     return instance;
   }
@@ -43,7 +43,7 @@ export function streamTransport(
     callNatively: (instance: Instance) => Promise<unknown>,
   ): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
-      const instance = await pick();
+      const instance = await pick(signal);
       if (!instance.hasCallStreams) return callNatively(instance);
       try {
         return decodeResponse(method, await instance.call(start, signal));
@@ -61,13 +61,13 @@ export function streamTransport(
       const callNatively = (instance: Instance) =>
         instance.native(contract).unary(name, request, headers, signal);
       const method = contract.methods[name];
-      if (!method || method.requestStream) return callNatively(await pick());
+      if (!method || method.requestStream) return callNatively(await pick(signal));
       const message = encode(method.requestType, request);
-      if (message.length > MAX_FRAME_BYTES) return callNatively(await pick());
+      if (message.length > MAX_FRAME_BYTES) return callNatively(await pick(signal));
       return callOverStream(method, startOf(contract, method, message, headers), signal, callNatively);
     },
     async *stream(name, request, headers, signal) {
-      const instance = await pick();
+      const instance = await pick(signal);
       yield* instance.native(contract).stream(name, request, headers, signal);
     },
   };

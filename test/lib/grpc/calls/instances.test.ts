@@ -1,5 +1,6 @@
 import { createServer, ServerError } from 'nice-grpc';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../lib/clock.ts';
 import { Instances } from '../../../../lib/grpc/calls/instances.ts';
 import { streamTransport } from '../../../../lib/grpc/calls/transport.ts';
 import { createClient } from '../../../../lib/grpc/client.ts';
@@ -167,6 +168,15 @@ describe('an instance', () => {
     expect(first.calls).toBe(calls);
     instances.close();
     await Promise.all([first.server.stop(0), second.server.stop(0)]);
+  });
+
+  it('that is not known yet fails calls at their deadline while its name is being resolved', async () => {
+    const instances = new Instances('auth.internal:1', systemClock, { resolve: () => new Promise(() => {}) });
+    const transport = streamTransport(instances, Service);
+    const options = { contract: Service, self: 'edge', secret: SECRET, clock: systemClock, timeoutMs: 50 };
+    const call = createClient({ ...options, transport }).getUser(read);
+    await expect(call).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    instances.close();
   });
 
   it('keeps its calls while the name of the service cannot be resolved', async () => {
