@@ -49,6 +49,7 @@ export function streamTransport(
         return decodeResponse(method, await instance.call(start, signal));
       } catch (error) {
         if (!(error instanceof StreamFailure)) throw error;
+        if (!error.isSent && !instance.hasCallStreams) return callNatively(instance);
         const isRepeatable = !error.isSent || READING.test(method.name);
         if (signal.aborted || !isRepeatable || attempt === MAX_ATTEMPTS)
           throw unreachable(contract.name, error.cause);

@@ -119,8 +119,7 @@ describe('calls to several instances of a service', () => {
 });
 
 describe('an instance', () => {
-  it('without call streams is called with plain gRPC', async () => {
-    const server = createServer();
+  it('without call streams is called with plain gRPC, and no call fails before that is known', async () => {
     let calls = 0;
     const getUser = async () => {
       calls++;
@@ -130,17 +129,21 @@ describe('an instance', () => {
       throw new ServerError(12, 'not part of this test');
     };
     const names = Object.keys(Service.methods).map((name) => [name, missing]);
-    server.add(withSharedWriter(Service), { ...Object.fromEntries(names), getUser } as never);
-    const port = await server.listen('127.0.0.1:0');
+    const servers = Array.from({ length: 2 }, () => createServer());
+    const addresses: string[] = [];
+    for (const server of servers) {
+      server.add(withSharedWriter(Service), { ...Object.fromEntries(names), getUser } as never);
+      addresses.push(`127.0.0.1:${await server.listen('127.0.0.1:0')}`);
+    }
     const clock = createFakeClock();
-    const instances = new Instances(`127.0.0.1:${port}`, clock);
+    const instances = new Instances(addresses.join(','), clock);
     const transport = streamTransport(instances, Service);
     const client = createClient({ contract: Service, transport, self: 'edge', secret: SECRET, clock });
-    await Promise.all(Array.from({ length: 10 }, () => client.getUser(read)));
     await client.getUser(read);
+    await Promise.all(Array.from({ length: 10 }, () => client.getUser(read)));
     expect(calls).toBe(11);
     instances.close();
-    await server.shutdown();
+    await Promise.all(servers.map((server) => server.shutdown()));
   });
 
   it('that appears under the name of the service gets calls within 5 s, and one that disappears gets none', async () => {
