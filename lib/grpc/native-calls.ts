@@ -62,8 +62,11 @@ export function asRefusal(error: unknown, trailer: Metadata | undefined, service
   const detail = trailer?.get(ERROR_TRAILER);
   if (detail instanceof Uint8Array) return decodeRefusal(detail);
   if (error instanceof Refusal) return error;
+  // The only other errors are those of aborted signals and of closed channels.
   if (!(error instanceof ClientError))
-    return refuse('CANCELLED', 'The caller disconnected before the response.');
+    return isAbortError(error)
+      ? refuse('CANCELLED', 'The caller disconnected before the response.')
+      : unreachable(service, error);
   switch (error.code) {
     case 14:
       return unreachable(service, error);
@@ -80,6 +83,10 @@ export function asRefusal(error: unknown, trailer: Metadata | undefined, service
     default:
       return internalError(error);
   }
+}
+
+function isAbortError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 export function unreachable(service: string, cause: unknown): Refusal {

@@ -1,6 +1,7 @@
 import { createServer, ServerError } from 'nice-grpc';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../lib/clock.ts';
+import { Instance } from '../../../../lib/grpc/calls/instance.ts';
 import { Instances } from '../../../../lib/grpc/calls/instances.ts';
 import { streamTransport } from '../../../../lib/grpc/calls/transport.ts';
 import { createClient } from '../../../../lib/grpc/client.ts';
@@ -144,6 +145,15 @@ describe('an instance', () => {
     expect(calls).toBe(11);
     instances.close();
     await Promise.all(servers.map((server) => server.shutdown()));
+  });
+
+  it('that is closed refuses calls as unreachable, and not as cancelled by their caller', async () => {
+    const clock = createFakeClock();
+    const instance = new Instance('127.0.0.1:1', clock);
+    instance.close();
+    const transport = instance.native(Service);
+    const client = createClient({ contract: Service, transport, self: 'edge', secret: SECRET, clock });
+    await expect(client.getUser(read)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
   });
 
   it('that appears under the name of the service gets calls within 5 s, and one that disappears gets none', async () => {
