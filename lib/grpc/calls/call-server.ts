@@ -6,6 +6,7 @@ import {
   type ExchangeResponse,
   type ResponseFrame,
 } from '../../../proto/gen/ahs/calls/v1/calls.ts';
+import type { ErrorDetail } from '../../../proto/gen/ahs/common/v1/common.ts';
 import { Refusal, refuse } from '../../errors.ts';
 import { overloaded } from '../../overload.ts';
 import { parseTraceparent } from '../../trace.ts';
@@ -14,7 +15,13 @@ import { encode, withSharedWriter } from '../encoding.ts';
 import { errorDetail, internalError } from '../trailer.ts';
 import { type CallHeaders, type Endpoint, MAX_MESSAGE_BYTES } from '../transport.ts';
 import { FrameQueue } from './frame-queue.ts';
-import { MAX_FRAME_BYTES, MAX_OPEN_CALLS, MAX_QUEUED_BYTES, MAX_RESPONSE_BYTES } from './limits.ts';
+import {
+  FRAME_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_OPEN_CALLS,
+  MAX_QUEUED_BYTES,
+  MAX_RESPONSE_BYTES,
+} from './limits.ts';
 
 /** A unary method that can be called by its full name. */
 interface ServedMethod {
@@ -146,14 +153,14 @@ class ServedCalls {
       throw refuse('PAYLOAD_TOO_LARGE', 'The response exceeds the size limit between services.');
     if (this.responses.bytes + message.length > MAX_RESPONSE_BYTES)
       throw overloaded('Too many responses wait. The operation may have been performed.');
-    const bytes = Buffer.from(message.buffer, message.byteOffset, message.length);
-    if (bytes.length > MAX_FRAME_BYTES) this.responses.pushParts(partsOf(callId, bytes), bytes.length);
-    else this.responses.push({ callId, kind: { $case: 'message', value: bytes } }, bytes.length);
+    const value = Buffer.from(message.buffer, message.byteOffset, message.length);
+    if (value.length > MAX_FRAME_BYTES) this.responses.pushParts(partsOf(callId, value), value.length);
+    else this.responses.push({ callId, kind: { $case: 'message', value } }, FRAME_BYTES + value.length);
   }
 
   #refuse(callId: number, refusal: Refusal): void {
     const value = errorDetail(refusal);
-    this.responses.push({ callId, kind: { $case: 'error', value } }, value.message.length);
+    this.responses.push({ callId, kind: { $case: 'error', value } }, FRAME_BYTES + lengthOf(value));
   }
 
   #cancel(callId: number): void {
@@ -177,6 +184,10 @@ function decodeRequest({ requestType }: Method, message: Uint8Array): unknown {
 
 function headersOf({ serviceToken, traceparent, requestId, timeoutMs }: CallStart): CallHeaders {
   return { serviceToken, trace: parseTraceparent(traceparent), requestId, timeoutMs };
+}
+
+function lengthOf({ message, details }: ErrorDetail): number {
+  return details.reduce((sum, detail) => sum + detail.pointer.length + detail.message.length, message.length);
 }
 
 function* partsOf(callId: number, message: Buffer): Generator<{ frame: ResponseFrame; bytes: number }> {

@@ -10,7 +10,7 @@ import { overloaded } from '../../overload.ts';
 import { refusalOf } from '../trailer.ts';
 import { MAX_MESSAGE_BYTES } from '../transport.ts';
 import { FrameQueue, type WaitingFrame } from './frame-queue.ts';
-import { MAX_OPEN_CALLS, MAX_QUEUED_BYTES, MAX_RESPONSE_BYTES } from './limits.ts';
+import { FRAME_BYTES, MAX_OPEN_CALLS, MAX_QUEUED_BYTES, MAX_RESPONSE_BYTES } from './limits.ts';
 
 /** The end of a stream before the end of its calls. */
 export class StreamFailure extends Error {
@@ -43,8 +43,6 @@ interface OpenCall {
 }
 
 const MAX_CALL_ID = 2 ** 32 - 1;
-/** An estimate of the bytes of a frame besides its message. */
-const FRAME_BYTES = 512;
 
 /** The caller's side of a stream of calls. No frame is sent before the service has accepted the stream. */
 export class CallStream {

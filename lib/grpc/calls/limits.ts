@@ -12,3 +12,5 @@ export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
  * of the caller. The call of a further response fails as retryable.
  */
 export const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+/** An estimate of the bytes of a frame besides its message. Without it, short messages could wait in any number. */
+export const FRAME_BYTES = 512;
