@@ -12,7 +12,8 @@ interface AuditedAction {
 
 /**
  * Records an action of the call's user before it is performed. Throws DEPENDENCY_UNAVAILABLE, or the code of the failed
- * dependency such as STORAGE_FULL, when it cannot be recorded; the caller must then not perform it.
+ * dependency such as STORAGE_FULL, when it cannot be recorded, and CANCELLED when the caller has left; the caller must then
+ * not perform it.
  */
 export type AuditRecorder = (action: AuditedAction, call: Call) => Promise<void>;
 
@@ -42,6 +43,7 @@ export function createAuditRecorder(auditLog: AuditLog): AuditRecorder {
 }
 
 function codeOf(error: unknown): ErrorCode {
-  const isDependency = error instanceof Refusal && ERRORS[error.code].category === 'dependency';
-  return isDependency ? error.code : 'DEPENDENCY_UNAVAILABLE';
+  if (!(error instanceof Refusal)) return 'DEPENDENCY_UNAVAILABLE';
+  const isKept = error.code === 'CANCELLED' || ERRORS[error.code].category === 'dependency';
+  return isKept ? error.code : 'DEPENDENCY_UNAVAILABLE';
 }

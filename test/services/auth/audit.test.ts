@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditAction } from '../../../lib/audit-actions.ts';
 import { sha256 } from '../../../lib/digest.ts';
+import { refuse } from '../../../lib/errors.ts';
 import { createAuditRecorder } from '../../../lib/grpc/audit-recorder.ts';
 import { startTrace } from '../../../lib/trace.ts';
 import type { Act, ListActsRequest } from '../../../proto/gen/ahs/auth/v1/auth.ts';
@@ -292,13 +293,14 @@ describe.each(TRANSPORTS)('audit log, %s', (transport) => {
 });
 
 describe('createAuditRecorder', () => {
-  it('fails the action when the entry cannot be written', async () => {
-    const recorder = createAuditRecorder({ recordActs: () => Promise.reject(new Error('unreachable')) });
+  it.each([
+    ['DEPENDENCY_UNAVAILABLE', 'the entry cannot be written', new Error('unreachable')],
+    ['CANCELLED', 'the caller has left', refuse('CANCELLED', 'left')],
+  ])('fails the action with %s when %s', async (code, _, error) => {
+    const recorder = createAuditRecorder({ recordActs: () => Promise.reject(error) });
     const call = { peer: 'edge', caller: undefined, signal: new AbortController().signal, deadline: 0 };
     const whole = { ...call, requestId: undefined, trace: startTrace() };
-    await expect(recorder({ action: 'token.create', targetId: '' }, whole)).rejects.toMatchObject({
-      code: 'DEPENDENCY_UNAVAILABLE',
-    });
+    await expect(recorder({ action: 'token.create', targetId: '' }, whole)).rejects.toMatchObject({ code });
   });
 });
 
