@@ -133,7 +133,7 @@ function limited(family: MetricFamily<HistogramMetric>, limit: number): MetricFa
   return { labels: (...values) => family.labels(...sets.choose(values, () => values.map(() => OTHER))) };
 }
 
-/** The sums of `nodejs_active_…{type}`. Their names end like those of counters, and they are none. */
+/** The sums of `nodejs_active_…{type}`. They are gauges with the names of counters. */
 const MISNAMED = [
   'nodejs_active_resources_total',
   'nodejs_active_handles_total',

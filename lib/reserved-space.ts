@@ -14,7 +14,7 @@ interface ReservedSpaceOptions {
   onFailure(error: unknown): void;
 }
 
-/** Room for two segments of PostgreSQL's log: every write of a full database begins with a new one. */
+/** The size of two segments of PostgreSQL's log: every write of a full database begins with a new one. */
 const BYTES = 32 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 /** The file is written again when the disk has this much space beside it. */

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, Refusal, refuse } from '../errors.ts';
 
 /**
- * What happens to the connection of a failed statement: it is kept, or it is dropped, or all connections of the service
+ * The effect on the connection of a failed statement: it is kept, or it is dropped, or all connections of the service
  * are dropped, because each of them leads to the same server.
  */
 type ConnectionEffect = 'kept' | 'dropped' | 'all dropped';

@@ -1,4 +1,4 @@
-/** What happens to an item that is its owner's next. */
+/** The decision about the next item of an owner. */
 type Choice = 'take' | 'skip' | 'stop';
 
 interface OwnerQueue<Item> {

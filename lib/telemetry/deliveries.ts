@@ -19,7 +19,7 @@ interface MonitoredExporter<Batch> extends Exporter<Batch> {
   forceFlush(): Promise<void>;
 }
 
-/** What an outage costs, for the log line. */
+/** The consequence of an outage, for the log line. */
 const LOSSES: Record<Signal, string> = {
   traces: 'spans that exceed the queue are dropped',
   metrics: 'the next delivery replaces this one',

@@ -7,7 +7,7 @@ export interface MetricFamily {
 }
 
 export interface MetricSample {
-  /** What follows the name of the family in the name of the sample: empty, `_bucket`, `_sum` or `_count`. */
+  /** The rest of the name of the sample after the name of the family: empty, `_bucket`, `_sum` or `_count`. */
   suffix: string;
   labels: Record<string, string>;
   value: number;
