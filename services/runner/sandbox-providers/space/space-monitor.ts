@@ -69,7 +69,14 @@ export class SpaceMonitor {
 
   /** Returns the free space above the reserve, and within the limit of all copies. */
   freeBytes(): number {
-    return Math.min(this.#readDisk().freeBytes, this.#totalBytes - this.#knownBytes);
+    const { freeBytes } = this.#readDisk();
+    if (this.#totalBytes - this.#knownBytes < freeBytes) this.#countAll();
+    return Math.min(freeBytes, this.#totalBytes - this.#knownBytes);
+  }
+
+  /** Counts all copies again: some may have been emptied or scanned since. */
+  #countAll(): void {
+    for (const copy of this.#copies.keys()) this.count(copy);
   }
 
   #availableBytes(): number {
@@ -79,7 +86,7 @@ export class SpaceMonitor {
 
   /** Describes the space of the disk and the largest copies, for administrators. */
   describe(): string {
-    for (const copy of this.#copies.keys()) this.count(copy);
+    this.#countAll();
     const largest = [...this.#copies]
       .sort(([, one], [, other]) => other - one)
       .slice(0, MAX_DESCRIBED)
@@ -156,7 +163,8 @@ export class SpaceMonitor {
     this.#isChoosing = true;
     try {
       await Promise.all(running.map((watch) => watch.measure()));
-      for (const { copy } of running) this.count(copy);
+      // Excludes copies that were removed while they were measured.
+      this.#countAll();
       const now = this.#readDisk();
       const reason = this.#reason(now);
       const [largest] = running

@@ -1,6 +1,9 @@
 import type { TextRange } from '../../tool-calls/tool-call.ts';
 import { StderrRanges } from './stderr-ranges.ts';
 
+/** More chunks are joined, because a chunk of one byte uses hundreds of bytes of memory. */
+const MAX_CHUNKS = 1_024;
+
 /** Keeps the output of a command: all bytes up to a limit, and above it the first and the last half of the limit. */
 export class Transcript {
   readonly #half: number;
@@ -23,6 +26,7 @@ export class Transcript {
     if (freeBytes > 0) {
       this.#head.push(bytes.slice(0, freeBytes));
       this.#headBytes += Math.min(freeBytes, bytes.length);
+      if (this.#head.length > MAX_CHUNKS) this.#head = [Buffer.concat(this.#head)];
     }
     if (bytes.length > freeBytes) this.#addToTail(bytes.slice(Math.max(0, freeBytes)));
   }
@@ -53,5 +57,9 @@ export class Transcript {
       this.#tail.shift();
       this.#tailBytes -= first.length;
     }
+    if (this.#tail.length <= MAX_CHUNKS) return;
+    const joined = Buffer.concat(this.#tail).subarray(-this.#half);
+    this.#tail = [joined];
+    this.#tailBytes = joined.length;
   }
 }

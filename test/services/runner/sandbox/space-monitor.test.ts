@@ -135,6 +135,41 @@ describe('SpaceMonitor', () => {
     expect(small.copy.ended).toBeUndefined();
   });
 
+  it('ends no other command when the copy that reached the common limit was emptied', async () => {
+    const monitor = openMonitor(500);
+    const [small, large] = [start(monitor), start(monitor)];
+    small.write(200);
+    large.write(310);
+    await pass();
+    await large.watch.stop();
+    large.write(-310);
+    large.copy.knownSpace = { bytes: 0, entries: 0 };
+    await pass(500);
+    await pass(600);
+    expect(small.copy.ended).toBeUndefined();
+    expect(monitor.freeBytes()).toBe(300 * MIB);
+  });
+
+  it('does not count a copy that was removed while it was measured', async () => {
+    const monitor = openMonitor(500);
+    const { copy, watch, write } = start(monitor);
+    const measured = Promise.withResolvers<void>();
+    copy.measure = async () => {
+      await measured.promise;
+      copy.knownSpace = { bytes: copy.bytes, entries: 0 };
+      return copy.knownSpace;
+    };
+    write(510);
+    await pass();
+    const stopped = watch.stop();
+    monitor.forget(copy);
+    usedBytes = 0;
+    measured.resolve();
+    await stopped;
+    await pass();
+    expect(monitor.freeBytes()).toBe(500 * MIB);
+  });
+
   it('ends a command whose copy the kernel reports as full for a second', async () => {
     const monitor = openMonitor();
     const copy = new FakeCopy(undefined);
