@@ -78,11 +78,15 @@ export class FairQueue {
     };
   }
 
-  /** The next search begins after the owner that was served last or, when none was served, after those of this page. */
+  /**
+   * The next search begins after the owner that was served last. When none was served, it begins after the owners of this
+   * page if none of their turns could start, and at the same owner if there was no slot for them.
+   */
   #moveOwners(ready: readonly ReadyTurns[], lastOwner: ReadonlyMap<number, string>): void {
+    const startable = new Set(ready.filter(canStart).map(({ priority }) => priority));
     for (const { priority, ownerId } of ready) {
       // Later owners overwrite earlier ones.
-      if (!lastOwner.has(priority)) this.#owners.set(priority, ownerId);
+      if (!startable.has(priority)) this.#owners.set(priority, ownerId);
     }
     for (const [priority, ownerId] of lastOwner) this.#owners.set(priority, ownerId);
   }
@@ -92,7 +96,8 @@ export class FairQueue {
     const agents = new Map<string, ReadyTurns[]>();
     for (const one of ready) agents.set(keyOf(one), [...(agents.get(keyOf(one)) ?? []), one]);
     for (const [key, ofOwner] of agents) {
-      const last = shares.findLast((share) => keyOf(share) === key) ?? ofOwner.at(-1);
+      const unserved = ofOwner.some(canStart) ? this.#agents.get(key) : ofOwner.at(-1);
+      const last = shares.findLast((share) => keyOf(share) === key) ?? unserved;
       this.#agents.delete(key);
       if (!last || ofOwner.length === 1) continue;
       const { priority, ownerId, agentId } = last;
@@ -103,6 +108,10 @@ export class FairQueue {
       this.#agents.delete(key);
     }
   }
+}
+
+function canStart({ turns, free }: ReadyTurns): boolean {
+  return turns > 0 && free > 0;
 }
 
 function keyOf({ priority, ownerId }: AgentPosition): string {

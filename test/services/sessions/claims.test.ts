@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { roleOf } from '../../../lib/db/roles.ts';
 import { runOn } from '../../support/sql.ts';
 import {
+  AGENT,
   COMPLETED,
   claimTurn,
   claimTurns,
@@ -58,5 +59,31 @@ describe('ClaimTurns when a read fails', () => {
     const again = await claimTurn(system);
     expect(again).toMatchObject({ turnId: first.turnId, attempt: 2 });
     expect(again.openCalls).toMatchObject([{ toolUseId: 'call_1', decision: { decision: 'allow' } }]);
+  });
+});
+
+describe('ClaimTurns with turns of several owners', () => {
+  it('starts triggered turns of every owner in turn while interactive turns wait', async () => {
+    await using system = await openSystem('in process');
+    const OWNERS = 11;
+    const digits = (n: number) => String(n).padStart(26, '0');
+    for (let n = 0; n < 3 * OWNERS; n++)
+      await system.deployments.createSession({
+        deploymentId: `dep_${digits(1)}`,
+        agentId: AGENT,
+        agentVersion: 3,
+        ownerId: `usr_${digits(100 + (n % OWNERS))}`,
+        text: 'hook',
+        bodyBytes: 4,
+        sourceAddress: '::1',
+        invocationId: `inv_${digits(n)}`,
+      });
+    const picks = 5 * OWNERS;
+    await Promise.all(Array.from({ length: picks }, (_, n) => createConversation(system, `${n}`)));
+    const owners: string[] = [];
+    for (let pick = 0; pick < picks; pick++) owners.push((await claimTurn(system)).ownerId);
+    const triggered = owners.filter((ownerId) => ownerId !== OWNER.userId);
+    expect(triggered).toHaveLength(OWNERS);
+    expect(new Set(triggered).size).toBe(OWNERS);
   });
 });
