@@ -5,7 +5,7 @@ export interface ReadyTurns {
   priority: number;
   ownerId: string;
   agentId: string;
-  /** At most as many as can be picked at once. */
+  /** Counted up to a limit above an equal share of the slots. */
   turns: number;
   /** Turns of the agent that may start, of all owners together. */
   free: number;

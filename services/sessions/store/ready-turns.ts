@@ -97,14 +97,17 @@ const READY = statement(
        select distinct agent_id, case when agent_id collate "C" between 'ast_' and 'ast_~' then 1 else max_running end as max_running
        from agents cross join input where n > 0
      ) i
+   ),
+   counting as materialized (
+     select slots / greatest((select count(*) from owners where n > 0), 1) + 2 as max_turns from input
    )
    select a.priority, a.owner_id, a.owner_n, a.agent_id, a.n as agent_n, c.free, (
      select count(*) from (
        select from turns t
        where c.free > 0 and t.ready and t.priority = a.priority and t.owner_id = a.owner_id and t.agent_id = a.agent_id
-       limit (select slots from input) / (select count(*) from owners where n > 0) + 2
+       limit (select max_turns from counting)
      ) counted
-   ) as turns
+   ) as turns, (select max_turns from counting) as max_turns
    from agents a join capacity c using (agent_id)
    where a.n > 0
    order by a.priority, a.owner_n, a.n`,
@@ -118,6 +121,8 @@ interface ReadyRow {
   agent_n: number;
   free: number;
   turns: number;
+  /** Turns are counted up to this number. */
+  max_turns: number;
 }
 
 /** Reads which owners and agents have ready turns, from the position on. `slots` turns are wanted. */
@@ -147,6 +152,9 @@ export async function readReadyTurns(
       turns: row.turns,
       free: row.free,
     })),
-    isCut: rows.some(({ owner_n: owner, agent_n: agent }) => owner === maxOwners || agent === MAX_AGENTS),
+    isCut: rows.some(
+      ({ owner_n: owner, agent_n: agent, turns, max_turns: maxTurns }) =>
+        owner === maxOwners || agent === MAX_AGENTS || turns === maxTurns,
+    ),
   };
 }

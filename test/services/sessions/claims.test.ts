@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { roleOf } from '../../../lib/db/roles.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import { runOn } from '../../support/sql.ts';
 import {
   AGENT,
@@ -10,6 +11,7 @@ import {
   OWNER,
   openSystem,
   reportFor,
+  STRANGER,
   sendReports,
 } from './system.ts';
 import { blockedOn, createReporter, toolCallStep } from './turn-events.ts';
@@ -85,5 +87,19 @@ describe('ClaimTurns with turns of several owners', () => {
     const triggered = owners.filter((ownerId) => ownerId !== OWNER.userId);
     expect(triggered).toHaveLength(OWNERS);
     expect(new Set(triggered).size).toBe(OWNERS);
+  });
+
+  it('fills the slots of later claims when one owner has more turns than its share', async () => {
+    // Without time, a claim depends on neither the interval of picks nor a hint.
+    await using system = await openSystem('in process', { clock: createFakeClock() });
+    await Promise.all(Array.from({ length: 30 }, (_, n) => createConversation(system, `${n}`)));
+    await createConversation(system, 'of another owner', AGENT, STRANGER);
+    const claim = async (runnerId: string) => {
+      const { turns } = await system.runner.claimTurns({ runnerId, slots: 30, waitMs: 20_000 });
+      return turns.length;
+    };
+    const first = await claim('rnr_1');
+    expect(first).toBeLessThan(30);
+    expect(await claim('rnr_2')).toBe(31 - first);
   });
 });
