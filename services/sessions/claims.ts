@@ -10,7 +10,7 @@ import type { ClaimedTurnState, TurnClaim, TurnQueue } from './store/turn-queue.
 
 /** Interval of picks without a hint, while claims wait: a hint can get lost. */
 const SAFETY_PICK_MS = 500;
-/** Delay of the pick after one that met a pick of another instance. Picks take a few milliseconds. */
+/** Delay of the pick after one that met a pick of another instance or a locked session. Both take a few milliseconds. */
 const CONTENDED_PICK_MS = 10;
 /** A waiting claim is answered this long before the deadline of its call. */
 const DEADLINE_MARGIN_MS = 500;
@@ -189,12 +189,13 @@ export class Claims {
     if (members.length === 0) return 0;
     this.#mayBeReady = false;
     try {
-      const { claimed, isCut, isContended } = await this.#startTurns(members);
-      if (isCut || isContended) this.#mayBeReady = true;
+      const { claimed, isCut, isContended, hasSkipped } = await this.#startTurns(members);
+      if (isCut || isContended || hasSkipped) this.#mayBeReady = true;
       for (const claim of members) this.#endIfDue(claim);
       if (claimed.length > 0) return 0;
       if (isContended) return CONTENDED_PICK_MS;
       this.#limit.countEmptyPick(this.#context.clock.now().getTime());
+      if (hasSkipped) return CONTENDED_PICK_MS;
     } catch (error) {
       this.#mayBeReady = true;
       for (const claim of members) if (this.#waiting.delete(claim)) claim.reject(error);
@@ -210,6 +211,8 @@ export class Claims {
       slots: members.reduce((sum, { slots }) => sum + slots, 0),
       assign: (count) => {
         runners = assign(members, count);
+        // The turns that were meant for a runner that has left stay ready.
+        if (runners.length < count) this.#mayBeReady = true;
         return runners.map(({ runnerId }) => runnerId);
       },
       prefetch: (sessionIds, trace) => {

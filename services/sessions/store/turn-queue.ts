@@ -130,6 +130,8 @@ export interface TurnClaim<Prefetched> {
   isCut: boolean;
   /** Another instance was starting turns of the same agents. */
   isContended: boolean;
+  /** Another transaction had locked or started some of the turns, or their sessions. */
+  hasSkipped: boolean;
 }
 
 /** The queue of turns: runners claim ready turns under a lease. */
@@ -157,6 +159,7 @@ export function createTurnQueue(context: TurnQueueContext) {
   ) {
     const { shares: allowed, isContended } = await withinCapacity(tx, shares, maxTurnsPerAgent);
     const picked = allowed.length === 0 ? [] : await tx.rows<PickedRow>(PICK, SHARES.values(allowed));
+    const hasSkipped = picked.length < allowed.reduce((sum, { turns }) => sum + turns, 0);
     const leasedAt = clock.now();
     const runnerIds = assign(picked.length);
     const started = runnerIds.flatMap((runnerId, index) => {
@@ -164,7 +167,7 @@ export function createTurnQueue(context: TurnQueueContext) {
       return row ? [startTurn(row, runnerId, leasedAt)] : [];
     });
     if (started.length === 0)
-      return { started, leasedAt, isContended, approvals: [], prefetching: undefined };
+      return { started, leasedAt, isContended, hasSkipped, approvals: [], prefetching: undefined };
     const sessionIds = started.map(({ state }) => state.sessionId);
     const prefetching = prefetch(sessionIds, trace).catch((error: unknown) => {
       warn(error);
@@ -173,7 +176,7 @@ export function createTurnQueue(context: TurnQueueContext) {
     const approvalIds = started.flatMap(approvalIdsOf);
     const approvals = approvalIds.length === 0 ? [] : await approvalsByIds(tx, approvalIds);
     await apply(tx, started, leasedAt);
-    return { started, leasedAt, isContended, approvals, prefetching };
+    return { started, leasedAt, isContended, hasSkipped, approvals, prefetching };
   }
 
   return {
@@ -184,7 +187,7 @@ export function createTurnQueue(context: TurnQueueContext) {
       const { traces } = options;
       const shared = traces.length > 1 ? db.observer.beginShared('sessions.claims batch', traces) : undefined;
       const trace = shared?.trace ?? traces[0];
-      const { started, leasedAt, isContended, approvals, prefetching } = await db
+      const { started, leasedAt, isContended, hasSkipped, approvals, prefetching } = await db
         .transaction((tx) => startTurns(tx, shares, options, trace), { trace })
         .finally(() => shared?.end());
       counters.claimed(started.length);
@@ -199,6 +202,7 @@ export function createTurnQueue(context: TurnQueueContext) {
         prefetched: await prefetching,
         isCut,
         isContended,
+        hasSkipped,
       };
     },
 
@@ -218,7 +222,13 @@ export function createTurnQueue(context: TurnQueueContext) {
   };
 }
 
-const NOTHING = { claimed: [], approvals: new Map(), prefetched: undefined, isContended: false };
+const NOTHING = {
+  claimed: [],
+  approvals: new Map(),
+  prefetched: undefined,
+  isContended: false,
+  hasSkipped: false,
+};
 
 function claimedTurnsOf({ state, change: { turns } }: SessionChange): ClaimedTurnState[] {
   return turns.map((turn) => ({ state, turn }));
