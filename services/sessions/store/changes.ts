@@ -12,6 +12,7 @@ import type { ChangeRequest, DecideChange, DecideInTransaction, DecideInterrupt 
 import type { Hints } from './hints.ts';
 import { createLockedChanges, hasApprovals, hasEffect } from './locked-changes.ts';
 import type { TurnQuota } from './quota.ts';
+import { SessionQueues } from './session-queues.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
 import { lockStates, lockUnlockedStates } from './state.ts';
 
@@ -71,6 +72,8 @@ export function createChanges(context: ChangesContext) {
   });
   const { changeLocked, write, composeChange } = createLockedChanges({ clock, ids, quota });
   const lockWaits = new Semaphore(MAX_LOCK_WAITS);
+  /** Transactions of one session would wait for the same lock, each with a connection of the pool. */
+  const ownTransactions = new SessionQueues();
 
   /** Waits for the lock as long as a statement may take, or for a second for a report of a runner. */
   function oneByOne(
@@ -239,7 +242,11 @@ export function createChanges(context: ChangesContext) {
         changed = await changeOne(tx, { sessionId, decide, bytes: 0, mayInterrupt: true });
         return answer(changed);
       };
-      const outcome = await runOnce(db, key, change, options);
+      const outcome = await ownTransactions.run(
+        sessionId,
+        () => runOnce(db, key, change, options),
+        options?.signal,
+      );
       if (changed && !outcome.replayed) publishExternal(changed);
       return outcome;
     },
@@ -250,7 +257,7 @@ export function createChanges(context: ChangesContext) {
       decide: DecideInTransaction,
       options?: SubmitOptions,
     ): Promise<void> {
-      const changed = await db.transaction(async (tx) => {
+      const decideAndWrite = async (tx: DatabaseSession) => {
         const state = (await lockStates(tx, [sessionId])).get(sessionId);
         const change = await decide(state, tx);
         if (!state || !change) return undefined;
@@ -258,7 +265,12 @@ export function createChanges(context: ChangesContext) {
         const composed = composeChange(state, change, now);
         await write(tx, composed, now);
         return composed;
-      }, options);
+      };
+      const changed = await ownTransactions.run(
+        sessionId,
+        () => db.transaction(decideAndWrite, options),
+        options?.signal,
+      );
       if (changed) publishExternal(changed);
     },
   };

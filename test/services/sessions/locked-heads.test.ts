@@ -6,6 +6,7 @@ import { until } from '../../support/wait.ts';
 import {
   COMPLETED,
   claimTurns,
+  content,
   createConversation,
   journalOf,
   OWNER,
@@ -66,6 +67,30 @@ describe('a session whose head is locked by another transaction', () => {
     const finished = [reportFor(locked, 2, { outcome: COMPLETED })];
     await sendReports(system, ...finished);
     await sendReports(system, ...others.map((turn) => reportFor(turn, 3, { outcome: COMPLETED })));
+  });
+
+  it('does not delay other sessions by messages with an idempotency key', async () => {
+    const [locked, other] = await Promise.all([createConversation(system), createConversation(system)]);
+    const unlock = await lockHead(locked);
+    try {
+      const late = Array.from({ length: 20 }, (_, n) =>
+        system.edge.sendMessage(
+          { sessionId: locked, contentJson: content('late'), busyPolicy: 'enqueue', idempotencyKey: `key ${n}` },
+          { caller: OWNER },
+        ),
+      );
+      await until('a message waits for the lock', async () => {
+        const waiting = `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        return (await countOn(system.database.url, waiting)) > 0;
+      });
+      await sendText(system, other, 'hello');
+      await unlock();
+      expect(await Promise.all(late)).toHaveLength(20);
+    } finally {
+      await unlock().catch(() => {});
+    }
+    for (const sessionId of [locked, other])
+      await system.edge.deleteSession({ sessionId }, { caller: OWNER });
   });
 
   it('does not delay messages to other sessions', async () => {
