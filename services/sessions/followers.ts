@@ -230,7 +230,8 @@ class JournalFollower implements AsyncIterableIterator<FollowChunk> {
     const length = chunkLength(tail.events);
     if (length === tail.events.length) return tail;
     const rest = { events: tail.events.slice(length), complete: tail.complete };
-    this.#registry.readAhead.keep(this, rest);
+    // A follower that was closed during the read takes no further chunk.
+    if (!this.#hasEnded) this.#registry.readAhead.keep(this, rest);
     return { events: tail.events.slice(0, length), complete: false };
   }
 
