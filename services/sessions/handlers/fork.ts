@@ -45,6 +45,17 @@ export function forkHandlers({
   }
 
   /**
+   * Whether the session does not exist. The answer of a commit can get lost, and the workspace of a session that exists
+   * must stay. While this cannot be read, the session counts as existing.
+   */
+  async function isAbsent(sessionId: string): Promise<boolean> {
+    return lists.session(sessionId).then(
+      (row) => row === undefined,
+      () => false,
+    );
+  }
+
+  /**
    * Forks the workspace and returns the id of the new session. The current workspace is taken if the session has not
    * moved on since `afterSeq`, which includes uploads that have no event yet. That is checked again after the fork of
    * the workspace: if the session has moved on meanwhile, its files may be newer than the history of the fork, and the
@@ -96,7 +107,7 @@ export function forkHandlers({
         if (replayed) await discard();
         return { session: Session.decode(answer), replayed };
       } catch (error) {
-        await discard();
+        if (await isAbsent(forkId)) await discard();
         throw error;
       }
     },
