@@ -45,12 +45,13 @@ export function sandboxHandlers(context: SessionsHandlerContext): Methods {
         async (found, tx) => {
           const now = clock.now();
           const { state } = requireLease(found, lease, now);
-          const existing = await sandboxes.lock(tx, sandboxId);
+          const known = await sandboxes.lock(tx, sandboxId);
+          const isNew =
+            !known && (await sandboxes.insert(tx, { ...sandbox, ownerId: state.ownerId, limitsJson }, now));
+          const existing = known || isNew ? known : await sandboxes.lock(tx, sandboxId);
           granted = !existing || isUsable(existing, runnerId);
           if (!granted) return undefined;
           const { status } = await sessionEnvironments.read(tx, sessionId);
-          const isNew = existing === undefined;
-          if (isNew) await sandboxes.insert(tx, { ...sandbox, ownerId: state.ownerId, limitsJson }, now);
           const next = statusAfterTaking(status, { isNew, status: existing?.status ?? 'none' });
           await sessionEnvironments.put(tx, sessionId, next, { sandboxId, provider });
           return changeEnvironmentStatus(state, status, next, isNew ? 'a new sandbox' : '');

@@ -40,7 +40,8 @@ const INSERT = statement(
   'sessions.insert_sandbox',
   `insert into sandboxes (sandbox_id, provider, isolation, status, tenancy, tenant_id, owner_id, runner_id,
      environment_id, environment_version, limits, created_at, updated_at, seen_at)
-   values ($1, $2, $3, 'provisioning', $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)`,
+   values ($1, $2, $3, 'provisioning', $4, $5, $6, $7, $8, $9, $10, $11, $11, $11)
+   on conflict (sandbox_id) do nothing`,
 );
 /** A sandbox that sessions of an agent share exists once per runner. Any other exists once over all runners. */
 const SUPERSEDE = statement(
@@ -156,8 +157,11 @@ export function createSandboxStore(db: Database) {
       return row;
     },
 
-    /** Inserts a new sandbox, which replaces the earlier one of its tenant. */
-    async insert(tx: DatabaseSession, sandbox: NewSandbox, now: Date): Promise<void> {
+    /**
+     * Inserts a new sandbox, which replaces the earlier one of its tenant. Returns false when a session that shares the
+     * sandbox has inserted it first.
+     */
+    async insert(tx: DatabaseSession, sandbox: NewSandbox, now: Date): Promise<boolean> {
       await tx.change(SUPERSEDE, [
         sandbox.tenantId,
         sandbox.sandboxId,
@@ -165,7 +169,7 @@ export function createSandboxStore(db: Database) {
         now,
         sandbox.ownerId,
       ]);
-      await tx.change(INSERT, [
+      const inserted = await tx.change(INSERT, [
         sandbox.sandboxId,
         sandbox.provider,
         sandbox.isolation,
@@ -178,6 +182,7 @@ export function createSandboxStore(db: Database) {
         sandbox.limitsJson,
         now,
       ]);
+      return inserted > 0;
     },
 
     async sandbox(sandboxId: string, options?: ReadOptions): Promise<SandboxRow | undefined> {

@@ -5,6 +5,7 @@ import { TRANSPORTS } from '../../support/context.ts';
 import { advanceUntil, until } from '../../support/wait.ts';
 import {
   ADMINISTRATOR,
+  AGENT,
   ASSISTANT,
   COMPLETED,
   claimTurn,
@@ -110,6 +111,17 @@ describe.each(TRANSPORTS)('sandboxes over %s', (transport) => {
       'restoring → ready',
     ]);
     await end(next);
+  });
+
+  it('TakeSandbox assigns a new sandbox to several sessions of an agent at the same time', async () => {
+    const turns = [await startTurn(), await startTurn(), await startTurn()];
+    const shared = { tenancy: 'agent', tenantId: AGENT };
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const sandboxId = newId();
+      const taken = await Promise.all(turns.map((turn) => takeSandbox(turn, sandboxId, shared)));
+      expect(taken).toEqual(turns.map(() => ({ granted: true })));
+    }
+    for (const turn of turns) await end(turn);
   });
 
   it('TakeSandbox refuses a runner without the lease with LEASE_LOST', async () => {
