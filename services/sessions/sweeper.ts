@@ -16,11 +16,11 @@ import type { SandboxStore } from './store/sandboxes.ts';
 import type { Eraser } from './store/session-updates.ts';
 import type { TurnQueue } from './store/turn-queue.ts';
 
-const TICK_MS = 250;
-/** Ticks between two runs that erase deleted sessions, which is not urgent. */
-const ERASE_EVERY = 240;
-/** Ticks between two runs that repair turns. There is nothing to repair unless there is a bug. */
-const UNSTICK_EVERY = 20;
+const SWEEP_MS = 250;
+/** There is no turn to repair unless there is a bug, and runners report their sandboxes every few seconds. */
+const REPAIR_MS = 5_000;
+/** Erasing deleted sessions is not urgent. */
+const ERASE_MS = 60_000;
 const BATCH = 200;
 /** A sandbox is lost when its runner has not reported it for this long. Runners report every few seconds. */
 const UNSEEN_MS = 60_000;
@@ -44,7 +44,8 @@ interface SweeperContext {
 
 /**
  * Queues turns with expired leases, wakes sleeping turns, closes expired approvals, marks sandboxes of silent runners as
- * lost and erases deleted sessions. Every replica runs this; row locks keep the replicas from doing the same work.
+ * lost and erases deleted sessions. Every replica runs this; row locks keep the replicas from doing the same work. The
+ * three tasks are independent, so that a slow service `files` does not delay turns.
  */
 export function startSweeper(context: SweeperContext) {
   const {
@@ -61,38 +62,34 @@ export function startSweeper(context: SweeperContext) {
     limits,
     purgeAfterMs,
   } = context;
-  let ticks = 0;
-  const task = startPeriodicTask({
-    clock,
-    everyMs: TICK_MS,
-    work: sweep,
-    onFailure: (error) => log.warn({ err: error }, 'sweep failed; it is repeated at the next tick'),
-  });
-
-  async function sweep(): Promise<void> {
-    await turnQueue.wake(BATCH);
-    await Promise.all((await leases.expired(BATCH)).map(reclaimExpired));
-    await Promise.all((await approvals.expired(clock.now(), BATCH)).map(expireApproval));
-    if (ticks % UNSTICK_EVERY === 0) await Promise.all([unstick(), markUnseenLost()]);
-    if (ticks++ % ERASE_EVERY !== 0) return;
-    await sandboxes.deleteEnded(before(SANDBOX_HISTORY_MS));
-    await erase();
-  }
+  const task = (everyMs: number, work: (signal: AbortSignal) => Promise<void>) =>
+    startPeriodicTask({
+      clock,
+      everyMs,
+      work,
+      onFailure: (error) => log.warn({ err: error }, 'sweep failed; it is repeated at the next tick'),
+    });
+  const tasks = [
+    task(SWEEP_MS, () => runAll([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals])),
+    task(REPAIR_MS, () => runAll([unstick, markUnseenLost])),
+    task(ERASE_MS, (signal) => runAll([deleteEndedSandboxes, () => erase(signal)])),
+  ];
 
   function before(ms: number): Date {
     return new Date(clock.now().getTime() - ms);
   }
 
   /** Deletes the workspaces first, because only the rows of the sessions name them. */
-  async function erase(): Promise<void> {
+  async function erase(signal: AbortSignal): Promise<void> {
     const deleted = await eraser.purgeable(before(purgeAfterMs));
     const erased: string[] = [];
     let failure: unknown;
     for (const { sessionId, agentId } of deleted) {
+      if (signal.aborted) break;
       try {
+        const place = { of: { $case: 'sessionId' as const, value: sessionId } };
         // The sessions of an assistant share its workspace, which outlives them.
-        if (!isId('ast', agentId))
-          await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } });
+        if (!isId('ast', agentId)) await files.deleteWorkspace({ place }, { signal });
         erased.push(sessionId);
       } catch (error) {
         // A failure must not keep the other sessions from being erased.
@@ -109,6 +106,20 @@ export function startSweeper(context: SweeperContext) {
     if (unseen.length === 0) return;
     await sandboxes.markLost(unseen, 'its runner is silent', clock.now());
     await updateEnvironmentStatuses(unseen, { sandboxes, changes });
+  }
+
+  async function deleteEndedSandboxes(): Promise<void> {
+    await sandboxes.deleteEnded(before(SANDBOX_HISTORY_MS));
+  }
+
+  async function reclaimExpiredLeases(): Promise<void> {
+    const expired = await leases.expired(BATCH);
+    await runAll(expired.map((lease) => () => reclaimExpired(lease)));
+  }
+
+  async function expireApprovals(): Promise<void> {
+    const expired = await approvals.expired(clock.now(), BATCH);
+    await runAll(expired.map((approval) => () => expireApproval(approval)));
   }
 
   async function reclaimExpired({ sessionId, turnId, fence }: TurnLease): Promise<void> {
@@ -144,5 +155,18 @@ export function startSweeper(context: SweeperContext) {
     if (freed > 0) log.error({ turns: freed }, 'queued turns that should have been ready were repaired');
   }
 
-  return task;
+  return {
+    async stop(): Promise<void> {
+      await Promise.all(tasks.map((one) => one.stop()));
+    },
+  };
+}
+
+/**
+ * Runs all operations at the same time and rejects with the first failure when all have ended: a session that cannot be
+ * changed delays no other.
+ */
+async function runAll(operations: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const outcomes = await Promise.allSettled(operations.map((operation) => operation()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -119,6 +119,8 @@ interface NeighbourCalls {
   levels: string[];
   /** ses_…: deleting the workspace of this session fails. */
   undeletableWorkspace?: string;
+  /** Runs before DeleteWorkspace answers. */
+  beforeDelete?: (() => Promise<void>) | undefined;
   /** ResolveAgent refuses the assistant with ASSISTANT_NOT_FOUND. */
   assistantIsDeleted?: boolean;
   /** Runs before ForkWorkspace answers. */
@@ -135,6 +137,7 @@ function filesFor(context: ServiceContext, calls: NeighbourCalls): Client<FilesS
         return { version: request.version ?? 0 };
       },
       async deleteWorkspace({ place }) {
+        await calls.beforeDelete?.();
         if (place?.of?.value === calls.undeletableWorkspace)
           throw refuse('DEPENDENCY_UNAVAILABLE', 'The workspace cannot be deleted.');
         calls.deleted.push(place?.of?.value ?? '');

@@ -6,6 +6,7 @@ import { advanceUntil } from '../../support/wait.ts';
 import {
   COMPLETED,
   claimTurn,
+  claimTurns,
   createConversation,
   journalOf,
   OWNER,
@@ -211,6 +212,34 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
     expect(system.neighbourCalls.deleted).not.toContain(stuck);
     system.neighbourCalls.undeletableWorkspace = undefined;
     await erased(stuck);
+  });
+
+  it('delay no turn while the service files does not answer their deletion', async () => {
+    const sessionId = await createConversation(system);
+    await system.edge.deleteSession({ sessionId }, { caller: OWNER });
+    const answer = Promise.withResolvers<void>();
+    let asked = false;
+    system.neighbourCalls.beforeDelete = () => {
+      asked = true;
+      return answer.promise;
+    };
+    clock.advance(3_601_000);
+    await advanceUntil(
+      'the workspace is to be deleted',
+      () => clock.advance(60_000),
+      async () => asked,
+    );
+    await createConversation(system, 'work');
+    const { turnId } = await claimTurn(system);
+    const again = await advanceUntil(
+      'the turn of a lost runner is queued again',
+      () => clock.advance(1_000),
+      async () => (await claimTurns(system)).at(0),
+    );
+    expect(again).toMatchObject({ turnId, attempt: 2 });
+    system.neighbourCalls.beforeDelete = undefined;
+    answer.resolve();
+    await sendReports(system, reportFor(again, 1, { outcome: COMPLETED }));
   });
 
   it('are deleted when their sessions are erased', async () => {
