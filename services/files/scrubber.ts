@@ -18,6 +18,8 @@ interface ScrubberContext {
 }
 
 const IDLE_MS = 60_000;
+/** A content that could not be read is due again after this time, so that it does not keep the others from being read. */
+const RETRY_MS = 60 * 60 * 1_000;
 /** Minimum pause after each content, because the look-up of even a small one has a cost. */
 const MIN_PAUSE_MS = 10;
 
@@ -56,7 +58,7 @@ export function startScrubber(context: ScrubberContext) {
     } catch (error) {
       const isReported = error instanceof Refusal && error.code === 'CONTENT_DAMAGED';
       if (!isReported) {
-        await garbage.scrubAgain(content.contentId);
+        await garbage.scrubAgain(content.contentId, new Date(now.getTime() - everyMs + RETRY_MS));
         throw error;
       }
     }

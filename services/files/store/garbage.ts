@@ -67,7 +67,7 @@ const TO_SCRUB = statement(
 
 const SCRUB_AGAIN = statement(
   'files.not_scrubbed',
-  `update contents set scrubbed_at = '-infinity' where content_id = $1`,
+  'update contents set scrubbed_at = $2 where content_id = $1',
 );
 
 export type GarbageStore = ReturnType<typeof createGarbageStore>;
@@ -120,7 +120,7 @@ export function createGarbageStore(db: Database) {
       return row;
     },
 
-    /** Makes the content the next one to be checked. */
-    scrubAgain: (contentId: string) => db.change(SCRUB_AGAIN, [contentId]),
+    /** The content counts as checked at this time: its last check has failed for another reason than its bytes. */
+    scrubAgain: (contentId: string, checkedAt: Date) => db.change(SCRUB_AGAIN, [contentId, checkedAt]),
   };
 }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Blobs } from '../../../lib/blobs/blobs.ts';
+import { refuse } from '../../../lib/errors.ts';
 import { createLog } from '../../../lib/log.ts';
 import type { FilesConfig } from '../../../services/files/config.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
@@ -427,5 +428,39 @@ describe('the scrubber', () => {
     );
     await system[Symbol.asyncDispose]();
     expect(lines).toEqual([]);
+  });
+
+  it('checks the other contents, and that one an hour later, when one cannot be read', async () => {
+    const clock = createFakeClock(new Date());
+    let unreadable: string | undefined;
+    let failures = 0;
+    const read = new Set<string>();
+    const failing = (blobs: Blobs): Blobs => ({
+      ...blobs,
+      async *read(key, range, signal) {
+        unreadable ??= key;
+        if (key === unreadable) {
+          failures++;
+          throw refuse('DEPENDENCY_UNAVAILABLE', 'The object cannot be read.');
+        }
+        read.add(key);
+        yield* blobs.read(key, range, signal);
+      },
+    });
+    const limit = { scrubMibPerSecond: 100 };
+    await using system = await openFilesSystem('in process', { clock }, limit, failing);
+    await write(system.edge, ofSession(system.fakes.session()), { a: 'one', b: 'two', c: 'three' });
+    clock.advance(8 * DAY_MS);
+    await advanceUntil(
+      'the other contents are checked',
+      () => clock.advance(1_000),
+      async () => read.size === 2,
+    );
+    expect(failures).toBe(1);
+    await advanceUntil(
+      'the unreadable content is read again',
+      () => clock.advance(60_000),
+      async () => failures === 2,
+    );
   });
 });
