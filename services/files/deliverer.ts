@@ -38,22 +38,22 @@ export function startEventDeliverer({
 }: EventDelivererContext) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<boolean>>();
   /** True during an outage, which is logged only once. */
   let failing = false;
   const sweeping = startPeriodicTask({ clock, everyMs: INTERVAL_MS, work: sweep, onFailure: logFailure });
 
-  /** Delivers everything that is due. A failed delivery becomes due later, so the loop ends. */
+  /** Delivers everything that is due. A delivery that failed and could not be postponed is due at the next interval. */
   async function sweep(): Promise<void> {
-    for (let found = CONCURRENT_DELIVERIES; found === CONCURRENT_DELIVERIES && !signal.aborted; ) {
+    for (let hasMore = true; hasMore && !signal.aborted; ) {
       const due = await feed.due(clock.now(), CONCURRENT_DELIVERIES);
-      await Promise.all(due.map(deliver));
-      found = due.length;
+      const handled = await Promise.all(due.map(deliver));
+      hasMore = due.length === CONCURRENT_DELIVERIES && !handled.includes(false);
     }
   }
 
-  /** Never rejects: a failed delivery is postponed. */
-  function deliver(delivery: PendingDelivery): Promise<void> {
+  /** Never rejects: a failed delivery is postponed. Returns false if that has failed, too. */
+  function deliver(delivery: PendingDelivery): Promise<boolean> {
     const key = `${delivery.workspaceId} ${delivery.sessionId}`;
     const work =
       running.get(key) ??
@@ -61,6 +61,7 @@ export function startEventDeliverer({
         .then(
           () => {
             failing = false;
+            return true;
           },
           (error: unknown) => postpone(delivery, error),
         )
@@ -136,11 +137,18 @@ export function startEventDeliverer({
     });
   }
 
-  async function postpone(delivery: PendingDelivery, error: unknown): Promise<void> {
-    if (signal.aborted) return;
+  /** Returns whether the delivery is due later. */
+  async function postpone(delivery: PendingDelivery, error: unknown): Promise<boolean> {
+    if (signal.aborted) return false;
     logFailure(error);
     const pause = backoffDelay(delivery.attempts + 1, RETRY, random);
-    await feed.postpone(delivery, new Date(clock.now().getTime() + pause)).catch(logFailure);
+    try {
+      await feed.postpone(delivery, new Date(clock.now().getTime() + pause));
+      return true;
+    } catch (failure) {
+      logFailure(failure);
+      return false;
+    }
   }
 
   function logFailure(error: unknown): void {

@@ -1,6 +1,9 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
 import { createLog } from '../../../lib/log.ts';
+import { startEventDeliverer } from '../../../services/files/deliverer.ts';
+import type { ChangeFeed } from '../../../services/files/store/change-feed.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { countOn } from '../../support/sql.ts';
 import { advanceUntil, until } from '../../support/wait.ts';
@@ -204,5 +207,45 @@ describe('the delivery of file events to sessions', () => {
     const here = system;
     await until('all events are delivered', () => here.fakes.deliveredEvents(sessionId).length === 1_200);
     expect(calls).toBeGreaterThan(2);
+  });
+});
+
+describe('a delivery that fails and cannot be postponed', () => {
+  it('is tried once in each interval', async () => {
+    const clock = createFakeClock();
+    const due = Array.from({ length: 20 }, (_, n) => ({
+      workspaceId: `wsp_${n}`,
+      sessionId: `ses_${n}`,
+      deliveredSeq: 0,
+      attempts: 0,
+    }));
+    let searches = 0;
+    const full = () => Promise.reject(refuse('STORAGE_FULL', 'The database has no space left.'));
+    const feed: ChangeFeed = {
+      due: async () => {
+        searches++;
+        await setImmediate();
+        return due;
+      },
+      delivery: async () => undefined,
+      after: async () => [],
+      uploads: async () => [],
+      pathsBetween: async () => [],
+      markDelivered: full,
+      drop: full,
+      postpone: full,
+    };
+    const sessions = { appendFileEvents: full };
+    const deliverer = startEventDeliverer({ feed, sessions, clock, log: createLog({ level: 'silent' }) });
+    for (let interval = 1; interval <= 3; interval++) {
+      await advanceUntil(
+        'the due deliveries are searched',
+        () => clock.advance(1_000),
+        async () => searches >= interval,
+      );
+      await setTimeout(20);
+      expect(searches).toBe(interval);
+    }
+    await deliverer.stop();
   });
 });
