@@ -24,7 +24,10 @@ export class DelayedCalls {
 
   add(call: () => void): void {
     const { clock, delayMs, max } = this.#options;
-    if (this.#waiting.length >= max) return call();
+    if (this.#waiting.length >= max) {
+      call();
+      return;
+    }
     this.#waiting.push({ call, dueAt: clock.now().getTime() + delayMs });
     if (this.#waiting.length === 1) clock.after(delayMs, () => this.#callDue());
   }

@@ -24,7 +24,9 @@ const started = (turns: number) => ({
 });
 
 /** The waiting claims over a queue whose picks are given. */
-function openClaims(pick: (options: PickOptions, count: number) => typeof LOCKED | ReturnType<typeof started>) {
+function openClaims(
+  pick: (options: PickOptions, count: number) => typeof LOCKED | ReturnType<typeof started>,
+) {
   const clock = createFakeClock(NOW);
   let picks = 0;
   const claims = new Claims({

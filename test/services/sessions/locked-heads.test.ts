@@ -75,7 +75,12 @@ describe('a session whose head is locked by another transaction', () => {
     try {
       const late = Array.from({ length: 20 }, (_, n) =>
         system.edge.sendMessage(
-          { sessionId: locked, contentJson: content('late'), busyPolicy: 'enqueue', idempotencyKey: `key ${n}` },
+          {
+            sessionId: locked,
+            contentJson: content('late'),
+            busyPolicy: 'enqueue',
+            idempotencyKey: `key ${n}`,
+          },
           { caller: OWNER },
         ),
       );
