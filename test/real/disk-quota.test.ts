@@ -13,8 +13,7 @@ const MIB = 1024 * 1024;
 const DISK_BYTES = 1_500 * MIB;
 /** Space for the database, which grows during the tests. */
 const GROWTH_BYTES = 100 * MIB;
-/** The same limit as for the end of a fault. */
-const RECOVERY_MS = 10_000;
+const RECOVERY_MS = 5_000;
 const TIMEOUT_SECONDS = 20;
 /** Time for the end of a command after its timeout. */
 const END_MS = 20_000;

@@ -50,16 +50,20 @@ describe('session pages in hidden tabs', () => {
     await page.clock.install();
     await page.goto(`/sessions/${session}`);
     await live(page);
+    const answers = page.getByRole('article', { name: 'Message from Agent' });
+    await answers.getByText('First').waitFor();
+    await page.getByText('Turn completed').waitFor();
     const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
     await turn(page, true);
     await page.clock.fastForward(LONG_MS);
     await ended;
-    await fixture.api.post(`/sessions/${session}/messages`, { message: 'Second' });
+    const { status, body } = await fixture.api.post(`/sessions/${session}/messages`, { content: 'Another question' });
+    expect(status, JSON.stringify(body)).toBe(202);
     await turn(page, false);
-    await page.getByRole('article', { name: 'Message from Agent' }).getByText('Second').waitFor();
+    await answers.getByText('Another question').waitFor();
     await live(page);
     // The user message and the reply of the echo model.
-    expect(await page.getByRole('article').getByText('Second').count()).toBe(2);
+    expect(await page.getByRole('article').getByText('Another question').count()).toBe(2);
     await context.close();
   });
 });
