@@ -57,7 +57,9 @@ describe('session pages in hidden tabs', () => {
     await turn(page, true);
     await page.clock.fastForward(LONG_MS);
     await ended;
-    const { status, body } = await fixture.api.post(`/sessions/${session}/messages`, { content: 'Another question' });
+    const { status, body } = await fixture.api.post(`/sessions/${session}/messages`, {
+      content: 'Another question',
+    });
     expect(status, JSON.stringify(body)).toBe(202);
     await turn(page, false);
     await answers.getByText('Another question').waitFor();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClaimedTurn, Sandbox } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
-import { advanceUntil, until } from '../../support/wait.ts';
+import { advanceUntil } from '../../support/wait.ts';
 import {
   ADMINISTRATOR,
   AGENT,
@@ -130,7 +130,12 @@ describe.each(TRANSPORTS)('sandboxes over %s', (transport) => {
     await expect(takeSandbox(late, newId())).rejects.toMatchObject({ code: 'LEASE_LOST' });
     clock.advance(16_000);
     await expect(takeSandbox(turn, newId())).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    await end(await until('the turn is queued again', async () => (await claimTurns(system)).at(0)));
+    const again = await advanceUntil(
+      'the turn is queued again',
+      () => clock.advance(250),
+      async () => (await claimTurns(system)).at(0),
+    );
+    await end(again);
   });
 
   it('ends the sandbox of another runner that a new one replaces', async () => {
