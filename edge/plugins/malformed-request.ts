@@ -59,7 +59,12 @@ export function respondToMalformed(
 
 /** Refuses CONNECT, after the responses to earlier requests of the connection. Node would close it without a response. */
 export function refuseConnect(server: Server, exchanges: Exchanges, respond: Responder): void {
+  const queued = trackQueuedResponses(server);
   server.on('connect', (_request, socket) => {
+    // Node no longer ends the responses that wait behind others when the connection closes.
+    socket.once('close', () => {
+      for (const response of queued.get(socket) ?? []) response.destroy();
+    });
     const refusal = refuse('NOT_IMPLEMENTED', 'The service is not a proxy. CONNECT is not supported.');
     const text = respond(refusal);
     // Node has removed its listeners.
@@ -69,6 +74,19 @@ export function refuseConnect(server: Server, exchanges: Exchanges, respond: Res
     if (!exchange || exchange.response.writableFinished) close(socket, text);
     else exchange.response.once('finish', () => close(socket, text));
   });
+}
+
+/** Returns the open responses that began while an earlier response of their connection was open. */
+function trackQueuedResponses(server: Server): WeakMap<Duplex, Set<ServerResponse>> {
+  const queued = new WeakMap<Duplex, Set<ServerResponse>>();
+  server.on('request', ({ socket }, response) => {
+    // A response has a socket once all earlier ones have ended.
+    if (response.socket) return;
+    const responses = queued.get(socket) ?? new Set();
+    queued.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
+  });
+  return queued;
 }
 
 /** Closes a connection after a response that has not ended. Further bytes are read and discarded meanwhile. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refuseConnect } from '../../edge/plugins/malformed-request.ts';
 import { admitWebhooks } from '../../edge/plugins/webhook-admission.ts';
 import { createIds } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -11,6 +12,7 @@ import { until } from '../support/wait.ts';
 import { expectRefusal } from './envelope.ts';
 
 const TRIGGER = '/api/v1/deployments/dep_1/trigger';
+const UNANSWERED = '/unanswered';
 
 describe('webhook requests of an overloaded process', () => {
   const clock = createFakeClock();
@@ -42,6 +44,7 @@ describe('webhook requests of an overloaded process', () => {
         code = 'refused';
       }
       passedOn.push(code);
+      if (request.url === UNANSWERED) return;
       response.end(code);
     });
     const admitted = admitWebhooks(
@@ -49,6 +52,7 @@ describe('webhook requests of an overloaded process', () => {
       { clock, ids: createIds(clock), log: captured.log, metrics },
       admission,
     );
+    refuseConnect(server, new WeakMap(), () => '');
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -131,5 +135,15 @@ describe('webhook requests of an overloaded process', () => {
     isOverloaded = false;
     expect(await (await fetch(url + TRIGGER, { method: 'POST', body: 'x' })).text()).toBe('admitted');
     await until('the request has ended', () => running === 0);
+  });
+
+  it('end with their connection when they wait behind another response, before a CONNECT', async () => {
+    isOverloaded = false;
+    const { socket, send } = openRaw(url);
+    const head = (line: string) => `${line} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    send(head(`GET ${UNANSWERED}`) + post('x') + post('x') + head('CONNECT example.com:443'));
+    await until('the requests have been read', () => running === 2);
+    socket.destroy();
+    await until('the requests have ended', () => running === 0);
   });
 });
