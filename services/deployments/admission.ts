@@ -60,8 +60,8 @@ export function createAdmission({ store, sealer, agents, auth, bus, clock }: Adm
     bus.subscribe('environments.changed', () => versions.clear()),
   ];
 
-  async function loadWebhook(deploymentId: string, call: Call): Promise<Webhook | undefined> {
-    const row = await store.sealedWebhook(deploymentId, call);
+  async function loadWebhook(deploymentId: string, { trace }: Call): Promise<Webhook | undefined> {
+    const row = await store.sealedWebhook(deploymentId, { trace });
     if (!row) return undefined;
     const key =
       row.status === 'enabled'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse } from '../../../lib/errors.ts';
-import type { TriggerRequest } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
+import type { TriggerRequest, TriggerResponse } from '../../../proto/gen/ahs/deployments/v1/deployments.ts';
 import type { CreateSessionRequest } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
@@ -68,6 +68,24 @@ describe.each(TRANSPORTS)('Trigger RPC, %s', (transport) => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => system.edge.trigger(request)));
       expect(new Set(answers.map(({ sessionId }) => sessionId)).size).toBe(20);
       expect(createdSessions()).toHaveLength(20);
+    });
+
+    it('is accepted when another request, with which it shares a lookup, is cancelled', async () => {
+      const webhook = await system.create();
+      const request = system.signed(webhook);
+      const leaver = new AbortController();
+      // The lookup starts in the next turn of the event loop, after both callbacks.
+      const answers = new Promise<PromiseSettledResult<TriggerResponse>[]>((resolve) => {
+        setImmediate(() => {
+          const calls = [
+            system.edge.trigger(request, { signal: leaver.signal }),
+            system.edge.trigger(request),
+          ];
+          resolve(Promise.allSettled(calls));
+        });
+      });
+      setImmediate(() => leaver.abort());
+      expect((await answers)[1]).toMatchObject({ status: 'fulfilled' });
     });
 
     it('accepts a timestamp at both ends of the time window', async () => {
