@@ -70,9 +70,9 @@ export function startSweeper(context: SweeperContext) {
       onFailure: (error) => log.warn({ err: error }, 'sweep failed; it is repeated at the next tick'),
     });
   const tasks = [
-    task(SWEEP_MS, () => runAll([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals])),
-    task(REPAIR_MS, () => runAll([unstick, markUnseenLost])),
-    task(ERASE_MS, (signal) => runAll([deleteEndedSandboxes, () => erase(signal)])),
+    task(SWEEP_MS, () => runInOrder([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals])),
+    task(REPAIR_MS, () => runInOrder([unstick, markUnseenLost])),
+    task(ERASE_MS, (signal) => runInOrder([deleteEndedSandboxes, () => erase(signal)])),
   ];
 
   function before(ms: number): Date {
@@ -162,11 +162,17 @@ export function startSweeper(context: SweeperContext) {
   };
 }
 
-/**
- * Runs all operations at the same time and rejects with the first failure when all have ended: a session that cannot be
- * changed delays no other.
- */
-async function runAll(operations: readonly (() => Promise<unknown>)[]): Promise<void> {
+type Operation = () => Promise<unknown>;
+
+/** Runs the operations one after the other. Rejects with the first failure when all have ended. */
+async function runInOrder(operations: readonly Operation[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const operation of operations) await operation().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Runs the operations at the same time. Rejects with the first failure when all have ended. */
+async function runAll(operations: readonly Operation[]): Promise<void> {
   const outcomes = await Promise.allSettled(operations.map((operation) => operation()));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
