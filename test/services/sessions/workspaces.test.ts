@@ -215,19 +215,22 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
   });
 
   it('delay no turn while the service files does not answer their deletion', async () => {
-    const sessionId = await createConversation(system);
-    await system.edge.deleteSession({ sessionId }, { caller: OWNER });
+    const SESSIONS = 20;
+    for (let n = 0; n < SESSIONS; n++) {
+      const sessionId = await createConversation(system);
+      await system.edge.deleteSession({ sessionId }, { caller: OWNER });
+    }
     const answer = Promise.withResolvers<void>();
-    let asked = false;
+    let deletions = 0;
     system.neighbourCalls.beforeDelete = () => {
-      asked = true;
+      deletions++;
       return answer.promise;
     };
     clock.advance(3_601_000);
     await advanceUntil(
-      'the workspace is to be deleted',
+      'a workspace is to be deleted',
       () => clock.advance(60_000),
-      async () => asked,
+      async () => deletions > 0,
     );
     await createConversation(system, 'work');
     const { turnId } = await claimTurn(system);
@@ -237,6 +240,8 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
       async () => (await claimTurns(system)).at(0),
     );
     expect(again).toMatchObject({ turnId, attempt: 2 });
+    // Each deletion waits for its deadline.
+    expect(deletions).toBeLessThan(SESSIONS);
     system.neighbourCalls.beforeDelete = undefined;
     answer.resolve();
     await sendReports(system, reportFor(again, 1, { outcome: COMPLETED }));
