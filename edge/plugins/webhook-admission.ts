@@ -7,7 +7,6 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { overloaded, overloadRefusals, retryAfterOverload } from '../../lib/overload.ts';
 import { startTrace, traceparent } from '../../lib/trace.ts';
 import { Admission } from '../admission.ts';
-import { DelayedCalls } from '../delayed-calls.ts';
 import { errorHeaders, errorText } from '../errors.ts';
 import { SECURITY_HEADERS } from './security.ts';
 
@@ -73,7 +72,6 @@ export function admitWebhooks(
   admission: Pick<Admission, 'enter' | 'running'> = new Admission(clock),
 ) {
   const refusals = overloadRefusals(metrics, 'edge.webhooks');
-  const delayed = new DelayedCalls({ clock, delayMs: REFUSAL_DELAY_MS, max: MAX_DELAYED });
   const refused = new WeakSet<IncomingMessage>();
   const [handle] = server.listeners('request') as ((
     request: IncomingMessage,
@@ -81,6 +79,7 @@ export function admitWebhooks(
   ) => void)[];
   if (!handle) throw new Error('the server has no handler yet');
   let unlogged = 0;
+  let delayed = 0;
 
   function count(): void {
     refusals.inc();
@@ -91,6 +90,18 @@ export function admitWebhooks(
         'webhook requests were refused because the process is overloaded',
       );
       unlogged = 0;
+    });
+  }
+
+  function refuseLater(response: ServerResponse): void {
+    if (delayed >= MAX_DELAYED) {
+      sendRefusal(response);
+      return;
+    }
+    delayed++;
+    clock.after(REFUSAL_DELAY_MS, () => {
+      delayed--;
+      sendRefusal(response);
     });
   }
 
@@ -113,7 +124,7 @@ export function admitWebhooks(
       return handle(request, response);
     }
     count();
-    if (canDiscard(request)) return delayed.add(() => sendRefusal(response));
+    if (canDiscard(request)) return refuseLater(response);
     refused.add(request);
     handle(request, response);
   });

@@ -15,7 +15,7 @@ const TRIGGER = '/api/v1/deployments/dep_1/trigger';
 const UNANSWERED = '/unanswered';
 
 describe('webhook requests of an overloaded process', () => {
-  const clock = createFakeClock();
+  let clock: ReturnType<typeof createFakeClock>;
   let metrics: ReturnType<typeof createMetrics>;
   let server: Server;
   let url: string;
@@ -25,6 +25,7 @@ describe('webhook requests of an overloaded process', () => {
   let lines: ReturnType<typeof captureLog>['lines'];
   beforeEach(async () => {
     [running, isOverloaded, passedOn] = [0, true, []];
+    clock = createFakeClock();
     metrics = createMetrics();
     const captured = captureLog();
     lines = captured.lines;
@@ -109,6 +110,15 @@ describe('webhook requests of an overloaded process', () => {
     clock.advance(1_000);
     expect(lines.map(({ requests }) => requests)).toEqual([2]);
     for (const one of [socket, other.socket]) one.destroy();
+  });
+
+  it('are refused at once while 10,000 refusals wait', async () => {
+    const waiting = openRaw(url);
+    waiting.send(post('x').repeat(10_000));
+    await until('the requests are refused', async () => (await refusals()) === 10_000);
+    const response = await fetch(url + TRIGGER, { method: 'POST', body: 'x' });
+    expect(response.status).toBe(503);
+    waiting.socket.destroy();
   });
 
   it('may be given up by their sender before the refusal', async () => {

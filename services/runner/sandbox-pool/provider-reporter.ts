@@ -1,12 +1,11 @@
-import { createBackoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { ERRORS, Refusal } from '../../../lib/errors.ts';
 import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Backend } from '../../../lib/modules.ts';
 import { startPeriodicTask } from '../../../lib/periodic-task.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { kindOf, type SandboxProviders } from '../sandbox-providers/choose-provider.ts';
+import { retryTransient } from '../workspace/retry-transient.ts';
 
 const INTERVAL_MS = 5_000;
 /** A service that does not answer must not delay the start or the stop of the runner for longer. */
@@ -47,7 +46,10 @@ export async function startProviderReporter({
   };
   const onFailure = (error: unknown) =>
     log.warn({ err: error }, 'the sandbox providers could not be reported; retrying');
-  await reportAtStart(report, clock).catch(onFailure);
+  const start = new AbortController();
+  const cancelTimeout = clock.after(START_MS, () => start.abort());
+  await retryTransient(clock, start.signal, report).catch(onFailure);
+  cancelTimeout();
   const task = startPeriodicTask({ clock, everyMs: INTERVAL_MS, work: () => report(), onFailure });
   return {
     async stop() {
@@ -56,26 +58,4 @@ export async function startProviderReporter({
     },
     stopWithoutReport: () => task.stop(),
   };
-}
-
-async function reportAtStart(report: () => Promise<void>, clock: Clock): Promise<void> {
-  const timeout = new AbortController();
-  const cancel = clock.after(START_MS, () => timeout.abort());
-  const backoff = createBackoff(clock);
-  try {
-    for (;;) {
-      try {
-        return await report();
-      } catch (error) {
-        if (timeout.signal.aborted || !isUnavailable(error)) throw error;
-        await backoff.pause(timeout.signal);
-      }
-    }
-  } finally {
-    cancel();
-  }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Refusal && ERRORS[error.code].retryable;
 }
