@@ -26,13 +26,54 @@ export interface AgentRuntime {
   tools: Tool[];
   /** Maximum number of model steps of a turn, 1–1000. Edge default: 32. */
   maxSteps: number;
-  budget: Budget | undefined;
+  budget:
+    | Budget
+    | undefined;
+  /** JSON Schema of the answer of a turn, as JSON text. Absent or empty: the answer is text. */
+  outputSchemaJson?:
+    | string
+    | undefined;
+  /** The settings that conversations and messages may override. Absent: none. */
+  overridable?: OverridableList | undefined;
+}
+
+/** A list that can be absent: model | system | tools | client_tools | model_options | max_steps | budget | output_schema. */
+export interface OverridableList {
+  names: string[];
 }
 
 export interface Tool {
   name: string;
-  /** allow | ask | deny */
+  /** allow | ask | deny. Empty for a client tool. */
   permission: string;
+  /** Present for a tool that the client runs. */
+  client?: ClientTool | undefined;
+}
+
+export interface ClientTool {
+  /** The description that the model gets. */
+  description: string;
+  /** JSON Schema of the input, an object, as JSON text. */
+  inputSchemaJson: string;
+}
+
+/** Overrides of a message or a conversation, for a check against an agent version. */
+export interface ResolveOverridesRequest {
+  /** agt_… or ast_… */
+  agentId: string;
+  /** 0 for an assistant. */
+  agentVersion: number;
+  /** The overrides in force for the session, as JSON text (ahs.sessions.v1.MessageOverrides). Empty for none. */
+  sessionOverridesJson: string;
+  /** The overrides of the message or conversation. Empty for none. */
+  overridesJson: string;
+  /** The media types of the attachments. Refused with CONTENT_NOT_SUPPORTED if the model does not accept one of them. */
+  mediaTypes: string[];
+}
+
+export interface ResolveOverridesResponse {
+  /** The overrides in force, those of the message before those of the session. Empty for none. */
+  overridesJson: string;
 }
 
 /** Absent members set no limit. */
@@ -65,6 +106,8 @@ export interface Agent {
     | undefined;
   /** The caller's access level: see, use (start sessions) or manage (everything). */
   level: string;
+  /** Grows with each change of any field. Absent from a service of an older release. */
+  revision?: number | undefined;
 }
 
 export interface Agent_MetadataEntry {
@@ -149,7 +192,16 @@ export interface UpdateAgentRequest {
   budget: Budget | undefined;
   metadata: MetadataMap | undefined;
   enabled?: boolean | undefined;
-  visibility?: string | undefined;
+  visibility?:
+    | string
+    | undefined;
+  /** Empty for none. */
+  outputSchemaJson?: string | undefined;
+  overridable?:
+    | OverridableList
+    | undefined;
+  /** The revision that the caller saw; absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevision?: number | undefined;
 }
 
 /** A list that can be absent. */
@@ -173,6 +225,8 @@ export interface UpdateAgentResponse {
 
 export interface DeleteAgentRequest {
   agentId: string;
+  /** As in UpdateAgentRequest. */
+  ifRevision?: number | undefined;
 }
 
 export interface DeleteAgentResponse {
@@ -300,7 +354,11 @@ export interface Assistant {
   /** usr_… */
   createdBy: string;
   createdAt: Date | undefined;
-  updatedAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** Grows with each change of any field. Absent from a service of an older release. */
+  revision?: number | undefined;
 }
 
 export interface Assistant_MetadataEntry {
@@ -366,7 +424,16 @@ export interface UpdateAssistantRequest {
   maxSteps?: number | undefined;
   budget: Budget | undefined;
   metadata: MetadataMap | undefined;
-  enabled?: boolean | undefined;
+  enabled?:
+    | boolean
+    | undefined;
+  /** Empty for none. */
+  outputSchemaJson?: string | undefined;
+  overridable?:
+    | OverridableList
+    | undefined;
+  /** The revision that the caller saw; absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevision?: number | undefined;
 }
 
 export interface UpdateAssistantResponse {
@@ -375,6 +442,8 @@ export interface UpdateAssistantResponse {
 
 export interface DeleteAssistantRequest {
   assistantId: string;
+  /** As in UpdateAssistantRequest. */
+  ifRevision?: number | undefined;
 }
 
 export interface DeleteAssistantResponse {
@@ -514,6 +583,8 @@ export interface UpdateEnvironmentResponse {
 
 export interface DeleteEnvironmentRequest {
   environmentId: string;
+  /** The version that the caller saw; absent to delete any version. */
+  ifVersion?: number | undefined;
 }
 
 export interface DeleteEnvironmentResponse {
@@ -589,7 +660,17 @@ export interface ListRunnersResponse {
 }
 
 function createBaseAgentRuntime(): AgentRuntime {
-  return { model: "", modelOptionsJson: "", system: "", environmentId: "", tools: [], maxSteps: 0, budget: undefined };
+  return {
+    model: "",
+    modelOptionsJson: "",
+    system: "",
+    environmentId: "",
+    tools: [],
+    maxSteps: 0,
+    budget: undefined,
+    outputSchemaJson: undefined,
+    overridable: undefined,
+  };
 }
 
 export const AgentRuntime: MessageFns<AgentRuntime> = {
@@ -614,6 +695,12 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
     }
     if (message.budget !== undefined) {
       Budget.encode(message.budget, writer.uint32(58).fork()).join();
+    }
+    if (message.outputSchemaJson !== undefined) {
+      writer.uint32(66).string(message.outputSchemaJson);
+    }
+    if (message.overridable !== undefined) {
+      OverridableList.encode(message.overridable, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -687,6 +774,68 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
             message.budget = Budget.decode(reader, reader.uint32());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.outputSchemaJson = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.overridable = OverridableList.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOverridableList(): OverridableList {
+  return { names: [] };
+}
+
+export const OverridableList: MessageFns<OverridableList> = {
+  encode(message: OverridableList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OverridableList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOverridableList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -701,7 +850,7 @@ export const AgentRuntime: MessageFns<AgentRuntime> = {
 };
 
 function createBaseTool(): Tool {
-  return { name: "", permission: "" };
+  return { name: "", permission: "", client: undefined };
 }
 
 export const Tool: MessageFns<Tool> = {
@@ -711,6 +860,9 @@ export const Tool: MessageFns<Tool> = {
     }
     if (message.permission !== "") {
       writer.uint32(18).string(message.permission);
+    }
+    if (message.client !== undefined) {
+      ClientTool.encode(message.client, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -742,6 +894,207 @@ export const Tool: MessageFns<Tool> = {
             }
 
             message.permission = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.client = ClientTool.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClientTool(): ClientTool {
+  return { description: "", inputSchemaJson: "" };
+}
+
+export const ClientTool: MessageFns<ClientTool> = {
+  encode(message: ClientTool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.description !== "") {
+      writer.uint32(10).string(message.description);
+    }
+    if (message.inputSchemaJson !== "") {
+      writer.uint32(18).string(message.inputSchemaJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClientTool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClientTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.inputSchemaJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveOverridesRequest(): ResolveOverridesRequest {
+  return { agentId: "", agentVersion: 0, sessionOverridesJson: "", overridesJson: "", mediaTypes: [] };
+}
+
+export const ResolveOverridesRequest: MessageFns<ResolveOverridesRequest> = {
+  encode(message: ResolveOverridesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.agentVersion !== 0) {
+      writer.uint32(16).int32(message.agentVersion);
+    }
+    if (message.sessionOverridesJson !== "") {
+      writer.uint32(26).string(message.sessionOverridesJson);
+    }
+    if (message.overridesJson !== "") {
+      writer.uint32(34).string(message.overridesJson);
+    }
+    for (const v of message.mediaTypes) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveOverridesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveOverridesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.agentVersion = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sessionOverridesJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.overridesJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.mediaTypes.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResolveOverridesResponse(): ResolveOverridesResponse {
+  return { overridesJson: "" };
+}
+
+export const ResolveOverridesResponse: MessageFns<ResolveOverridesResponse> = {
+  encode(message: ResolveOverridesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.overridesJson !== "") {
+      writer.uint32(10).string(message.overridesJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveOverridesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveOverridesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.overridesJson = reader.string();
             continue;
           }
         }
@@ -828,6 +1181,7 @@ function createBaseAgent(): Agent {
     createdAt: undefined,
     updatedAt: undefined,
     level: "",
+    revision: undefined,
   };
 }
 
@@ -868,6 +1222,9 @@ export const Agent: MessageFns<Agent> = {
     }
     if (message.level !== "") {
       writer.uint32(98).string(message.level);
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(104).int64(message.revision);
     }
     return writer;
   },
@@ -982,6 +1339,14 @@ export const Agent: MessageFns<Agent> = {
             }
 
             message.level = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
             continue;
           }
         }
@@ -1603,6 +1968,9 @@ function createBaseUpdateAgentRequest(): UpdateAgentRequest {
     metadata: undefined,
     enabled: undefined,
     visibility: undefined,
+    outputSchemaJson: undefined,
+    overridable: undefined,
+    ifRevision: undefined,
   };
 }
 
@@ -1649,6 +2017,15 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
     }
     if (message.visibility !== undefined) {
       writer.uint32(114).string(message.visibility);
+    }
+    if (message.outputSchemaJson !== undefined) {
+      writer.uint32(122).string(message.outputSchemaJson);
+    }
+    if (message.overridable !== undefined) {
+      OverridableList.encode(message.overridable, writer.uint32(130).fork()).join();
+    }
+    if (message.ifRevision !== undefined) {
+      writer.uint32(136).int64(message.ifRevision);
     }
     return writer;
   },
@@ -1776,6 +2153,30 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
             }
 
             message.visibility = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.outputSchemaJson = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.overridable = OverridableList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.ifRevision = longToNumber(reader.int64());
             continue;
           }
         }
@@ -1990,13 +2391,16 @@ export const UpdateAgentResponse: MessageFns<UpdateAgentResponse> = {
 };
 
 function createBaseDeleteAgentRequest(): DeleteAgentRequest {
-  return { agentId: "" };
+  return { agentId: "", ifRevision: undefined };
 }
 
 export const DeleteAgentRequest: MessageFns<DeleteAgentRequest> = {
   encode(message: DeleteAgentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.agentId !== "") {
       writer.uint32(10).string(message.agentId);
+    }
+    if (message.ifRevision !== undefined) {
+      writer.uint32(16).int64(message.ifRevision);
     }
     return writer;
   },
@@ -2020,6 +2424,14 @@ export const DeleteAgentRequest: MessageFns<DeleteAgentRequest> = {
             }
 
             message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ifRevision = longToNumber(reader.int64());
             continue;
           }
         }
@@ -3052,6 +3464,7 @@ function createBaseAssistant(): Assistant {
     createdBy: "",
     createdAt: undefined,
     updatedAt: undefined,
+    revision: undefined,
   };
 }
 
@@ -3083,6 +3496,9 @@ export const Assistant: MessageFns<Assistant> = {
     }
     if (message.updatedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(74).fork()).join();
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(80).int64(message.revision);
     }
     return writer;
   },
@@ -3173,6 +3589,14 @@ export const Assistant: MessageFns<Assistant> = {
             }
 
             message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
             continue;
           }
         }
@@ -3683,6 +4107,9 @@ function createBaseUpdateAssistantRequest(): UpdateAssistantRequest {
     budget: undefined,
     metadata: undefined,
     enabled: undefined,
+    outputSchemaJson: undefined,
+    overridable: undefined,
+    ifRevision: undefined,
   };
 }
 
@@ -3723,6 +4150,15 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
     }
     if (message.enabled !== undefined) {
       writer.uint32(96).bool(message.enabled);
+    }
+    if (message.outputSchemaJson !== undefined) {
+      writer.uint32(106).string(message.outputSchemaJson);
+    }
+    if (message.overridable !== undefined) {
+      OverridableList.encode(message.overridable, writer.uint32(114).fork()).join();
+    }
+    if (message.ifRevision !== undefined) {
+      writer.uint32(120).int64(message.ifRevision);
     }
     return writer;
   },
@@ -3836,6 +4272,30 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
             message.enabled = reader.bool();
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.outputSchemaJson = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.overridable = OverridableList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.ifRevision = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3896,13 +4356,16 @@ export const UpdateAssistantResponse: MessageFns<UpdateAssistantResponse> = {
 };
 
 function createBaseDeleteAssistantRequest(): DeleteAssistantRequest {
-  return { assistantId: "" };
+  return { assistantId: "", ifRevision: undefined };
 }
 
 export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
   encode(message: DeleteAssistantRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.assistantId !== "") {
       writer.uint32(10).string(message.assistantId);
+    }
+    if (message.ifRevision !== undefined) {
+      writer.uint32(16).int64(message.ifRevision);
     }
     return writer;
   },
@@ -3926,6 +4389,14 @@ export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
             }
 
             message.assistantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ifRevision = longToNumber(reader.int64());
             continue;
           }
         }
@@ -5037,13 +5508,16 @@ export const UpdateEnvironmentResponse: MessageFns<UpdateEnvironmentResponse> = 
 };
 
 function createBaseDeleteEnvironmentRequest(): DeleteEnvironmentRequest {
-  return { environmentId: "" };
+  return { environmentId: "", ifVersion: undefined };
 }
 
 export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
   encode(message: DeleteEnvironmentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.environmentId !== "") {
       writer.uint32(10).string(message.environmentId);
+    }
+    if (message.ifVersion !== undefined) {
+      writer.uint32(16).int32(message.ifVersion);
     }
     return writer;
   },
@@ -5067,6 +5541,14 @@ export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
             }
 
             message.environmentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ifVersion = reader.int32();
             continue;
           }
         }
@@ -6042,6 +6524,17 @@ function fromTimestamp(t: Timestamp): Date {
   let millis = (t.seconds || 0) * 1_000;
   millis += (t.nanos || 0) / 1_000_000;
   return new globalThis.Date(millis);
+}
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
 }
 
 export interface MessageFns<T> {

@@ -62,6 +62,8 @@ export interface Session {
   state: string;
   /** Queued turns wait until the queue is released. */
   queueHeld: boolean;
+  /** JSON object of the overrides that hold for every turn of the session (see MessageOverrides). Absent for none. */
+  overridesJson?: string | undefined;
 }
 
 export interface Session_MetadataEntry {
@@ -98,6 +100,123 @@ export interface Turn {
     | undefined;
   /** The seq of the event that queued the turn. */
   position: number;
+  /** The structured output as JSON text. Absent unless the turn had an output schema and is completed. */
+  outputJson?:
+    | string
+    | undefined;
+  /** JSON object of the overrides in force for the turn (see MessageOverrides). Absent for none. */
+  overridesJson?:
+    | string
+    | undefined;
+  /** The turn whose answer this one replaces. Absent for none. */
+  replacesTurnId?: string | undefined;
+}
+
+/**
+ * The bytes of the image and file parts of a message or of a tool result. In the JSON of the content these parts are
+ * {type, media_type, name?}, without bytes and source. The attachments follow in the order of these parts.
+ */
+export interface AttachmentList {
+  attachments: Attachment[];
+}
+
+export interface Attachment {
+  source: { $case: "data"; value: Buffer } | //
+  /** A file of the session's workspace. */
+  { $case: "path"; value: string } | //
+  /** upl_…: an upload of the caller. */
+  { $case: "uploadId"; value: string } | undefined;
+}
+
+/** Uploads that are written into the workspace of a new session before its first turn starts. */
+export interface InitialFileList {
+  files: InitialFile[];
+}
+
+export interface InitialFile {
+  path: string;
+  /** upl_…: an upload of the caller. */
+  uploadId: string;
+}
+
+/**
+ * Changes of the agent's settings for one turn, or for all turns of a session. The settings must be overridable in the
+ * agent version. Otherwise the call is refused with OVERRIDE_NOT_ALLOWED.
+ */
+export interface MessageOverrides {
+  /**
+   * JSON object with any of the members model, system {mode: append | replace, text}, tools [{name, permission}],
+   * client_tools [{name, description, input_schema}], model_options, max_steps, budget {max_tokens, max_turn_seconds}
+   * and output_schema.
+   */
+  json: string;
+}
+
+/** A call of a tool that a client or a person answers. */
+export interface ToolCall {
+  toolUseId: string;
+  sessionId: string;
+  turnId: string;
+  /** tool_result: a client runs the tool. input: a person answers a question (ask_user). */
+  kind: string;
+  name: string;
+  /** The input of the tool call as JSON text. */
+  inputJson: string;
+  /** pending | answered | expired | cancelled */
+  status: string;
+  /** The result as JSON text. Empty unless answered. */
+  outputJson: string;
+  isError: boolean;
+  /** usr_… id of the user who answered. Empty unless answered. */
+  answeredBy: string;
+  createdAt: Date | undefined;
+  expiresAt: Date | undefined;
+  answeredAt: Date | undefined;
+}
+
+export interface SubmitToolResultRequest {
+  sessionId: string;
+  toolUseId: string;
+  /**
+   * The result as JSON text, or for an error a JSON string with its message. A JSON array of content parts for a result
+   * with image and file parts.
+   */
+  outputJson: string;
+  isError: boolean;
+  attachments?: AttachmentList | undefined;
+}
+
+export interface SubmitToolResultResponse {
+  toolCall: ToolCall | undefined;
+}
+
+export interface ListToolCallsRequest {
+  sessionId: string;
+  page:
+    | PageRequest
+    | undefined;
+  /** pending | answered | expired | cancelled; empty for all. */
+  status: string;
+}
+
+export interface ListToolCallsResponse {
+  toolCalls: ToolCall[];
+  page: PageInfo | undefined;
+}
+
+export interface RegenerateAnswerRequest {
+  sessionId: string;
+  /** The turn whose answer is replaced. Refused unless it is the last turn of the session. Empty for the last turn. */
+  turnId: string;
+  /** Empty for none. */
+  idempotencyKey: string;
+}
+
+export interface RegenerateAnswerResponse {
+  /** The new turn, and the seq of its turn.queued event. */
+  turnId: string;
+  seq: number;
+  replayed: boolean;
 }
 
 /** A decision that a turn waits for. */
@@ -153,6 +272,12 @@ export interface CreateConversationRequest {
   metadata: { [key: string]: string };
   /** Empty for none. */
   idempotencyKey: string;
+  attachments?: AttachmentList | undefined;
+  files?:
+    | InitialFileList
+    | undefined;
+  /** They hold for all turns of the session. */
+  overrides?: MessageOverrides | undefined;
 }
 
 export interface CreateConversationRequest_MetadataEntry {
@@ -163,6 +288,8 @@ export interface CreateConversationRequest_MetadataEntry {
 export interface CreateConversationResponse {
   session: Session | undefined;
   replayed: boolean;
+  /** The first turn. Absent without a message, and from a service of an older release. */
+  turnId?: string | undefined;
 }
 
 export interface CreateSessionRequest {
@@ -210,6 +337,13 @@ export interface ListSessionsRequest {
     | undefined;
   /** Values of Session.state. Sessions in any of them are listed. */
   states: string[];
+  /** Sessions whose metadata has all of these members. */
+  metadata?:
+    | SessionMetadata
+    | undefined;
+  /** Sessions that were created after and before these times. */
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 }
 
 export interface ListSessionsResponse {
@@ -228,7 +362,11 @@ export interface GetSessionResponse {
 export interface UpdateSessionRequest {
   sessionId: string;
   title?: string | undefined;
-  metadata: SessionMetadata | undefined;
+  metadata:
+    | SessionMetadata
+    | undefined;
+  /** The last_seq that the caller saw; absent to change any state. Refused with VERSION_CONFLICT. */
+  ifSeq?: number | undefined;
 }
 
 /** A map in a message of its own, so that it can be absent. */
@@ -255,6 +393,8 @@ export interface ArchiveSessionResponse {
 
 export interface DeleteSessionRequest {
   sessionId: string;
+  /** As in UpdateSessionRequest. */
+  ifSeq?: number | undefined;
 }
 
 export interface DeleteSessionResponse {
@@ -268,6 +408,11 @@ export interface SendMessageRequest {
   busyPolicy: string;
   /** Empty for none. */
   idempotencyKey: string;
+  attachments?:
+    | AttachmentList
+    | undefined;
+  /** They hold for this turn and take precedence over those of the session. */
+  overrides?: MessageOverrides | undefined;
 }
 
 export interface SendMessageResponse {
@@ -382,10 +527,19 @@ export interface ListTurnsResponse {
 export interface GetTurnRequest {
   sessionId: string;
   turnId: string;
+  /**
+   * Wait until the turn has ended or is blocked, at most this many milliseconds, 0–60000. A stopping service answers
+   * early with the state reached.
+   */
+  waitMs?: number | undefined;
 }
 
 export interface GetTurnResponse {
-  turn: Turn | undefined;
+  turn:
+    | Turn
+    | undefined;
+  /** The last agent.message event of the turn. Absent before the first one. Only filled when wait_ms is present. */
+  lastMessage?: Event | undefined;
 }
 
 export interface ListEventsRequest {
@@ -499,6 +653,8 @@ export interface ClaimedTurn {
   openCalls: OpenCall[];
   /** The session has a follower. */
   followed: boolean;
+  /** JSON object of the overrides in force (see MessageOverrides). Absent for none. */
+  overridesJson?: string | undefined;
 }
 
 /** A tool call that was journalled (agent.tool_use) and has no result yet. */
@@ -511,9 +667,12 @@ export interface OpenCall {
 }
 
 export interface CallDecision {
-  /** tool | outcome_unknown */
+  /** tool | outcome_unknown | tool_result | input */
   kind: string;
-  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Either: expired. */
+  /**
+   * tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. All kinds: expired. The answer to a tool_result
+   * or input is an agent.tool_result event instead of a decision.
+   */
   decision: string;
   reason: string;
   /** The input for the tool call, exactly the bytes that were approved. */
@@ -593,13 +752,13 @@ export interface Outcome {
     | undefined;
 }
 
-/** The turn waits for approvals. It is queued again when all of them are decided. */
+/** The turn waits for approvals, tool results or answers. It is queued again when all of them are given. */
 export interface TurnBlocked {
   asks: Ask[];
 }
 
 export interface Ask {
-  /** tool | outcome_unknown */
+  /** tool | outcome_unknown | tool_result | input */
   kind: string;
   /** Id of a call that has no result. */
   toolUseId: string;
@@ -818,6 +977,7 @@ function createBaseSession(): Session {
     sandboxProvider: "",
     state: "",
     queueHeld: false,
+    overridesJson: undefined,
   };
 }
 
@@ -894,6 +1054,9 @@ export const Session: MessageFns<Session> = {
     }
     if (message.queueHeld !== false) {
       writer.uint32(192).bool(message.queueHeld);
+    }
+    if (message.overridesJson !== undefined) {
+      writer.uint32(202).string(message.overridesJson);
     }
     return writer;
   },
@@ -1106,6 +1269,14 @@ export const Session: MessageFns<Session> = {
             message.queueHeld = reader.bool();
             continue;
           }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.overridesJson = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1278,6 +1449,9 @@ function createBaseTurn(): Turn {
     startedAt: undefined,
     finishedAt: undefined,
     position: 0,
+    outputJson: undefined,
+    overridesJson: undefined,
+    replacesTurnId: undefined,
   };
 }
 
@@ -1312,6 +1486,15 @@ export const Turn: MessageFns<Turn> = {
     }
     if (message.position !== 0) {
       writer.uint32(80).int64(message.position);
+    }
+    if (message.outputJson !== undefined) {
+      writer.uint32(90).string(message.outputJson);
+    }
+    if (message.overridesJson !== undefined) {
+      writer.uint32(98).string(message.overridesJson);
+    }
+    if (message.replacesTurnId !== undefined) {
+      writer.uint32(106).string(message.replacesTurnId);
     }
     return writer;
   },
@@ -1407,6 +1590,884 @@ export const Turn: MessageFns<Turn> = {
             }
 
             message.position = longToNumber(reader.int64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.outputJson = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.overridesJson = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.replacesTurnId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAttachmentList(): AttachmentList {
+  return { attachments: [] };
+}
+
+export const AttachmentList: MessageFns<AttachmentList> = {
+  encode(message: AttachmentList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.attachments) {
+      Attachment.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AttachmentList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttachmentList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.attachments.push(Attachment.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAttachment(): Attachment {
+  return { source: undefined };
+}
+
+export const Attachment: MessageFns<Attachment> = {
+  encode(message: Attachment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.source?.$case) {
+      case "data":
+        writer.uint32(10).bytes(message.source.value);
+        break;
+      case "path":
+        writer.uint32(18).string(message.source.value);
+        break;
+      case "uploadId":
+        writer.uint32(26).string(message.source.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Attachment {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttachment();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = { $case: "data", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.source = { $case: "path", value: reader.string() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = { $case: "uploadId", value: reader.string() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInitialFileList(): InitialFileList {
+  return { files: [] };
+}
+
+export const InitialFileList: MessageFns<InitialFileList> = {
+  encode(message: InitialFileList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.files) {
+      InitialFile.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InitialFileList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInitialFileList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.files.push(InitialFile.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInitialFile(): InitialFile {
+  return { path: "", uploadId: "" };
+}
+
+export const InitialFile: MessageFns<InitialFile> = {
+  encode(message: InitialFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.uploadId !== "") {
+      writer.uint32(18).string(message.uploadId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InitialFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInitialFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.uploadId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMessageOverrides(): MessageOverrides {
+  return { json: "" };
+}
+
+export const MessageOverrides: MessageFns<MessageOverrides> = {
+  encode(message: MessageOverrides, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.json !== "") {
+      writer.uint32(10).string(message.json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MessageOverrides {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMessageOverrides();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseToolCall(): ToolCall {
+  return {
+    toolUseId: "",
+    sessionId: "",
+    turnId: "",
+    kind: "",
+    name: "",
+    inputJson: "",
+    status: "",
+    outputJson: "",
+    isError: false,
+    answeredBy: "",
+    createdAt: undefined,
+    expiresAt: undefined,
+    answeredAt: undefined,
+  };
+}
+
+export const ToolCall: MessageFns<ToolCall> = {
+  encode(message: ToolCall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolUseId !== "") {
+      writer.uint32(10).string(message.toolUseId);
+    }
+    if (message.sessionId !== "") {
+      writer.uint32(18).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(26).string(message.turnId);
+    }
+    if (message.kind !== "") {
+      writer.uint32(34).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(42).string(message.name);
+    }
+    if (message.inputJson !== "") {
+      writer.uint32(50).string(message.inputJson);
+    }
+    if (message.status !== "") {
+      writer.uint32(58).string(message.status);
+    }
+    if (message.outputJson !== "") {
+      writer.uint32(66).string(message.outputJson);
+    }
+    if (message.isError !== false) {
+      writer.uint32(72).bool(message.isError);
+    }
+    if (message.answeredBy !== "") {
+      writer.uint32(82).string(message.answeredBy);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(90).fork()).join();
+    }
+    if (message.expiresAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.expiresAt), writer.uint32(98).fork()).join();
+    }
+    if (message.answeredAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.answeredAt), writer.uint32(106).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolCall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolCall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolUseId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.inputJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.outputJson = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.isError = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.answeredBy = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.expiresAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.answeredAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSubmitToolResultRequest(): SubmitToolResultRequest {
+  return { sessionId: "", toolUseId: "", outputJson: "", isError: false, attachments: undefined };
+}
+
+export const SubmitToolResultRequest: MessageFns<SubmitToolResultRequest> = {
+  encode(message: SubmitToolResultRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.toolUseId !== "") {
+      writer.uint32(18).string(message.toolUseId);
+    }
+    if (message.outputJson !== "") {
+      writer.uint32(26).string(message.outputJson);
+    }
+    if (message.isError !== false) {
+      writer.uint32(32).bool(message.isError);
+    }
+    if (message.attachments !== undefined) {
+      AttachmentList.encode(message.attachments, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubmitToolResultRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubmitToolResultRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.toolUseId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.outputJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isError = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.attachments = AttachmentList.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSubmitToolResultResponse(): SubmitToolResultResponse {
+  return { toolCall: undefined };
+}
+
+export const SubmitToolResultResponse: MessageFns<SubmitToolResultResponse> = {
+  encode(message: SubmitToolResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.toolCall !== undefined) {
+      ToolCall.encode(message.toolCall, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubmitToolResultResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubmitToolResultResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolCall = ToolCall.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListToolCallsRequest(): ListToolCallsRequest {
+  return { sessionId: "", page: undefined, status: "" };
+}
+
+export const ListToolCallsRequest: MessageFns<ListToolCallsRequest> = {
+  encode(message: ListToolCallsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    if (message.status !== "") {
+      writer.uint32(26).string(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolCallsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolCallsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListToolCallsResponse(): ListToolCallsResponse {
+  return { toolCalls: [], page: undefined };
+}
+
+export const ListToolCallsResponse: MessageFns<ListToolCallsResponse> = {
+  encode(message: ListToolCallsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.toolCalls) {
+      ToolCall.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolCallsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolCallsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.toolCalls.push(ToolCall.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRegenerateAnswerRequest(): RegenerateAnswerRequest {
+  return { sessionId: "", turnId: "", idempotencyKey: "" };
+}
+
+export const RegenerateAnswerRequest: MessageFns<RegenerateAnswerRequest> = {
+  encode(message: RegenerateAnswerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessionId !== "") {
+      writer.uint32(10).string(message.sessionId);
+    }
+    if (message.turnId !== "") {
+      writer.uint32(18).string(message.turnId);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(26).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RegenerateAnswerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRegenerateAnswerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRegenerateAnswerResponse(): RegenerateAnswerResponse {
+  return { turnId: "", seq: 0, replayed: false };
+}
+
+export const RegenerateAnswerResponse: MessageFns<RegenerateAnswerResponse> = {
+  encode(message: RegenerateAnswerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.turnId !== "") {
+      writer.uint32(10).string(message.turnId);
+    }
+    if (message.seq !== 0) {
+      writer.uint32(16).int64(message.seq);
+    }
+    if (message.replayed !== false) {
+      writer.uint32(24).bool(message.replayed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RegenerateAnswerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRegenerateAnswerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.turnId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.replayed = reader.bool();
             continue;
           }
         }
@@ -1731,7 +2792,16 @@ export const Event: MessageFns<Event> = {
 };
 
 function createBaseCreateConversationRequest(): CreateConversationRequest {
-  return { agentId: "", contentJson: "", title: "", metadata: {}, idempotencyKey: "" };
+  return {
+    agentId: "",
+    contentJson: "",
+    title: "",
+    metadata: {},
+    idempotencyKey: "",
+    attachments: undefined,
+    files: undefined,
+    overrides: undefined,
+  };
 }
 
 export const CreateConversationRequest: MessageFns<CreateConversationRequest> = {
@@ -1750,6 +2820,15 @@ export const CreateConversationRequest: MessageFns<CreateConversationRequest> = 
     });
     if (message.idempotencyKey !== "") {
       writer.uint32(42).string(message.idempotencyKey);
+    }
+    if (message.attachments !== undefined) {
+      AttachmentList.encode(message.attachments, writer.uint32(50).fork()).join();
+    }
+    if (message.files !== undefined) {
+      InitialFileList.encode(message.files, writer.uint32(58).fork()).join();
+    }
+    if (message.overrides !== undefined) {
+      MessageOverrides.encode(message.overrides, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1808,6 +2887,30 @@ export const CreateConversationRequest: MessageFns<CreateConversationRequest> = 
             }
 
             message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.attachments = AttachmentList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.files = InitialFileList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.overrides = MessageOverrides.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1881,7 +2984,7 @@ export const CreateConversationRequest_MetadataEntry: MessageFns<CreateConversat
 };
 
 function createBaseCreateConversationResponse(): CreateConversationResponse {
-  return { session: undefined, replayed: false };
+  return { session: undefined, replayed: false, turnId: undefined };
 }
 
 export const CreateConversationResponse: MessageFns<CreateConversationResponse> = {
@@ -1891,6 +2994,9 @@ export const CreateConversationResponse: MessageFns<CreateConversationResponse> 
     }
     if (message.replayed !== false) {
       writer.uint32(16).bool(message.replayed);
+    }
+    if (message.turnId !== undefined) {
+      writer.uint32(26).string(message.turnId);
     }
     return writer;
   },
@@ -1922,6 +3028,14 @@ export const CreateConversationResponse: MessageFns<CreateConversationResponse> 
             }
 
             message.replayed = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.turnId = reader.string();
             continue;
           }
         }
@@ -2126,6 +3240,9 @@ function createBaseListSessionsRequest(): ListSessionsRequest {
     archived: undefined,
     reach: undefined,
     states: [],
+    metadata: undefined,
+    createdAfter: undefined,
+    createdBefore: undefined,
   };
 }
 
@@ -2157,6 +3274,15 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
     }
     for (const v of message.states) {
       writer.uint32(74).string(v!);
+    }
+    if (message.metadata !== undefined) {
+      SessionMetadata.encode(message.metadata, writer.uint32(82).fork()).join();
+    }
+    if (message.createdAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAfter), writer.uint32(90).fork()).join();
+    }
+    if (message.createdBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdBefore), writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -2244,6 +3370,30 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
             }
 
             message.states.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.metadata = SessionMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.createdAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.createdBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -2409,7 +3559,7 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
 };
 
 function createBaseUpdateSessionRequest(): UpdateSessionRequest {
-  return { sessionId: "", title: undefined, metadata: undefined };
+  return { sessionId: "", title: undefined, metadata: undefined, ifSeq: undefined };
 }
 
 export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
@@ -2422,6 +3572,9 @@ export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
     }
     if (message.metadata !== undefined) {
       SessionMetadata.encode(message.metadata, writer.uint32(26).fork()).join();
+    }
+    if (message.ifSeq !== undefined) {
+      writer.uint32(32).int64(message.ifSeq);
     }
     return writer;
   },
@@ -2461,6 +3614,14 @@ export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
             }
 
             message.metadata = SessionMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.ifSeq = longToNumber(reader.int64());
             continue;
           }
         }
@@ -2721,13 +3882,16 @@ export const ArchiveSessionResponse: MessageFns<ArchiveSessionResponse> = {
 };
 
 function createBaseDeleteSessionRequest(): DeleteSessionRequest {
-  return { sessionId: "" };
+  return { sessionId: "", ifSeq: undefined };
 }
 
 export const DeleteSessionRequest: MessageFns<DeleteSessionRequest> = {
   encode(message: DeleteSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.sessionId !== "") {
       writer.uint32(10).string(message.sessionId);
+    }
+    if (message.ifSeq !== undefined) {
+      writer.uint32(16).int64(message.ifSeq);
     }
     return writer;
   },
@@ -2751,6 +3915,14 @@ export const DeleteSessionRequest: MessageFns<DeleteSessionRequest> = {
             }
 
             message.sessionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ifSeq = longToNumber(reader.int64());
             continue;
           }
         }
@@ -2802,7 +3974,14 @@ export const DeleteSessionResponse: MessageFns<DeleteSessionResponse> = {
 };
 
 function createBaseSendMessageRequest(): SendMessageRequest {
-  return { sessionId: "", contentJson: "", busyPolicy: "", idempotencyKey: "" };
+  return {
+    sessionId: "",
+    contentJson: "",
+    busyPolicy: "",
+    idempotencyKey: "",
+    attachments: undefined,
+    overrides: undefined,
+  };
 }
 
 export const SendMessageRequest: MessageFns<SendMessageRequest> = {
@@ -2818,6 +3997,12 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
     }
     if (message.idempotencyKey !== "") {
       writer.uint32(34).string(message.idempotencyKey);
+    }
+    if (message.attachments !== undefined) {
+      AttachmentList.encode(message.attachments, writer.uint32(42).fork()).join();
+    }
+    if (message.overrides !== undefined) {
+      MessageOverrides.encode(message.overrides, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -2865,6 +4050,22 @@ export const SendMessageRequest: MessageFns<SendMessageRequest> = {
             }
 
             message.idempotencyKey = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.attachments = AttachmentList.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.overrides = MessageOverrides.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3964,7 +5165,7 @@ export const ListTurnsResponse: MessageFns<ListTurnsResponse> = {
 };
 
 function createBaseGetTurnRequest(): GetTurnRequest {
-  return { sessionId: "", turnId: "" };
+  return { sessionId: "", turnId: "", waitMs: undefined };
 }
 
 export const GetTurnRequest: MessageFns<GetTurnRequest> = {
@@ -3974,6 +5175,9 @@ export const GetTurnRequest: MessageFns<GetTurnRequest> = {
     }
     if (message.turnId !== "") {
       writer.uint32(18).string(message.turnId);
+    }
+    if (message.waitMs !== undefined) {
+      writer.uint32(24).int32(message.waitMs);
     }
     return writer;
   },
@@ -4007,6 +5211,14 @@ export const GetTurnRequest: MessageFns<GetTurnRequest> = {
             message.turnId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.waitMs = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4021,13 +5233,16 @@ export const GetTurnRequest: MessageFns<GetTurnRequest> = {
 };
 
 function createBaseGetTurnResponse(): GetTurnResponse {
-  return { turn: undefined };
+  return { turn: undefined, lastMessage: undefined };
 }
 
 export const GetTurnResponse: MessageFns<GetTurnResponse> = {
   encode(message: GetTurnResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.turn !== undefined) {
       Turn.encode(message.turn, writer.uint32(10).fork()).join();
+    }
+    if (message.lastMessage !== undefined) {
+      Event.encode(message.lastMessage, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -4051,6 +5266,14 @@ export const GetTurnResponse: MessageFns<GetTurnResponse> = {
             }
 
             message.turn = Turn.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lastMessage = Event.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -4738,6 +5961,7 @@ function createBaseClaimedTurn(): ClaimedTurn {
     failures: 0,
     openCalls: [],
     followed: false,
+    overridesJson: undefined,
   };
 }
 
@@ -4784,6 +6008,9 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
     }
     if (message.followed !== false) {
       writer.uint32(112).bool(message.followed);
+    }
+    if (message.overridesJson !== undefined) {
+      writer.uint32(122).string(message.overridesJson);
     }
     return writer;
   },
@@ -4911,6 +6138,14 @@ export const ClaimedTurn: MessageFns<ClaimedTurn> = {
             }
 
             message.followed = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.overridesJson = reader.string();
             continue;
           }
         }
