@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
+import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import { checkStorable } from '../input/json.ts';
-import { pointerStep } from '../input/pointer.ts';
 import { createCheck, createInspector, refuseProblems } from '../input/schema.ts';
 import { AnyObject, closed, optional, text } from '../schemas/common.ts';
 import { BusyPolicySchema, contentJson, MessageContent } from '../schemas/content.ts';

@@ -1,5 +1,5 @@
 import { type FieldProblem, type Refusal, refuse } from '../../lib/errors.ts';
-import { pointerStep } from './pointer.ts';
+import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import { findUnstorable } from './text.ts';
 
 /** Code that processes the value later may be recursive. */

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
+import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import { isStorable } from '../../lib/text.ts';
-import { pointerStep } from './pointer.ts';
 import { createInspector, refuseProblems } from './schema.ts';
 
 export type RawQuery = Record<string, string | string[]>;

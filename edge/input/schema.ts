@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { type FieldProblem, refuse } from '../../lib/errors.ts';
-import { problemsOf } from './problems.ts';
+import { problemsOf } from '../../lib/json-schema/problems.ts';
 
 /** The default of the library reports only the first few errors. */
 Settings.Set({ maxErrors: 200 });

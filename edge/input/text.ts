@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../lib/errors.ts';
+import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import { isStorable } from '../../lib/text.ts';
-import { pointerStep } from './pointer.ts';
 
 const MAX_PROBLEMS = 20;
 

@@ -1,5 +1,5 @@
 import type { TLocalizedValidationError } from 'typebox/error';
-import type { FieldProblem } from '../../lib/errors.ts';
+import type { FieldProblem } from '../errors.ts';
 import { pointerStep } from './pointer.ts';
 
 type SchemaError = TLocalizedValidationError;

@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../clock.ts';
+import { Semaphore } from '../semaphore.ts';
+import type { ValidationOutcome, ValidationRequest } from './messages.ts';
+
+/** Time limit of one validation, without the start of the thread. */
+const VALIDATION_TIMEOUT_MS = 1_000;
+const HEAP_MIB = 64;
+const PROGRAM = new URL('./worker.ts', import.meta.url);
+
+/**
+ * Validates JSON texts against JSON Schemas in a worker thread. No schema and no text can block the caller's thread, take
+ * longer than a second of the worker or use more than its heap. One thread serves all validations, in order; it starts
+ * with the first one.
+ */
+export class SchemaValidator implements AsyncDisposable {
+  readonly #clock: Clock;
+  readonly #turns = new Semaphore(1);
+  #thread: ValidationThread | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `request.schemaJson` must be a schema without problems (`findSchemaProblem`). */
+  async validate(request: ValidationRequest, signal?: AbortSignal): Promise<ValidationOutcome> {
+    return this.#turns.run(
+      async () => {
+        this.#thread ??= new ValidationThread(this.#clock);
+        try {
+          return await this.#thread.validate(request);
+        } finally {
+          if (this.#thread.ended) this.#thread = undefined;
+        }
+      },
+      { signal },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread?.terminate();
+  }
+}
+
+class ValidationThread {
+  readonly #clock: Clock;
+  readonly #worker: Worker;
+  readonly #ready: Promise<unknown>;
+  /** Resolves when the thread has used too much memory, and rejects when it has ended for another reason. */
+  readonly #exit: Promise<ValidationOutcome>;
+  ended = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#worker = new Worker(PROGRAM, {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: HEAP_MIB / 4 },
+      // The thread gets no environment variables of the process.
+      env: {},
+      stdout: true,
+      stderr: true,
+    });
+    this.#ready = this.#response();
+    this.#exit = new Promise((resolve, reject) => {
+      this.#worker.on('error', (cause) => {
+        if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY')
+          resolve({ kind: 'too_expensive', message: 'The validation needs too much memory.' });
+        else reject(new Error('The validation of a value failed.', { cause }));
+      });
+      this.#worker.on('exit', () => {
+        this.ended = true;
+        reject(new Error('The validation of a value was stopped.'));
+      });
+    });
+    this.#exit.catch(() => {});
+    this.#worker.unref();
+  }
+
+  async validate(request: ValidationRequest): Promise<ValidationOutcome> {
+    await Promise.race([this.#ready, this.#exit]);
+    const response = this.#response();
+    const timeout = Promise.withResolvers<ValidationOutcome>();
+    const cancel = this.#clock.after(VALIDATION_TIMEOUT_MS, () =>
+      timeout.resolve({ kind: 'too_expensive', message: 'The validation takes too long.' }),
+    );
+    this.#worker.postMessage(request);
+    try {
+      const outcome = await Promise.race([response, this.#exit, timeout.promise]);
+      if (outcome.kind === 'too_expensive') await this.terminate();
+      return outcome;
+    } finally {
+      cancel();
+    }
+  }
+
+  #response(): Promise<ValidationOutcome> {
+    return new Promise((resolve) => this.#worker.once('message', resolve));
+  }
+
+  async terminate(): Promise<void> {
+    this.ended = true;
+    await this.#worker.terminate();
+  }
+}
