@@ -41,6 +41,12 @@ export const ERRORS = {
     'The request does not have the documented form. The details name each invalid member.',
   ),
   INVALID_TEXT: kind(400, 'request', 'client', 'A text contains a NUL character or a lone surrogate.'),
+  CONTENT_NOT_SUPPORTED: kind(
+    400,
+    'request',
+    'client',
+    'The model does not accept parts of this media type. Choose another model, or send the content as text.',
+  ),
   INVALID_CURSOR: kind(
     400,
     'request',

@@ -14,6 +14,7 @@ import { agentHandlers } from './handlers/agents.ts';
 import { assistantHandlers } from './handlers/assistants.ts';
 import type { AgentsHandlerContext } from './handlers/context.ts';
 import { environmentHandlers } from './handlers/environments.ts';
+import { overrideHandlers } from './handlers/overrides.ts';
 import { resolveHandlers } from './handlers/resolve.ts';
 import { runnerHandlers } from './handlers/runners.ts';
 import { createAgentStore } from './store/agents.ts';
@@ -33,6 +34,7 @@ export const peers: Peers<AgentsServiceDefinition> = {
   listAgentVersions: ['edge'],
   getAgentVersion: ['runner', 'sessions'],
   resolveAgent: ['sessions', 'deployments'],
+  resolveOverrides: ['sessions'],
   lookUpAgents: ['deployments'],
   listManagedAgents: ['deployments'],
   getAgentAccess: ['edge'],
@@ -107,6 +109,7 @@ export async function openAgents(
         ...assistantHandlers(handlerContext),
         ...environmentHandlers(handlerContext),
         ...resolveHandlers(handlerContext),
+        ...overrideHandlers(handlerContext),
         ...runnerHandlers(handlerContext),
       },
       peers,

@@ -67,7 +67,10 @@ export interface ResolveOverridesRequest {
   sessionOverridesJson: string;
   /** The overrides of the message or conversation. Empty for none. */
   overridesJson: string;
-  /** The media types of the attachments. Refused with CONTENT_NOT_SUPPORTED if the model does not accept one of them. */
+  /**
+   * The media types of the content's parts, empty for a text part and for an unknown media type. Refused with
+   * CONTENT_NOT_SUPPORTED if the model does not accept one of them. The pointer then begins with its index.
+   */
   mediaTypes: string[];
 }
 
@@ -6334,6 +6337,18 @@ export const AgentsServiceDefinition = {
       requestType: ResolveAgentRequest as typeof ResolveAgentRequest,
       requestStream: false,
       responseType: ResolveAgentResponse as typeof ResolveAgentResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Checks the overrides and the media types of a message or conversation against a version of an agent. Refused with
+     * AGENT_VERSION_NOT_FOUND, CONTENT_NOT_SUPPORTED.
+     */
+    resolveOverrides: {
+      name: "ResolveOverrides",
+      requestType: ResolveOverridesRequest as typeof ResolveOverridesRequest,
+      requestStream: false,
+      responseType: ResolveOverridesResponse as typeof ResolveOverridesResponse,
       responseStream: false,
       options: {},
     },
