@@ -63,6 +63,12 @@ export const ERRORS = {
   ),
   FORBIDDEN: kind(403, 'auth', 'client', 'The caller may see the resource but not perform this operation.'),
   SCOPE_INSUFFICIENT: kind(403, 'auth', 'client', 'The token lacks the scope that this operation requires.'),
+  OVERRIDE_NOT_ALLOWED: kind(
+    403,
+    'auth',
+    'client',
+    'The agent does not allow overriding this setting. Its `overridable` lists the settings that may be overridden.',
+  ),
   LOGIN_FAILED: kind(403, 'auth', 'client', 'The login failed. Start it again.'),
   CSRF_REJECTED: kind(403, 'auth', 'client', 'The request comes from another web site.'),
   HOST_NOT_ALLOWED: kind(

@@ -29,6 +29,13 @@ export type Budget = {
     max_turn_seconds?: number;
 };
 
+/**
+ * The JSON Schema (2020-12 or draft 07) of the answer: at most 64 KiB of JSON and 32 levels deep, with references only to its own parts. The last message of the turn then has the answer as JSON value in `output`.
+ */
+export type OutputSchema = {
+    [key: string]: unknown;
+} | boolean;
+
 export type Agent = {
     /**
      * agt_…: the agent
@@ -63,6 +70,11 @@ export type Agent = {
      */
     max_steps: number;
     budget: Budget;
+    output_schema: OutputSchema | null;
+    /**
+     * The settings that a conversation or a message may override.
+     */
+    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
     /**
      * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
      */
@@ -143,6 +155,11 @@ export type AgentVersion = {
      */
     max_steps: number;
     budget: Budget;
+    output_schema: OutputSchema | null;
+    /**
+     * The settings that a conversation or a message may override.
+     */
+    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
     /**
      * usr_…: the user who created the version
      */
@@ -213,6 +230,11 @@ export type Assistant = {
      */
     max_steps: number;
     budget: Budget;
+    output_schema: OutputSchema | null;
+    /**
+     * The settings that a conversation or a message may override.
+     */
+    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
     /**
      * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
      */
@@ -1505,6 +1527,11 @@ export type CreateAgentData = {
          */
         max_steps?: number;
         budget?: Budget;
+        output_schema?: OutputSchema | null;
+        /**
+         * The settings that a conversation or a message may override.
+         */
+        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
         /**
          * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
@@ -1889,6 +1916,8 @@ export type UpdateAgentData = {
          */
         max_steps?: number;
         budget?: Budget | null;
+        output_schema?: OutputSchema | null;
+        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
         metadata?: {
             [key: string]: string;
         } | null;
@@ -2572,6 +2601,11 @@ export type CreateAssistantData = {
          */
         max_steps?: number;
         budget?: Budget;
+        output_schema?: OutputSchema | null;
+        /**
+         * The settings that a conversation or a message may override.
+         */
+        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
         /**
          * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
          */
@@ -2952,6 +2986,8 @@ export type UpdateAssistantData = {
          */
         max_steps?: number;
         budget?: Budget | null;
+        output_schema?: OutputSchema | null;
+        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
         metadata?: {
             [key: string]: string;
         } | null;

@@ -1,7 +1,19 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { AgentRuntime, UpdateAgentRequest } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { AnyObject, closed, NULL, nullable, optional, text } from './common.ts';
+import { OutputSchema } from './output-schema.ts';
 
+/** The settings of a turn that a conversation or a message can override. */
+const OVERRIDABLE = [
+  'model',
+  'system',
+  'tools',
+  'client_tools',
+  'model_options',
+  'max_steps',
+  'budget',
+  'output_schema',
+] as const;
 const INT32 = 2_147_483_647;
 const DEFAULT_MAX_STEPS = 32;
 
@@ -132,6 +144,35 @@ export const RUNTIME_FIELDS = {
     }),
     wrap: same,
     decode: (budget) => ({ max_tokens: budget?.maxTokens, max_turn_seconds: budget?.maxTurnSeconds }),
+  }),
+
+  output_schema: field({
+    contract: 'outputSchemaJson',
+    schemas: {
+      creation: optional(nullable(OutputSchema)),
+      patch: optional(nullable(OutputSchema)),
+      response: nullable(OutputSchema, NULL),
+    },
+    initial: '',
+    encode: (schema) => JSON.stringify(schema),
+    wrap: same,
+    decode: (json) => JSON.parse(json || 'null') as Record<string, unknown> | boolean | null,
+  }),
+
+  overridable: field({
+    contract: 'overridable',
+    schemas: clearable(
+      Type.Array(Type.Enum([...OVERRIDABLE]), {
+        maxItems: OVERRIDABLE.length,
+        description: 'The settings that a conversation or a message may override.',
+        examples: [['model', 'output_schema']],
+      }),
+    ),
+    initial: { names: [] },
+    encode: (names) => ({ names }),
+    wrap: same,
+    // The schema of responses admits only the names of this release.
+    decode: (list) => (list?.names ?? []) as (typeof OVERRIDABLE)[number][],
   }),
 };
 

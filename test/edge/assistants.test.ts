@@ -34,6 +34,8 @@ describe('/assistants', () => {
       model_options: {},
       system: '',
       environment_id: null,
+      output_schema: null,
+      overridable: [],
       tools: [],
       max_steps: 32,
       budget: {},

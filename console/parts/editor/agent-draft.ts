@@ -2,8 +2,11 @@ import type { Assistant, Budget, Tool } from '../../gen/index.ts';
 import { readObject, readTexts, writeObject } from './json.ts';
 import { type FieldProblems, wholeNumber } from './problems.ts';
 
-/** The editable fields of an agent or an assistant. */
-export type AgentSettings = Omit<Assistant, 'assistant_id' | 'created_by' | 'created_at' | 'updated_at'>;
+/** The editable fields of an agent or an assistant. `output_schema` and `overridable` are set over the API. */
+export type AgentSettings = Omit<
+  Assistant,
+  'assistant_id' | 'created_by' | 'created_at' | 'updated_at' | 'output_schema' | 'overridable'
+>;
 
 export type ToolPermission = NonNullable<Tool['permission']>;
 

@@ -2,6 +2,8 @@ import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
 import { type FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
 import { modelProblem } from './models.ts';
+import { checkSchemaText } from './output-schema.ts';
+import { OVERRIDABLE } from './overridable.ts';
 
 /**
  * The table of the fields that make up a version of an agent: their columns, codecs, equality and rules. Request
@@ -71,6 +73,28 @@ export const RUNTIME_FIELDS = {
       if (maxTokens !== undefined) problems.range('/budget/max_tokens', maxTokens, 1, MAX_INT32);
       if (maxTurnSeconds !== undefined)
         problems.range('/budget/max_turn_seconds', maxTurnSeconds, 1, MAX_INT32);
+    },
+  }),
+
+  /** JSON text of a JSON Schema; empty: the answer is text. */
+  outputSchemaJson: field<string>('output_schema', {
+    initial: '',
+    textBytes: Buffer.byteLength,
+    check(json, problems) {
+      if (json !== '') checkSchemaText('/output_schema', json, problems);
+    },
+  }),
+
+  overridable: fieldOf<{ names: string[] }>({
+    columns: ['overridable'],
+    initial: { names: [] },
+    encode: ({ names }) => [JSON.stringify(names)],
+    decode: ([names]) => ({ names: names as string[] }),
+    normalize: ({ names }) => ({ names: [...new Set(names)] }),
+    equals: (one, other) => one.names.toSorted().join() === other.names.toSorted().join(),
+    check({ names }, problems) {
+      for (const [index, name] of names.entries())
+        problems.oneOf(`/overridable${pointerSegment(index)}`, name, OVERRIDABLE);
     },
   }),
 };

@@ -3,20 +3,23 @@ import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { versionNotFound } from '../domain/agent.ts';
 import { requireAcceptedMedia } from '../domain/model-media.ts';
+import { modelInForce, resolveOverrides } from '../domain/overrides.ts';
 import type { AgentsHandlerContext } from './context.ts';
 
 type Methods = Pick<Handlers<AgentsServiceDefinition>, 'resolveOverrides'>;
 
 /** The RPC that checks a message or conversation against the version of the agent that will answer it. */
-export function overrideHandlers({ agents, assistants }: AgentsHandlerContext): Methods {
+export function overrideHandlers({ agents, assistants, endpoints }: AgentsHandlerContext): Methods {
   return {
-    async resolveOverrides({ agentId, agentVersion, sessionOverridesJson, mediaTypes }, call) {
+    async resolveOverrides({ agentId, agentVersion, mediaTypes, ...overrides }, call) {
       const found = isId('ast', agentId)
         ? await assistants.newestVersion(agentId, call)
         : await agents.version(agentId, agentVersion, call);
       if (!found) throw versionNotFound(agentVersion);
-      requireAcceptedMedia(found.version.runtime.model, mediaTypes);
-      return { overridesJson: sessionOverridesJson };
+      const { runtime } = found.version;
+      const resolved = resolveOverrides(runtime, overrides, { endpoints });
+      requireAcceptedMedia(modelInForce(resolved, runtime), mediaTypes);
+      return { overridesJson: Object.keys(resolved).length === 0 ? '' : JSON.stringify(resolved) };
     },
   };
 }

@@ -22,6 +22,8 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       tools: [],
       maxSteps: 7,
       budget: { maxTokens: 1_000, maxTurnSeconds: undefined },
+      outputSchemaJson: '{"type":"object"}',
+      overridable: { names: ['model', 'budget'] },
     };
     const { agent, replayed } = await create({
       name: '  Script ',

@@ -39,6 +39,8 @@ const OTHER_VALUES: Record<keyof typeof RUNTIME_FIELDS, unknown> = {
   tools: { tools: [{ name: 'calculator', permission: 'ask' }] },
   maxSteps: 5,
   budget: { maxTokens: undefined, maxTurnSeconds: 9 },
+  outputSchemaJson: '{"type":"object"}',
+  overridable: { names: ['model', 'budget'] },
 };
 
 describe('RUNTIME_FIELDS', () => {
@@ -77,13 +79,23 @@ describe('the conversions of the API', () => {
   });
 
   it('reset a member to its initial value when a change sets it to null', () => {
-    const body = { model_options: null, system: null, environment_id: null, tools: null, budget: null };
+    const body = {
+      model_options: null,
+      system: null,
+      environment_id: null,
+      tools: null,
+      budget: null,
+      output_schema: null,
+      overridable: null,
+    };
     expect(patched(body)).toMatchObject({
       modelOptionsJson: '{}',
       system: '',
       environmentId: '',
       tools: { tools: [] },
       budget: {},
+      outputSchemaJson: '',
+      overridable: { names: [] },
     });
   });
 

@@ -101,6 +101,8 @@ export const RUNTIME = {
   tools: [],
   maxSteps: 100,
   budget: undefined,
+  outputSchemaJson: '',
+  overridable: { names: [] as string[] },
 };
 
 /** A valid request. */

@@ -6342,7 +6342,7 @@ export const AgentsServiceDefinition = {
     },
     /**
      * Checks the overrides and the media types of a message or conversation against a version of an agent. Refused with
-     * AGENT_VERSION_NOT_FOUND, CONTENT_NOT_SUPPORTED.
+     * AGENT_VERSION_NOT_FOUND, CONTENT_NOT_SUPPORTED, OVERRIDE_NOT_ALLOWED, INVALID_REQUEST.
      */
     resolveOverrides: {
       name: "ResolveOverrides",
