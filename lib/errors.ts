@@ -102,6 +102,13 @@ export const ERRORS = {
   ENVIRONMENT_NOT_FOUND: kind(404, 'request', 'client', 'The environment does not exist.'),
   SANDBOX_NOT_FOUND: kind(404, 'request', 'client', 'The sandbox does not exist.'),
   FILE_NOT_FOUND: kind(404, 'request', 'client', 'The workspace has no such file or directory.'),
+  UPLOAD_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The upload does not exist, has expired, or belongs to another user.',
+  ),
+  PART_NOT_FOUND: kind(404, 'request', 'client', 'No message of the session has a part with this SHA-256.'),
   DEPLOYMENT_NOT_FOUND: kind(
     404,
     'request',

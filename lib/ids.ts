@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'apr'
   | 'wsp'
   | 'cnt'
+  | 'upl'
   | 'sbx'
   | 'dep'
   | 'inv'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
+import { mediaTypeOf } from '../../lib/media-type.ts';
 import { baseNameOf, MAX_PATH_BYTES } from '../../lib/paths.ts';
 import type { Entry, PathChange } from '../../proto/gen/ahs/files/v1/files.ts';
-import { mediaTypeOf } from '../files/media-type.ts';
 import { count, flag, id, NULL, nullable, serializeTime, text, time } from './common.ts';
 
 /** The SHA-256 of an empty file. */

@@ -2,6 +2,7 @@ import type { Blobs } from '../../lib/blobs/blobs.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Refusal, refuse } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
+import { MAX_PART_BYTES } from '../../lib/part-limits.ts';
 import { forEachConcurrently } from './concurrency.ts';
 import { type Digest, Digester } from './digest.ts';
 import { checkOwnerQuota } from './domain/owner-quota.ts';
@@ -25,6 +26,12 @@ export interface ContentReceiverContext {
   /** Limit for all stored bytes of one owner; 0 for no limit. */
   quotaBytesPerUser: number;
   graceMs: number;
+}
+
+/** For bytes that no workspace has to hold: uploads and parts of messages. */
+export function forParts(context: ContentReceiverContext): ContentReceiverContext {
+  const fileMaxBytes = Math.min(context.fileMaxBytes, MAX_PART_BYTES);
+  return { ...context, fileMaxBytes, workspaceMaxBytes: Number.POSITIVE_INFINITY };
 }
 
 /** Contents up to this size are buffered and written in batches. */

@@ -7,9 +7,12 @@ import type { Log } from '../../lib/log.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FileEvent, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import type { ChangeFeed, ChangeRow, PendingDelivery, UploadSummary } from './store/change-feed.ts';
+import type { UnconfirmedSessions } from './store/unconfirmed-sessions.ts';
 
 export interface EventDelivererContext {
   feed: ChangeFeed;
+  /** Sessions that may still be created. */
+  expected: Pick<UnconfirmedSessions, 'isExpected'>;
   sessions: Pick<Client<SessionsServiceDefinition>, 'appendFileEvents'>;
   clock: Clock;
   log: Log;
@@ -31,6 +34,7 @@ export type EventDeliverer = ReturnType<typeof startEventDeliverer>;
  */
 export function startEventDeliverer({
   feed,
+  expected,
   sessions,
   clock,
   log,
@@ -111,7 +115,8 @@ export function startEventDeliverer({
     const isGone =
       events.length > 0 && (await sessions.appendFileEvents({ sessionId, events }, { signal })).gone;
     if (isGone) {
-      await feed.drop(delivery);
+      if (await expected.isExpected(sessionId, clock.now())) await postponeDelivery(delivery);
+      else await feed.drop(delivery);
       return undefined;
     }
     const last = rows.at(-1)?.seq ?? from;
@@ -141,14 +146,18 @@ export function startEventDeliverer({
   async function postpone(delivery: PendingDelivery, error: unknown): Promise<boolean> {
     if (signal.aborted) return false;
     logFailure(error);
-    const pause = backoffDelay(delivery.attempts + 1, RETRY, random);
     try {
-      await feed.postpone(delivery, new Date(clock.now().getTime() + pause));
+      await postponeDelivery(delivery);
       return true;
     } catch (failure) {
       logFailure(failure);
       return false;
     }
+  }
+
+  async function postponeDelivery(delivery: PendingDelivery): Promise<void> {
+    const pause = backoffDelay(delivery.attempts + 1, RETRY, random);
+    await feed.postpone(delivery, new Date(clock.now().getTime() + pause));
   }
 
   function logFailure(error: unknown): void {

@@ -11,19 +11,25 @@ import { type EventDelivererContext, startEventDeliverer } from './deliverer.ts'
 import { commitHandlers } from './handlers/commit.ts';
 import type { FilesHandlerContext } from './handlers/context.ts';
 import { createLocateWorkspace, type WorkspaceOwnerClients } from './handlers/locate.ts';
+import { partHandlers } from './handlers/parts.ts';
 import { readHandlers } from './handlers/read.ts';
 import { checkChanges } from './handlers/request-parts.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
+import { uploadHandlers } from './handlers/uploads.ts';
 import { workspaceLifecycleHandlers } from './handlers/workspace-lifecycle.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { createPartReceiver } from './part-receiver.ts';
 import { startScrubber } from './scrubber.ts';
+import { startSessionCheck } from './session-check.ts';
 import { createChangeFeed } from './store/change-feed.ts';
 import { createContents } from './store/contents.ts';
 import { createWorkspaceForks } from './store/forks.ts';
 import { createGarbageStore } from './store/garbage.ts';
+import { createParts } from './store/parts.ts';
 import { createWorkspaceReads } from './store/reads.ts';
 import { createRetentionStore } from './store/retention.ts';
+import { createUnconfirmedSessions } from './store/unconfirmed-sessions.ts';
+import { createUploads } from './store/uploads.ts';
 import { createWorkspaceChanges } from './store/workspace-changes.ts';
 import { createFences } from './store/workspaces.ts';
 import { startFileSweeper } from './sweeper.ts';
@@ -43,6 +49,10 @@ export const peers: Peers<FilesServiceDefinition> = {
   checkout: ['runner'],
   forkWorkspace: ['sessions'],
   deleteWorkspace: ['sessions', 'agents'],
+  createUpload: ['edge'],
+  storeParts: ['sessions'],
+  readPart: ['edge', 'runner'],
+  placeUploads: ['sessions'],
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -69,15 +79,19 @@ export async function openFiles(
   const garbage = createGarbageStore(db);
   const graceMs = config.graceSeconds * 1_000;
   const reader = createContentReader({ blobs, contents, clock, log, metrics });
+  const forks = createWorkspaceForks(db);
+  const uploads = createUploads(db);
+  const unconfirmed = createUnconfirmedSessions(db);
   const deliverer = startEventDeliverer({
     feed: createChangeFeed(db),
+    expected: unconfirmed,
     sessions: clients.sessions,
     clock,
     log,
     random: context.random,
   });
   const sweeper = startFileSweeper({
-    ...{ garbage, history: createRetentionStore(db), blobs, clock, log, metrics, graceMs },
+    ...{ garbage, history: createRetentionStore(db), uploads, blobs, clock, log, metrics, graceMs },
     historyMs: config.historyDays * DAY_MS,
   });
   const scrubber = startScrubber({
@@ -85,6 +99,8 @@ export async function openFiles(
     everyMs: config.scrubDays * DAY_MS,
     bytesPerSecond: config.scrubMibPerSecond * MIB,
   });
+  const { sessions } = clients;
+  const sessionCheck = startSessionCheck({ unconfirmed, forks, sessions, clock, log });
   const keySweep = sweepIdempotencyKeys(db, clock, log);
   const handlers: FilesHandlerContext = {
     clock,
@@ -93,7 +109,9 @@ export async function openFiles(
     workspaceChanges: createWorkspaceChanges(db),
     contents,
     fences: createFences(db),
-    forks: createWorkspaceForks(db),
+    forks,
+    parts: createParts(db),
+    uploads,
     reader,
     receiving: { ...config, blobs, contents, clock, ids, graceMs },
     partReceiver: createPartReceiver({ clock, checkChanges }),
@@ -110,12 +128,20 @@ export async function openFiles(
         ...readHandlers(handlers),
         ...runnerHandlers(handlers),
         ...workspaceLifecycleHandlers(handlers),
+        ...partHandlers(handlers),
+        ...uploadHandlers(handlers),
       },
       peers,
     }),
     check: () => db.check(),
     async stop() {
-      await Promise.all([keySweep.stop(), scrubber.stop(), sweeper.stop(), deliverer.stop()]);
+      await Promise.all([
+        sessionCheck.stop(),
+        keySweep.stop(),
+        scrubber.stop(),
+        sweeper.stop(),
+        deliverer.stop(),
+      ]);
       await db.close();
     },
   };

@@ -6,10 +6,12 @@ import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import { forEachConcurrently } from './concurrency.ts';
 import type { GarbageStore } from './store/garbage.ts';
 import type { RetentionStore } from './store/retention.ts';
+import type { Uploads } from './store/uploads.ts';
 
 interface FileSweeperContext {
   garbage: GarbageStore;
   history: RetentionStore;
+  uploads: Uploads;
   blobs: Blobs;
   clock: Clock;
   log: Log;
@@ -25,11 +27,11 @@ const BATCH = 500;
 const CONCURRENT_DELETES = 8;
 
 /**
- * Removes expired versions, deleted workspaces, contents without entries and objects without contents. Every replica
+ * Removes expired uploads and versions, deleted workspaces, contents without references and objects without contents. Every replica
  * runs a sweeper; they may run concurrently.
  */
 export function startFileSweeper(context: FileSweeperContext) {
-  const { garbage, history, blobs, clock, log, metrics, graceMs, historyMs } = context;
+  const { garbage, history, uploads, blobs, clock, log, metrics, graceMs, historyMs } = context;
   const removed = metrics.counter({
     name: 'ahs_files_removed_objects_total',
     help: 'Objects that were deleted because nothing needed them.',
@@ -49,6 +51,7 @@ export function startFileSweeper(context: FileSweeperContext) {
     const whileMore = async (work: () => Promise<boolean>) => {
       while (!signal.aborted && (await work()));
     };
+    await whileMore(() => uploads.deleteExpired(clock.now()));
     await whileMore(() => history.expireVersions(ago(historyMs)));
     await whileMore(() => history.removeExpiredEntries(clock.now()));
     await whileMore(() => history.purgeDeletedWorkspaces(ago(graceMs), clock.now()));

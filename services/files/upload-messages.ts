@@ -1,6 +1,6 @@
 import { refuse } from '../../lib/errors.ts';
 import { abortable } from '../../lib/grpc/abortable.ts';
-import type { WriteContentsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
+import type { CreateUploadRequest, WriteContentsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
 
 /** One content of an upload that is being received. */
 export interface IncomingContent {
@@ -27,16 +27,39 @@ export async function* incomingContents(
       for (;;) {
         kind = await nextOf(messages, signal);
         if (kind?.$case !== 'bytes') return;
-        if (kind.value.length > MAX_MESSAGE_BYTES)
-          throw refuse('INVALID_REQUEST', `A message must have at most ${MAX_MESSAGE_BYTES} bytes.`);
-        yield kind.value;
+        yield checkLength(kind.value);
       }
     })();
     yield { declaredSize, bytes };
   }
 }
 
-async function nextOf(messages: AsyncIterator<WriteContentsRequest>, signal: AbortSignal) {
+/** The only content of an upload, whose first message has arrived. Refused with INVALID_REQUEST. */
+export async function* incomingUpload(
+  messages: AsyncIterator<CreateUploadRequest>,
+  declaredSize: number | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<IncomingContent> {
+  const bytes = (async function* () {
+    for (let kind = await nextOf(messages, signal); kind; kind = await nextOf(messages, signal)) {
+      if (kind.$case !== 'bytes')
+        throw refuse('INVALID_REQUEST', 'Every message of an upload after the first one must be `bytes`.');
+      yield checkLength(kind.value);
+    }
+  })();
+  yield { declaredSize, bytes };
+}
+
+function checkLength(bytes: Buffer): Buffer {
+  if (bytes.length > MAX_MESSAGE_BYTES)
+    throw refuse('INVALID_REQUEST', `A message must have at most ${MAX_MESSAGE_BYTES} bytes.`);
+  return bytes;
+}
+
+async function nextOf<Kind extends object>(
+  messages: AsyncIterator<{ kind?: Kind | undefined }>,
+  signal: AbortSignal,
+): Promise<Kind | undefined> {
   const { done, value } = await abortable(messages.next(), signal);
   if (done) return undefined;
   if (!value.kind) throw refuse('INVALID_REQUEST', 'Every message of an upload must have a kind.');

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refuse, refuseField } from '../../../lib/errors.ts';
+import { mediaTypeOf } from '../../../lib/media-type.ts';
 import { baseNameOf } from '../../../lib/paths.ts';
 import type { Entry } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { callOf } from '../../authentication/authenticator.ts';
 import type { Clients } from '../../clients.ts';
 import { attachment } from '../../files/disposition.ts';
-import { mediaTypeOf } from '../../files/media-type.ts';
 import { checkFilePath, decodableQuery } from '../../files/path.ts';
 import { evaluatePreconditions, lengthOf, type RequestedRange, requestedRange } from '../../files/range.ts';
 import { sendContent, sendHead } from '../../files/send-content.ts';

@@ -73,3 +73,14 @@ export function readOptionsFor({ ownerId }: LocatedWorkspace, call: Call): ReadO
 export function workspaceIdFor(id: string): string {
   return withPrefix('wsp', id);
 }
+
+/** The workspace of a session that may be about to be created. The service sessions has authorized its owner. */
+export function newSession(sessionId: string, ownerId: string, assistantId: string): LocatedWorkspace {
+  if (!isId('ses', sessionId)) throw refuse('SESSION_NOT_FOUND', `Unknown session \`${sessionId}\`.`);
+  if (!isId('usr', ownerId))
+    throw refuse('INVALID_REQUEST', 'The request must name the owner of the session.');
+  if (assistantId !== '' && !isId('ast', assistantId))
+    throw refuse('ASSISTANT_NOT_FOUND', `Unknown assistant \`${assistantId}\`.`);
+  const workspaceId = workspaceIdFor(assistantId || sessionId);
+  return { workspaceId, ownerId, sessionId, readOnly: false, foreign: false };
+}

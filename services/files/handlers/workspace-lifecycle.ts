@@ -9,21 +9,29 @@ import { checkCount } from './messages.ts';
 type Methods = Pick<Handlers<FilesServiceDefinition>, 'forkWorkspace' | 'deleteWorkspace'>;
 
 /** Forks and deletions of workspaces, for the services that own the sessions and assistants. */
-export function workspaceLifecycleHandlers({ forks, clock }: FilesHandlerContext): Methods {
+export function workspaceLifecycleHandlers({ forks, clock, receiving }: FilesHandlerContext): Methods {
   return {
-    async forkWorkspace({ fromSessionId, version, toSessionId }, call) {
+    async forkWorkspace({ fromSessionId, version, toSessionId, partsOnly }, call) {
+      const now = clock.now();
       const fork = {
         fromId: workspaceIdOfSession(fromSessionId),
         version: version === undefined ? undefined : checkCount(version, '/version'),
         toId: workspaceIdOfSession(toSessionId),
+        sessions: { fromId: fromSessionId, toId: toSessionId },
+        checkAt: new Date(now.getTime() + receiving.graceMs),
         ownerId: call.caller?.userId,
-        now: clock.now(),
+        now,
       };
+      if (partsOnly) {
+        await forks.shareParts(fork, call);
+        return { version: 0 };
+      }
       return { version: await forks.fork(fork, call) };
     },
 
     async deleteWorkspace({ place }, call) {
-      await forks.delete(workspaceIdOf(place), clock.now(), call);
+      const sessionId = place?.of?.$case === 'sessionId' ? place.of.value : undefined;
+      await forks.delete({ workspaceId: workspaceIdOf(place), sessionId }, clock.now(), call);
       return {};
     },
   };

@@ -1,5 +1,5 @@
 import { refuse } from '../../../lib/errors.ts';
-import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import type { Handlers } from '../../../lib/grpc/contract.ts';
 import {
   ChangeWorkspaceRequest,
   ChangeWorkspaceResponse,
@@ -9,6 +9,7 @@ import {
 } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { ContentReceiver } from '../content-receiver.ts';
 import type { AppliedChange } from '../store/workspace-changes.ts';
+import { withUploadDeadline } from '../upload-deadline.ts';
 import { incomingContents } from '../upload-messages.ts';
 import type { FilesHandlerContext } from './context.ts';
 import { deliverSoon } from './deliver-soon.ts';
@@ -24,32 +25,12 @@ const MAX_CHANGES = 100_000;
 export function writeHandlers(context: FilesHandlerContext): Methods {
   const { clock, locate, workspaceChanges, deliverer, limits, receiving } = context;
 
-  /** Ends an upload after half of the grace period, before the garbage collection can remove its first contents. */
-  async function withUploadDeadline<Result>(
-    call: Call,
-    work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const late = new AbortController();
-    const cancel = clock.after(receiving.graceMs / 2, () => late.abort());
-    try {
-      return await work(AbortSignal.any([call.signal, late.signal]));
-    } catch (error) {
-      throw late.signal.aborted
-        ? refuse('DEADLINE_EXCEEDED', `The upload took longer than ${receiving.graceMs / 2_000} seconds.`, {
-            cause: error,
-          })
-        : error;
-    } finally {
-      cancel();
-    }
-  }
-
   return {
     async writeContents(requests, call) {
       const messages = requests[Symbol.asyncIterator]();
       const { place, lease } = await firstOf(messages);
       const { ownerId } = await locateToChange(locate, place, lease, call);
-      const contents = await withUploadDeadline(call, (signal) =>
+      const contents = await withUploadDeadline(receiving, call.signal, (signal) =>
         new ContentReceiver(receiving, ownerId, signal).receive(incomingContents(messages, signal)),
       );
       return { contents };

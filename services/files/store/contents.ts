@@ -89,6 +89,14 @@ const MARK_DAMAGED = statement(
    where content_id = $1 and object_key = $3 and deleting_at is null`,
 );
 
+const CHECK_CONTENTS = statement(
+  'files.look_at_contents',
+  `update contents set check_at = $2 where content_id in (
+     select content_id from contents
+     where content_id = any ($1::text[]) and deleting_at is null and (check_at is null or check_at > $2)
+     order by content_id for update)`,
+);
+
 export type Contents = ReturnType<typeof createContents>;
 
 export function createContents(db: Database) {
@@ -180,4 +188,13 @@ export async function lockContents(
     if (!owned.has(contentId)) throw refuse('FILE_NOT_FOUND', `Unknown content \`${contentId}\`.`);
   }
   return owned;
+}
+
+/** Makes the garbage collection check whether anything still refers to the contents. */
+export async function scheduleContentCheck(
+  tx: DatabaseSession,
+  contentIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (contentIds.length > 0) await tx.change(CHECK_CONTENTS, [contentIds, now]);
 }

@@ -5,7 +5,9 @@ import {
   type WriteOptions,
 } from '../../../lib/db/database.ts';
 import { refuse } from '../../../lib/errors.ts';
+import { copyParts, deleteParts } from './parts.ts';
 import { CURRENT, layersOf, WORKSPACE_COLUMNS, type WorkspaceLayers, type WorkspaceRow } from './rows.ts';
+import { expectSession } from './unconfirmed-sessions.ts';
 
 /** The maximum number of parents of a workspace. A fork of a workspace that has as many gets copies of the rows. */
 const MAX_PARENTS = 15;
@@ -70,11 +72,16 @@ interface ForkRequest {
   /** Absent for the newest. */
   version?: number | undefined;
   toId: string;
+  /** ses_…: the sessions, whose parts the fork shares. */
+  sessions: { fromId: string; toId: string };
+  /** The time at which the new session must exist. */
+  checkAt: Date;
   /** usr_…: the required owner of the source; undefined if the caller does not name one. */
   ownerId: string | undefined;
   now: Date;
 }
 
+type PartsFork = Pick<ForkRequest, 'sessions' | 'checkAt'>;
 type Amount = Pick<WorkspaceRow, 'files' | 'directories' | 'bytes'>;
 
 export type WorkspaceForks = ReturnType<typeof createWorkspaceForks>;
@@ -90,13 +97,30 @@ export function createWorkspaceForks(db: Database) {
         const [source] = await tx.rows<WorkspaceRow>(SOURCE, [fork.fromId]);
         if (source && fork.ownerId !== undefined && source.ownerId !== fork.ownerId) throw notFound();
         if (source?.deletedAt) throw notFound();
+        await sharePartsOf(tx, fork);
         return source ? make(tx, fork, source) : makeEmpty(tx, fork);
       }, options),
 
-    /** Hides the workspace at once; the sweeper removes its rows later. */
-    delete: (workspaceId: string, now: Date, options?: WriteOptions) =>
-      db.change(DELETE, [workspaceId, now], options),
+    /** Lets a fork read all parts of the session that it was made from. */
+    shareParts: (fork: PartsFork, options?: WriteOptions): Promise<void> =>
+      db.transaction((tx) => sharePartsOf(tx, fork), options),
+
+    /** Hides the workspace at once; the sweeper removes its rows later. Deletes the parts of the session, if one is named. */
+    delete: (
+      { workspaceId, sessionId }: { workspaceId: string; sessionId: string | undefined },
+      now: Date,
+      options?: WriteOptions,
+    ): Promise<void> =>
+      db.transaction(async (tx) => {
+        await tx.change(DELETE, [workspaceId, now]);
+        if (sessionId !== undefined) await deleteParts(tx, sessionId, now);
+      }, options),
   };
+}
+
+async function sharePartsOf(tx: DatabaseSession, { sessions, checkAt }: PartsFork): Promise<void> {
+  await copyParts(tx, sessions.fromId, sessions.toId);
+  await expectSession(tx, sessions.toId, checkAt);
 }
 
 async function make(tx: DatabaseSession, fork: ForkRequest, source: WorkspaceRow): Promise<number> {

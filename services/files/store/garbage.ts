@@ -9,11 +9,13 @@ const TO_CHECK = statement(
    where check_at <= $1 and deleting_at is null order by check_at limit ${BATCH} for update skip locked`,
 );
 
-/** Runs after the contents are locked: a change locks its contents before its entries become visible. */
+/** Runs after the contents are locked: a writer locks its contents before its rows become visible. */
 const REFERENCED = statement(
   'files.needed_contents',
   `select requested.content_id as "contentId" from unnest($1::text[]) as requested (content_id)
-   where exists (select 1 from entries e where e.content_id = requested.content_id)`,
+   where exists (select 1 from entries e where e.content_id = requested.content_id)
+     or exists (select 1 from parts p where p.content_id = requested.content_id)
+     or exists (select 1 from uploads u where u.content_id = requested.content_id)`,
 );
 
 const KEEP = statement(

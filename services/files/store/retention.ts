@@ -1,4 +1,5 @@
 import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
+import { scheduleContentCheck } from './contents.ts';
 import { CURRENT } from './rows.ts';
 
 const BATCH = 1_000;
@@ -45,15 +46,6 @@ const REMOVE = statement(
   `delete from entries e using unnest($2::text[], $3::bigint[]) as old (path, to_version)
    where e.workspace_id = $1 and e.path = old.path and e.to_version = old.to_version
    returning e.content_id as "contentId"`,
-);
-
-/** Schedules the contents for the garbage collection, which checks whether other entries use them. */
-const CHECK_CONTENTS = statement(
-  'files.look_at_contents',
-  `update contents set check_at = $2 where content_id in (
-     select content_id from contents
-     where content_id = any ($1::text[]) and deleting_at is null and (check_at is null or check_at > $2)
-     order by content_id for update)`,
 );
 
 const MARK_TRIMMED = statement(
@@ -135,7 +127,7 @@ export function createRetentionStore(db: Database) {
     ];
     const rows = await tx.rows<{ contentId: string | null }>(REMOVE, values);
     const contents = [...new Set(rows.flatMap(({ contentId }) => contentId ?? []))];
-    if (contents.length > 0) await tx.change(CHECK_CONTENTS, [contents, now]);
+    await scheduleContentCheck(tx, contents, now);
   }
 
   /** Removes the entries in pages, so that no transaction takes long. */

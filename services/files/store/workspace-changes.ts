@@ -27,6 +27,8 @@ import { writeChanges, writeEntries } from './change-writer.ts';
 import { lockContents, type OwnedContents } from './contents.ts';
 import { PathLoader } from './path-loader.ts';
 import type { WorkspaceRow } from './rows.ts';
+import { expectSession } from './unconfirmed-sessions.ts';
+import { extendUploads } from './uploads.ts';
 import { checkFence, type FencedLease, type LocatedWorkspace, lockWorkspace } from './workspaces.ts';
 
 /** A request to change a workspace. */
@@ -99,6 +101,27 @@ export function createWorkspaceChanges(db: Database) {
       options?: WriteOptions,
     ): Promise<IdempotentAnswer> {
       return runOnce(db, key, async (tx) => encodeAnswer(await applyChanges(tx, request)), options);
+    },
+
+    /** Writes uploads into the workspace of a session that is about to be created and must exist at `checkAt`. */
+    place(
+      request: WorkspaceChangeRequest,
+      key: IdempotencyKey,
+      { uploadIds, checkAt }: { uploadIds: readonly string[]; checkAt: Date },
+      options?: WriteOptions,
+    ): Promise<IdempotentAnswer> {
+      const { now, located } = request;
+      return runOnce(
+        db,
+        key,
+        async (tx) => {
+          await extendUploads(tx, uploadIds, now);
+          await expectSession(tx, located.sessionId, checkAt);
+          await applyChanges(tx, request);
+          return new Uint8Array();
+        },
+        options,
+      );
     },
   };
 }

@@ -34,7 +34,7 @@ export function workspaceHandlers({ changes, leases, access }: SessionsHandlerCo
       let gone = false;
       await changes.inOwnTransaction(sessionId, async (state, tx) => {
         gone = !state || state.deleted;
-        if (!state || gone) return undefined;
+        if (!state || gone || events.length === 0) return undefined;
         const { files_seq: appendedSeq } = await sessionEnvironments.read(tx, sessionId);
         if (lastSeq > appendedSeq) await sessionEnvironments.setFilesSeq(tx, sessionId, lastSeq);
         return appendFileEvents(state, events, appendedSeq);

@@ -236,7 +236,9 @@ describe('a delivery that fails and cannot be postponed', () => {
       postpone: full,
     };
     const sessions = { appendFileEvents: full };
-    const deliverer = startEventDeliverer({ feed, sessions, clock, log: createLog({ level: 'silent' }) });
+    const expected = { isExpected: async () => false };
+    const log = createLog({ level: 'silent' });
+    const deliverer = startEventDeliverer({ feed, expected, sessions, clock, log });
     for (let interval = 1; interval <= 3; interval++) {
       await advanceUntil(
         'the due deliveries are searched',

@@ -8,13 +8,13 @@ import { type FilesSystem, openFilesSystem } from './system.ts';
 const ALLOWED: Record<string, string[]> = {
   edge: [
     ...['writeContents', 'changeWorkspace', 'getWorkspace', 'listEntries', 'getEntry', 'readContent'],
-    ...['readArchive', 'listChanges'],
+    ...['readArchive', 'listChanges', 'createUpload', 'readPart'],
   ],
   runner: [
     ...['writeContents', 'changeWorkspace', 'commitChanges', 'listEntries', 'getEntry', 'readContent'],
-    ...['attachWorkspace', 'checkout'],
+    ...['attachWorkspace', 'checkout', 'readPart'],
   ],
-  sessions: ['forkWorkspace', 'deleteWorkspace'],
+  sessions: ['forkWorkspace', 'deleteWorkspace', 'storeParts', 'placeUploads'],
   agents: ['deleteWorkspace'],
   deployments: [],
   auth: [],

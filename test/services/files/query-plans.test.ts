@@ -17,8 +17,20 @@ const SHORT = [
   'workspaces_to_purge',
   'deliveries_due',
   'idempotency_keys_by_age',
+  'unconfirmed_sessions_to_check',
+  'uploads_to_expire',
 ];
-const TABLES = ['workspaces', 'entries', 'contents', 'changes', 'deliveries', 'versions', 'fences'];
+const TABLES = [
+  'workspaces',
+  'entries',
+  'contents',
+  'changes',
+  'deliveries',
+  'versions',
+  'fences',
+  'parts',
+  'uploads',
+];
 
 const CURRENT = Number.MAX_SAFE_INTEGER;
 
@@ -56,6 +68,14 @@ const fill = (workspaceId: string) => `
   insert into versions select workspace_id, v, 1, 1, 1 from workspaces, generate_series(2, 6) v;
   insert into deliveries select 'wsp_' || i, 'ses_' || i, 0, now() + interval '1 h', 0 from generate_series(1, ${OTHERS}) i;
   insert into fences select 'wsp_' || i, 'ses_' || i, 1 from generate_series(1, ${OTHERS}) i;
+  insert into parts (session_id, sha256, owner_id, content_id, size, media_type, name, created_at)
+    select 'ses_' || (i % ${OTHERS}), lpad(i::text, 64, '0'), 'usr_' || (i % 10), 'cnt_' || i, 1, 'image/png', '', now()
+    from generate_series(1, 20000) i;
+  insert into uploads (upload_id, owner_id, content_id, sha256, size, media_type, name, created_at, expires_at)
+    select 'upl_' || i, 'usr_' || (i % 10), 'cnt_' || i, lpad(i::text, 64, '0'), 1, 'image/png', '', now(),
+      now() + interval '1 m' * i
+    from generate_series(1, 20000) i;
+  insert into unconfirmed_sessions select 'ses_' || i, now() + interval '1 h' from generate_series(1, ${OTHERS}) i;
   analyze;`;
 
 describe('the query plans of the files service', () => {

@@ -13,10 +13,12 @@ import {
   type ChangeWorkspaceResponse,
   type CheckoutResponse,
   type Content,
+  type CreateUploadRequest,
   type Entry,
   FilesServiceDefinition,
   type PathChange,
   type Place,
+  type StoredPart,
   type WriteContentsRequest,
 } from '../../../proto/gen/ahs/files/v1/files.ts';
 import {
@@ -83,7 +85,11 @@ class FakePeers {
 
   /** Makes a session, optionally of an assistant. */
   session(owner: Caller = OWNER, assistantId = ''): string {
-    const sessionId = this.#context.ids('ses');
+    return this.create(this.#context.ids('ses'), owner, assistantId);
+  }
+
+  /** Makes a session with this id. */
+  create(sessionId: string, owner: Caller = OWNER, assistantId = ''): string {
     this.#sessions.set(sessionId, { ownerId: owner.userId, assistantId, readOnly: false });
     return sessionId;
   }
@@ -365,6 +371,42 @@ export async function read(
 
 export async function readText(files: Files, place: Place, path: string, options?: ReadOptions) {
   return String(await read(files, place, path, options));
+}
+
+type UploadFacts = { mediaType?: string; name?: string; size?: number; key?: string; piece?: number };
+
+/** Creates an upload of the caller, in pieces of `piece` bytes. */
+export async function createUpload(
+  files: Files,
+  bytes: Text,
+  { mediaType = 'text/plain', name = '', size, key = '', piece = MIB }: UploadFacts = {},
+  options: CallOptions = { caller },
+) {
+  const all = Buffer.from(bytes);
+  async function* messages(): AsyncGenerator<CreateUploadRequest> {
+    yield { kind: { $case: 'begin', value: { mediaType, name, size, idempotencyKey: key } } };
+    for (let from = 0; from < all.length; from += piece)
+      yield { kind: { $case: 'bytes', value: all.subarray(from, from + piece) } };
+  }
+  const { upload, replayed } = await files.createUpload(messages(), options);
+  if (!upload) throw new Error('the answer has no upload');
+  return { ...upload, replayed };
+}
+
+/** The bytes of a part, and the part as its first message describes it. */
+export async function readPart(
+  files: Files,
+  sessionId: string,
+  digest: string,
+  { lease, offset, length, call = lease ? {} : { caller } }: ReadOptions = {},
+) {
+  const pieces: Uint8Array[] = [];
+  let part: StoredPart | undefined;
+  for await (const message of files.readPart({ sessionId, lease, sha256: digest, offset, length }, call)) {
+    part ??= message.part;
+    pieces.push(message.bytes);
+  }
+  return { part, bytes: Buffer.concat(pieces) };
 }
 
 /** All entries of a workspace by path: the text of files, `→ target` for symlinks, `/` for directories. */

@@ -386,6 +386,8 @@ export interface ForkWorkspaceRequest {
   /** Fork this version, or the nearest retained one; absent for the current version. */
   version?: number | undefined;
   toSessionId: string;
+  /** The sessions use the workspace of an assistant: only the parts of messages are carried along. */
+  partsOnly?: boolean | undefined;
 }
 
 export interface ForkWorkspaceResponse {
@@ -453,7 +455,11 @@ export interface NewPart {
   mediaType: string;
   /** May be empty. */
   name: string;
-  attachment: Attachment | undefined;
+  attachment:
+    | Attachment
+    | undefined;
+  /** The index of the part in its content, for the pointers of refusals. Absent: its index in this list. */
+  index?: number | undefined;
 }
 
 export interface StorePartsResponse {
@@ -476,10 +482,16 @@ export interface ReadPartRequest {
   /** The lease of a runner; absent for other callers. */
   lease: Lease | undefined;
   sha256: string;
+  /** The first byte to read; absent for 0. */
+  offset?:
+    | number
+    | undefined;
+  /** The maximum number of bytes; absent for all bytes from the offset. */
+  length?: number | undefined;
 }
 
 export interface ReadPartResponse {
-  /** In the first message. */
+  /** In the first message only. The media type and the name are those of the first message with these bytes. */
   part:
     | StoredPart
     | undefined;
@@ -3225,7 +3237,7 @@ export const CheckoutHead: MessageFns<CheckoutHead> = {
 };
 
 function createBaseForkWorkspaceRequest(): ForkWorkspaceRequest {
-  return { fromSessionId: "", version: undefined, toSessionId: "" };
+  return { fromSessionId: "", version: undefined, toSessionId: "", partsOnly: undefined };
 }
 
 export const ForkWorkspaceRequest: MessageFns<ForkWorkspaceRequest> = {
@@ -3238,6 +3250,9 @@ export const ForkWorkspaceRequest: MessageFns<ForkWorkspaceRequest> = {
     }
     if (message.toSessionId !== "") {
       writer.uint32(26).string(message.toSessionId);
+    }
+    if (message.partsOnly !== undefined) {
+      writer.uint32(32).bool(message.partsOnly);
     }
     return writer;
   },
@@ -3277,6 +3292,14 @@ export const ForkWorkspaceRequest: MessageFns<ForkWorkspaceRequest> = {
             }
 
             message.toSessionId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.partsOnly = reader.bool();
             continue;
           }
         }
@@ -3795,7 +3818,7 @@ export const StorePartsRequest: MessageFns<StorePartsRequest> = {
 };
 
 function createBaseNewPart(): NewPart {
-  return { type: "", mediaType: "", name: "", attachment: undefined };
+  return { type: "", mediaType: "", name: "", attachment: undefined, index: undefined };
 }
 
 export const NewPart: MessageFns<NewPart> = {
@@ -3811,6 +3834,9 @@ export const NewPart: MessageFns<NewPart> = {
     }
     if (message.attachment !== undefined) {
       Attachment.encode(message.attachment, writer.uint32(34).fork()).join();
+    }
+    if (message.index !== undefined) {
+      writer.uint32(40).int32(message.index);
     }
     return writer;
   },
@@ -3858,6 +3884,14 @@ export const NewPart: MessageFns<NewPart> = {
             }
 
             message.attachment = Attachment.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.index = reader.int32();
             continue;
           }
         }
@@ -3999,7 +4033,7 @@ export const StoredPart: MessageFns<StoredPart> = {
 };
 
 function createBaseReadPartRequest(): ReadPartRequest {
-  return { sessionId: "", lease: undefined, sha256: "" };
+  return { sessionId: "", lease: undefined, sha256: "", offset: undefined, length: undefined };
 }
 
 export const ReadPartRequest: MessageFns<ReadPartRequest> = {
@@ -4012,6 +4046,12 @@ export const ReadPartRequest: MessageFns<ReadPartRequest> = {
     }
     if (message.sha256 !== "") {
       writer.uint32(26).string(message.sha256);
+    }
+    if (message.offset !== undefined) {
+      writer.uint32(32).int64(message.offset);
+    }
+    if (message.length !== undefined) {
+      writer.uint32(40).int64(message.length);
     }
     return writer;
   },
@@ -4051,6 +4091,22 @@ export const ReadPartRequest: MessageFns<ReadPartRequest> = {
             }
 
             message.sha256 = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offset = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.length = longToNumber(reader.int64());
             continue;
           }
         }
@@ -4362,7 +4418,8 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * Makes the workspace of a new session as a fork of another session's workspace. The cost does not depend on its size.
+     * Makes the workspace of a new session as a fork of another session's workspace, and lets the new session read all
+     * parts of messages that the other session has. The cost does not depend on the size of the workspace.
      * A repeated call has no effect.
      */
     forkWorkspace: {
@@ -4374,14 +4431,66 @@ export const FilesServiceDefinition = {
       options: {},
     },
     /**
-     * Deletes a workspace. Its bytes are erased later, if no other workspace uses them. Deleting an absent workspace
-     * succeeds and keeps it from being created.
+     * Deletes a workspace and, if it names a session, the parts of the session's messages. The bytes are erased later, if
+     * nothing else uses them. Deleting an absent workspace succeeds and keeps it from being created. For a session of an
+     * assistant, it deletes only the parts.
      */
     deleteWorkspace: {
       name: "DeleteWorkspace",
       requestType: DeleteWorkspaceRequest as typeof DeleteWorkspaceRequest,
       requestStream: false,
       responseType: DeleteWorkspaceResponse as typeof DeleteWorkspaceResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Stores an upload of the caller. A repeated call with the same key and the same bytes returns the first upload.
+     * Refused with FILE_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_FULL.
+     */
+    createUpload: {
+      name: "CreateUpload",
+      requestType: CreateUploadRequest as typeof CreateUploadRequest,
+      requestStream: true,
+      responseType: CreateUploadResponse as typeof CreateUploadResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Stores the bytes of the image and file parts of a message or of a tool result. They stay as long as the session or a
+     * fork of it exists. Parts of a session that does not exist a day later are deleted. A repeated call has no further
+     * effect. Stores nothing when it refuses a part.
+     * The pointers of refusals begin with the index of the part, such as /3/media_type. Refused with INVALID_REQUEST,
+     * UPLOAD_NOT_FOUND, FILE_NOT_FOUND, FILE_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_FULL.
+     */
+    storeParts: {
+      name: "StoreParts",
+      requestType: StorePartsRequest as typeof StorePartsRequest,
+      requestStream: false,
+      responseType: StorePartsResponse as typeof StorePartsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The bytes of a part, or of a range of it. Refused with PART_NOT_FOUND and RANGE_NOT_SATISFIABLE. */
+    readPart: {
+      name: "ReadPart",
+      requestType: ReadPartRequest as typeof ReadPartRequest,
+      requestStream: false,
+      responseType: ReadPartResponse as typeof ReadPartResponse,
+      responseStream: true,
+      options: {},
+    },
+    /**
+     * Writes uploads into the workspace of a session that is about to be created, all as one version. The session gets
+     * their files.uploaded event when it exists. A repeated call has no further effect. The files of a session that does
+     * not exist a day later are deleted, unless they are in the workspace of an assistant.
+     * The pointers of refusals begin with the index of the file, such as /3/path. Refused with INVALID_REQUEST,
+     * UPLOAD_NOT_FOUND, NAME_TAKEN, QUOTA_EXCEEDED.
+     */
+    placeUploads: {
+      name: "PlaceUploads",
+      requestType: PlaceUploadsRequest as typeof PlaceUploadsRequest,
+      requestStream: false,
+      responseType: PlaceUploadsResponse as typeof PlaceUploadsResponse,
       responseStream: false,
       options: {},
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaTypeOf } from '../../../edge/files/media-type.ts';
+import { mediaTypeOf } from '../../lib/media-type.ts';
 
 describe('mediaTypeOf', () => {
   it.each([
