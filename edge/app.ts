@@ -7,6 +7,7 @@ import { applyRouteAccess, type RegisteredRoute } from './access.ts';
 import { createAddressReader } from './authentication/address.ts';
 import { Authenticator } from './authentication/authenticator.ts';
 import {
+  allowedOriginOf,
   type BrowserRules,
   browserRules,
   checkBrowserRequest,
@@ -18,6 +19,7 @@ import type { EdgeContext } from './context.ts';
 import { errorHeaders, errorText, statusOf, toRefusal } from './errors.ts';
 import { allowCompression } from './plugins/compression.ts';
 import { ConnectionLimit } from './plugins/connection-limit.ts';
+import { allowPage, answerPreflight, isPreflight } from './plugins/cross-origin.ts';
 import { sendEarlyResponse } from './plugins/early-response.ts';
 import { awaitsContinue, handleExpectations, sendContinue } from './plugins/expectation.ts';
 import { checkProtocol } from './plugins/http-protocol.ts';
@@ -160,11 +162,15 @@ export async function createApp(
       url === undefined
         ? isPageNavigation(request)
         : !url.startsWith(API_PREFIX) || routeConfig.isPage === true;
+    if (rules.allowedOrigins.size > 0) reply.header('vary', 'Origin');
     const { method, headers } = request;
+    const allowedOrigin = allowedOriginOf(rules, headers);
+    if (allowedOrigin !== undefined) allowPage(request, reply, allowedOrigin);
     const credential = authenticator.credentialOf(headers);
     request.credential = credential;
     const refusal = checkBrowserRequest(rules, { method, headers, isPage, credential });
     if (refusal) throw refusal;
+    if (allowedOrigin !== undefined && isPreflight(request)) return answerPreflight(request, reply);
     if (url !== undefined) await authenticator.authorize(request, reply);
   });
   handleExpectations(app.server);

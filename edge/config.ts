@@ -26,6 +26,12 @@ export const settings = {
       'Local mode only: additional accepted names in the Host header, besides localhost, 127.0.0.1, [::1] and the host of ' +
       'SERVICE_PUBLIC_URL. Requests with other names are refused, which prevents DNS rebinding attacks by web pages.',
   }),
+  allowedOrigins: setting.list('SERVICE_ALLOWED_ORIGINS', 'origins, separated by commas', {
+    fallback: [],
+    about:
+      'Other origins whose web pages may use the API, for example https://app.example.com,http://localhost:5173. Their ' +
+      'requests carry bearer tokens; cookies are ignored. In local mode these pages have administrator rights.',
+  }),
   publishedOnLoopback: setting.flag('SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK', {
     fallback: false,
     about:
@@ -90,6 +96,14 @@ export function checkConfig(config: EdgeConfig): SettingProblem[] {
       fix: 'list only host names, for example agents.example.com',
     });
   }
+  for (const origin of config.allowedOrigins.filter((entry) => !isExactOrigin(entry))) {
+    problems.push({
+      variable: 'SERVICE_ALLOWED_ORIGINS',
+      problem: `("${origin}") is not an origin`,
+      expected: 'origins as browsers send them, separated by commas',
+      fix: 'list scheme, host and port in lower case without a path, for example https://app.example.com; there is no wildcard',
+    });
+  }
   for (const range of config.trustedProxies.filter((entry) => !readRange(entry))) {
     problems.push({
       variable: 'SERVICE_TRUSTED_PROXIES',
@@ -141,6 +155,11 @@ function checkExposure({ host, authMode, publishedOnLoopback, publicUrl }: EdgeC
         'loopback, set SERVICE_LOCAL_MODE_PUBLISHED_ON_LOOPBACK to true',
     },
   ];
+}
+
+/** Whether the text is an origin exactly as browsers write it in the header Origin. */
+function isExactOrigin(text: string): boolean {
+  return /^https?:[^*]*$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 function isOrigin(url: string): boolean {

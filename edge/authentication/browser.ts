@@ -8,6 +8,8 @@ export interface BrowserRules {
   hosts: ReadonlySet<string> | undefined;
   /** The origin, `scheme://host:port`, under which a reverse proxy publishes the service. */
   publicOrigin: string | undefined;
+  /** Other origins whose pages may use the API. */
+  allowedOrigins: ReadonlySet<string>;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -18,17 +20,20 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export function browserRules(
   listening: URL,
-  { publicUrl, allowedHosts, authMode }: Pick<EdgeConfig, 'publicUrl' | 'allowedHosts' | 'authMode'>,
+  config: Pick<EdgeConfig, 'publicUrl' | 'allowedHosts' | 'allowedOrigins' | 'authMode'>,
 ): BrowserRules {
+  const { publicUrl, allowedHosts, authMode } = config;
+  const allowedOrigins = new Set(config.allowedOrigins);
   const published = publicUrl === undefined ? undefined : new URL(publicUrl);
-  if (authMode === 'oidc') return { hosts: undefined, publicOrigin: published?.origin };
+  if (authMode === 'oidc') return { hosts: undefined, publicOrigin: published?.origin, allowedOrigins };
   const names = [
     ...LOOPBACK,
     ...allowedHosts,
     listening.hostname,
     ...(published ? [published.hostname] : []),
   ];
-  return { hosts: new Set(names.map((name) => name.toLowerCase())), publicOrigin: published?.origin };
+  const hosts = new Set(names.map((name) => name.toLowerCase()));
+  return { hosts, publicOrigin: published?.origin, allowedOrigins };
 }
 
 /** The parts of a request that identify the page that sent it. */
@@ -48,24 +53,26 @@ interface BrowserRequest {
  *
  * In mode `oidc` browsers attach the login cookie to requests from other sites. A request that changes something with the
  * cookie has to prove with Origin or Sec-Fetch-Site that it comes from this origin. Requests with a bearer token need no
- * such proof, because another site does not have the token.
+ * such proof, because another site does not have the token, but an Origin that they name must be allowed.
+ *
+ * Pages of the allowed origins need no proof. They have no login: `allowPage` removes their cookies.
  */
 export function checkBrowserRequest(rules: BrowserRules, request: BrowserRequest): Refusal | undefined {
   const { headers, credential } = request;
   const authority = (headers.host ?? '').toLowerCase();
-  if (rules.hosts === undefined) {
-    if (credential.bearer !== undefined) return undefined;
-  } else if (!rules.hosts.has(authority.replace(/:\d*$/, ''))) {
+  if (rules.hosts !== undefined && !rules.hosts.has(authority.replace(/:\d*$/, ''))) {
     return refuse(
       'HOST_NOT_ALLOWED',
       'The service does not answer for this Host. Add the name to SERVICE_ALLOWED_HOSTS.',
     );
   }
+  if (allowedOriginOf(rules, headers) !== undefined) return undefined;
   const { origin } = headers;
   const site = headers['sec-fetch-site'];
-  if (origin !== undefined && !isOwnOrigin(rules, origin, authority)) return crossOriginRefusal();
+  if (origin !== undefined && !isOwnOrigin(rules, origin, authority)) return crossOriginRefusal(headers);
+  if (rules.hosts === undefined && credential.bearer !== undefined) return undefined;
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isLinkNavigation(request))
-    return crossOriginRefusal();
+    return crossOriginRefusal(headers);
   const isProvenSameOrigin = origin !== undefined || site === 'same-origin';
   if (
     rules.hosts === undefined &&
@@ -78,6 +85,23 @@ export function checkBrowserRequest(rules: BrowserRules, request: BrowserRequest
       'A request that changes something with a login cookie needs an Origin header of this service.',
     );
   return undefined;
+}
+
+/** The origin of the page that sent a request, if it is one of the allowed other origins. */
+export function allowedOriginOf(rules: BrowserRules, headers: IncomingHttpHeaders): string | undefined {
+  const { allowedOrigins } = rules;
+  if (allowedOrigins.size === 0) return undefined;
+  const page = headers.origin ?? embeddingPageOf(headers);
+  if (page === undefined || !allowedOrigins.has(page)) return undefined;
+  return isOwnOrigin(rules, page, (headers.host ?? '').toLowerCase()) ? undefined : page;
+}
+
+/** The origin of the page of another site that embeds the response, for example as <img>. Such requests have no Origin. */
+function embeddingPageOf({ referer, ...headers }: IncomingHttpHeaders): string | undefined {
+  const site = headers['sec-fetch-site'];
+  const isEmbedded =
+    headers['sec-fetch-mode'] === 'no-cors' && (site === 'cross-site' || site === 'same-site');
+  return isEmbedded && referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined;
 }
 
 function isOwnOrigin({ hosts, publicOrigin }: BrowserRules, origin: string, authority: string): boolean {
@@ -97,8 +121,13 @@ function isLinkNavigation({ isPage, method, headers }: BrowserRequest): boolean 
 
 const isSafeMethod = (method: string) => method === 'GET' || method === 'HEAD';
 
-function crossOriginRefusal(): Refusal {
-  return refuse('CSRF_REJECTED', 'Requests from pages of other origins are refused.');
+function crossOriginRefusal({ origin, host }: IncomingHttpHeaders): Refusal {
+  const page = origin === undefined ? 'no Origin' : `the Origin ${JSON.stringify(origin)}`;
+  return refuse(
+    'CSRF_REJECTED',
+    `Requests from pages of other origins are refused. The request has ${page} and the Host ${JSON.stringify(host ?? '')}. ` +
+      'Serve the page from the origin of the service, or add its origin to SERVICE_ALLOWED_ORIGINS.',
+  );
 }
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)/i;

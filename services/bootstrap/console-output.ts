@@ -44,11 +44,11 @@ interface BannerFacts {
   backends: readonly Backend[];
   /** Whether users log in. */
   isTeam: boolean;
-  warning?: string | undefined;
+  warnings: readonly string[];
 }
 
 /** Returns the start-up message with the URLs, the active backends and a first request. */
-export function banner({ url, dataDir, backends, isTeam, warning }: BannerFacts): string {
+export function banner({ url, dataDir, backends, isTeam, warnings }: BannerFacts): string {
   const width = Math.max(...backends.map(({ role }) => role.length));
   const parts = backends.map(({ role, description }) => `    ${role.padEnd(width)}  ${description}`);
   return `
@@ -60,7 +60,7 @@ export function banner({ url, dataDir, backends, isTeam, warning }: BannerFacts)
 
   Active backends
 ${parts.join('\n')}
-${warning === undefined ? '' : `\n${wrap(warning, '  Warning: ', '    ')}\n`}
+${warnings.map((warning) => `\n${wrap(warning, '  Warning: ', '    ')}\n`).join('')}
   Try it
     curl ${url}/api/v1/agents \\${isTeam ? TOKEN : ''}
       -H 'Content-Type: application/json' \\

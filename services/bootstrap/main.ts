@@ -4,6 +4,7 @@ import type { SettingProblem } from '../../lib/env.ts';
 import { createLog, prettyDestination } from '../../lib/log.ts';
 import { LogCopy } from '../../lib/log-copy.ts';
 import { type Backend, ModuleManager } from '../../lib/modules.ts';
+import { allowedOriginsWarning } from './allowed-origins.ts';
 import { banner, problemScreen } from './console-output.ts';
 import { openInfrastructure } from './infrastructure.ts';
 import { openModules } from './open.ts';
@@ -63,11 +64,13 @@ async function run(config: ProcessConfig, directory: LockedDirectory | undefined
     const url = await openModules(config, modules, infrastructure);
     const isTeam = config.common.authMode === 'oidc';
     const facts = { dataDir: directory?.path, backends: infrastructure.backends, isTeam };
-    const warning = plaintextWarning(config);
-    if (url) process.stdout.write(banner({ url, ...facts, warning }));
+    const warnings = [plaintextWarning(config), allowedOriginsWarning(config)].filter(
+      (warning) => warning !== undefined,
+    );
+    if (url) process.stdout.write(banner({ url, ...facts, warnings }));
     else {
       log.info({ target: config.target, listen: config.common.grpcListen, ...sandboxIn(facts) }, 'serving');
-      if (warning) log.warn(warning);
+      for (const warning of warnings) log.warn(warning);
     }
   } catch (error) {
     const { asProblem } = await import('./failure.ts');

@@ -7,6 +7,7 @@ const safe: EdgeConfig = {
   publicUrl: undefined,
   publishedPort: undefined,
   allowedHosts: [],
+  allowedOrigins: [],
   publishedOnLoopback: false,
   trustedProxies: [],
   maxWebhookBytes: 1,
@@ -44,6 +45,29 @@ describe('checkConfig', () => {
       expect(faults({ allowedHosts: [name] })).toEqual([]);
     },
   );
+
+  it.each(['https://app.example.com', 'http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:3000'])(
+    'accepts the allowed origin %s',
+    (origin) => {
+      expect(faults({ allowedOrigins: [origin] })).toEqual([]);
+    },
+  );
+
+  it.each([
+    '*',
+    'null',
+    'app.example.com',
+    'https://*.example.com',
+    'https://App.example.com',
+    'https://app.example.com/',
+    'https://app.example.com:443',
+    'https://app.example.com/chat',
+    'https://user@app.example.com',
+    'ftp://app.example.com',
+    'http://',
+  ])('refuses the allowed origin %j', (origin) => {
+    expect(faults({ allowedOrigins: [origin] })).toEqual(['SERVICE_ALLOWED_ORIGINS']);
+  });
 
   it.each([
     '*',

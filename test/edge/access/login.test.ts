@@ -358,7 +358,7 @@ describe('with an https SERVICE_PUBLIC_URL', () => {
     const { value } = await browser.token(['write']);
     const besides: Record<string, string>[] = [
       {},
-      { origin: 'https://evil.example' },
+      { origin: PAGE },
       { 'sec-fetch-site': 'cross-site' },
       { cookie: browser.jar.header() },
     ];

@@ -5,6 +5,7 @@ const facts = {
   url: 'http://127.0.0.1:8080',
   dataDir: undefined,
   backends: [{ role: 'hints', description: 'here' }],
+  warnings: [],
 };
 
 describe('banner', () => {
@@ -14,9 +15,9 @@ describe('banner', () => {
     expect(text).not.toContain('Authorization');
   });
 
-  it('shows a warning before the first request', () => {
-    const text = banner({ ...facts, isTeam: false, warning: 'Calls are not encrypted.' });
-    expect(text).toContain('here\n\n  Warning: Calls are not encrypted.\n\n  Try it\n');
+  it('shows warnings before the first request', () => {
+    const text = banner({ ...facts, isTeam: false, warnings: ['Calls are not encrypted.', 'Two.'] });
+    expect(text).toContain('here\n\n  Warning: Calls are not encrypted.\n\n  Warning: Two.\n\n  Try it\n');
     expect(banner({ ...facts, isTeam: false })).toContain('here\n\n  Try it\n');
   });
 
