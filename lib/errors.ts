@@ -144,6 +144,12 @@ export const ERRORS = {
     'client',
     'The approval already has another decision, has expired, or its turn has ended.',
   ),
+  TURN_NOT_LAST: kind(
+    409,
+    'state',
+    'client',
+    'Only the last answer of a session can be regenerated. For an earlier one, fork the session.',
+  ),
   TURN_NOT_QUEUED: kind(
     409,
     'state',

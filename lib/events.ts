@@ -63,7 +63,11 @@ export const EVENT_DATA = {
   }),
   'session.forked': data({ from_session_id: text, from_seq: count }),
   'session.deleted': data({}),
-  'turn.queued': data({ turn_id: text }),
+  'turn.queued': data({
+    turn_id: text,
+    /** The turn whose answer this one replaces for later turns. */
+    replaces_turn_id: optional(text),
+  }),
   'turn.started': data(Attempt),
   'turn.blocked': data(Attempt),
   'turn.completed': data({ ...Attempt, usage: Usage }),

@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { list, ok } from '../envelope.ts';
+import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
-import { closed, deleted, id, optional, pageRequest, paging } from '../schemas/common.ts';
+import { closed, count, deleted, id, optional, pageRequest, paging } from '../schemas/common.ts';
 import { SessionShape, serializeSession } from '../schemas/sessions.ts';
 import { serializeTurn, TurnShape } from '../schemas/turns.ts';
+import { replayed } from './replayed.ts';
 
 export const turnRoutes = [
   route({
@@ -81,6 +83,46 @@ export const turnRoutes = [
     async answer({ clients, call, param }) {
       const { session } = await clients.sessions.releaseQueue({ sessionId: param('session_id') }, call);
       return ok(serializeSession(session));
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/sessions/{session_id}/turns/{turn_id}/regenerate',
+    operationId: 'regenerateAnswer',
+    tag: 'Sessions',
+    summary: 'Regenerate the last answer',
+    description:
+      'Queues a turn that answers the message of this turn again. The new answer replaces the old one for later turns, forks ' +
+      'and `GET …/ai-messages`. The journal keeps both, and file changes of the replaced turn stay. Only the last turn of an ' +
+      'idle session can be replaced, whatever its outcome. For an earlier turn, fork the session.',
+    headers: ['Idempotency-Key'],
+    success: {
+      status: 202,
+      description: 'The turn is queued.',
+      data: Type.Object({
+        turn_id: id('trn', 'the new turn'),
+        seq: count('The seq of the `turn.queued` event.'),
+      }),
+    },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'TURN_NOT_FOUND',
+      'TURN_NOT_LAST',
+      'ASSISTANT_NOT_FOUND',
+      'SESSION_BUSY',
+      'QUOTA_EXCEEDED',
+      'SESSION_ARCHIVED',
+      'SESSION_TERMINATED',
+    ],
+    async answer({ clients, call, param, request }) {
+      const regeneration = {
+        sessionId: param('session_id'),
+        turnId: param('turn_id'),
+        idempotencyKey: idempotencyKey(request.raw),
+      };
+      const { turnId, seq, replayed: isReplay } = await clients.sessions.regenerateAnswer(regeneration, call);
+      return ok({ turn_id: turnId, seq }, replayed(isReplay));
     },
   }),
 

@@ -26,9 +26,13 @@ export const TurnShape = Type.Object(
       'interrupted',
       'cancelled',
     ]),
-    queued_seq: count('The seq of the message that queued the turn.', 2),
+    queued_seq: count(
+      'The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.',
+      2,
+    ),
     attempt: count('The number of times the turn was started.'),
     usage: UsageShape,
+    replaces_turn_id: nullable(id('trn', 'the turn whose answer this one replaces')),
     error: nullable(
       Type.Object({ code: text('A code for programs.'), message: text('A readable message.') }),
       NULL,
@@ -48,6 +52,7 @@ export function serializeTurn(turn: Turn | undefined) {
     queued_seq: turn?.position,
     attempt: turn?.attempt,
     usage: serializeUsage(turn?.usage),
+    replaces_turn_id: turn?.replacesTurnId ?? null,
     error: JSON.parse(turn?.errorJson || 'null'),
     created_at: serializeTime(turn?.createdAt),
     started_at: serializeTimeOrNull(turn?.startedAt),

@@ -22,6 +22,7 @@ import { forkHandlers } from './handlers/fork.ts';
 import { lifecycleHandlers } from './handlers/lifecycle.ts';
 import { messageHandlers } from './handlers/messages.ts';
 import { queryHandlers } from './handlers/queries.ts';
+import { regenerateHandlers } from './handlers/regenerate.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
@@ -64,6 +65,7 @@ export const peers: Peers<SessionsServiceDefinition> = {
   interruptSession: ['edge'],
   releaseQueue: ['edge'],
   cancelTurn: ['edge'],
+  regenerateAnswer: ['edge'],
   forkSession: ['edge'],
   setAgentVersion: ['edge'],
   listApprovals: ['edge'],
@@ -207,6 +209,7 @@ export async function openSessions(
         ...runnerHandlers(handlers),
         ...approvalHandlers(handlers),
         ...turnControlHandlers(handlers),
+        ...regenerateHandlers(handlers),
         ...lifecycleHandlers(handlers),
         ...forkHandlers(handlers),
         ...workspaceHandlers(handlers),

@@ -23,6 +23,8 @@ export interface NewTurn {
   priority: number;
   ready: boolean;
   traceparent: string | undefined;
+  /** The turn whose answer the new one replaces. */
+  replacesTurnId?: string;
 }
 
 /**

@@ -92,7 +92,7 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
               (state) => decide(state, NO_INTERRUPT_CONTEXT),
               call,
             );
-      return { turnId, seq: messageSeq(changed), replayed: false };
+      return { turnId, seq: newTurnSeq(changed), replayed: false };
     }
     const key = {
       caller: callerOf(call).userId,
@@ -102,7 +102,7 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
       now: clock.now(),
     };
     const answerFor = (changed: SessionChange) =>
-      SendMessageResponse.encode({ turnId, seq: messageSeq(changed), replayed: false }).finish();
+      SendMessageResponse.encode({ turnId, seq: newTurnSeq(changed), replayed: false }).finish();
     const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
     return { ...SendMessageResponse.decode(answer), replayed };
   }
@@ -117,7 +117,7 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
   };
 }
 
-/** The seq of the user.message event that a change appended. */
-function messageSeq({ change, row }: SessionChange): number {
+/** The position of the turn that a change queued: the seq of its first event. */
+export function newTurnSeq({ change, row }: SessionChange): number {
   return (row?.firstSeq ?? 0) + (change.newTurn?.draftIndex ?? 0);
 }

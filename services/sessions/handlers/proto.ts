@@ -98,6 +98,7 @@ export function turnMessage(row: ListedTurn): Turn {
     startedAt: row.started_at ?? undefined,
     finishedAt: row.finished_at ?? undefined,
     position: row.position,
+    replacesTurnId: row.replaces_turn_id ?? undefined,
   };
 }
 

@@ -104,6 +104,7 @@ const QUEUED_TURN = {
   priority: ['smallint', ({ newTurn }) => newTurn.priority],
   ready: ['boolean', ({ newTurn }) => newTurn.ready],
   traceparent: ['text', ({ newTurn }) => newTurn.traceparent],
+  replaces_turn_id: ['text', ({ newTurn }) => newTurn.replacesTurnId],
 } satisfies Columns<QueuedTurnRow>;
 
 interface SessionOutcome {

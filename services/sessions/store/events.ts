@@ -1,5 +1,6 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
+import { CHANGES_HISTORY, HISTORY_CHANGE, HistoryFilter, WHOLE_HISTORY } from './history-filter.ts';
 import { type JournalEvent, splitRow } from './journal.ts';
 import type { PageRequest } from './lists.ts';
 
@@ -46,19 +47,26 @@ const FILES_AFTER = pageStatement(
   "last_seq > $2 and types && array['files.uploaded', 'file.created', 'file.modified', 'file.deleted']",
 );
 
-const REMOVED_TURNS = statement(
-  'sessions.removed_turns',
-  'select turn_id as "turnId" from turns where session_id = $1 and removed',
+/** Turns that replace others count if they were queued at $2 or before. */
+const HISTORY_CHANGES = statement(
+  'sessions.history_changes',
+  `select ${HISTORY_CHANGE} as change from turns t
+   where t.session_id = $1 and ${CHANGES_HISTORY} and (t.removed or t.position <= $2)`,
+);
+
+const NEWEST_OF_HISTORY = statement(
+  'sessions.newest_of_history',
+  `select first_seq, types, events from journal
+   where session_id = $1 and types && ${HISTORY_TYPES} order by last_seq desc limit 1`,
 );
 
 /**
- * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that were removed from its queue.
- * A row beyond the bytes has no events.
+ * The first messages of each session, up to $2 bytes and $3 rows each, and the turns that change its history. A row beyond the bytes has no events.
  */
 const FIRST_MESSAGES = statement(
   'sessions.message_beginnings',
   `select m.session_id, m.first_seq, m.types, case when m.before < $2 then m.events end as events,
-     array(select t.turn_id from turns t where t.session_id = i.session_id and t.removed) as removed
+     array(select ${HISTORY_CHANGE} from turns t where t.session_id = i.session_id and ${CHANGES_HISTORY}) as changes
    from unnest($1::text[]) as i (session_id)
    cross join lateral (
      select session_id, first_seq, last_seq, types, events, sum(bytes) over (order by last_seq) as before
@@ -86,7 +94,7 @@ interface Row {
 interface FirstMessagesRow extends Omit<Row, 'events'> {
   session_id: string;
   events: string | null;
-  removed: string[];
+  changes: string[];
 }
 
 interface JournalHead {
@@ -100,8 +108,8 @@ const MAX_SCANNED = 20_000;
 /** Rows of one read when a filter may exclude most events. */
 const FILTERED_ROWS = 1_000;
 /**
- * The messages of a session. The history, which a model gets, has the tool results as well, and no messages of turns that
- * were removed from the queue.
+ * The messages of a session. The history, which a model gets, has the tool results as well, and leaves out what
+ * `HistoryFilter` says.
  */
 export const MESSAGES: ReadonlySet<string> = new Set(['user.message', 'agent.message']);
 export const HISTORY: ReadonlySet<string> = new Set([...MESSAGES, 'agent.tool_result']);
@@ -144,22 +152,31 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
     return found.flatMap((row) => eventsOf(row).reverse()).filter((event) => event.seq < beforeSeq);
   }
 
-  /** The ids of the turns that were removed from the queue of a session. */
-  async function removedTurns(sessionId: string, options?: ReadOptions): Promise<ReadonlySet<string>> {
-    const rows = await db.rows<{ turnId: string }>(REMOVED_TURNS, [sessionId], options);
-    return new Set(rows.map(({ turnId }) => turnId));
+  /** The filter of the history of a session as it was at a seq. */
+  async function historyFilter(
+    sessionId: string,
+    upTo: number,
+    options?: ReadOptions,
+  ): Promise<HistoryFilter> {
+    const rows = await db.rows<{ change: string }>(HISTORY_CHANGES, [sessionId, upTo], options);
+    return new HistoryFilter(rows.map(({ change }) => change));
   }
 
   return {
-    /** A page of the history, or of its messages only, oldest first. */
+    /**
+     * A page of the history, or of its messages only, oldest first. The answers are those of the session as it was at the
+     * seq `upTo`, but later events are not left out.
+     */
     async history(
       sessionId: string,
       selectedTypes: ReadonlySet<string>,
       page: PageRequest,
       options?: ReadOptions,
+      upTo = Number.MAX_SAFE_INTEGER,
     ): Promise<EventPage> {
       const scope = ['history', sessionId, selectedTypes.size];
-      const removed = selectedTypes === HISTORY ? await removedTurns(sessionId, options) : NO_TURNS;
+      const filter =
+        selectedTypes === HISTORY ? await historyFilter(sessionId, upTo, options) : WHOLE_HISTORY;
       const found: JournalEvent[] = [];
       let position = Number(decodeCursor(scope, page.cursor) ?? 0);
       let bytes = 0;
@@ -168,8 +185,8 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       while (!ended && found.length <= page.limit && bytes < PAGE_BYTES) {
         const values = [sessionId, position, page.limit + 1, PAGE_BYTES];
         const read = (await db.rows<Row>(HISTORY_AFTER, values, options)).flatMap(eventsOf);
-        const events = read.filter(
-          (event) => event.seq > position && selectedTypes.has(event.type) && !isMessageOf(removed, event),
+        const events = filter.apply(
+          read.filter((event) => event.seq > position && selectedTypes.has(event.type)),
         );
         position = read.at(-1)?.seq ?? position;
         ended = read.length === 0;
@@ -179,6 +196,13 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       const { events, nextCursor } = cut(found, page.limit, scope);
       const unread = nextCursor === '' && !ended;
       return { events, nextCursor: unread ? encodeCursor(scope, String(position)) : nextCursor };
+    },
+
+    /** The turn of the newest message or tool result. Undefined for a session without messages. */
+    async newestTurn(sessionId: string, options?: ReadOptions): Promise<string | undefined> {
+      const [row] = await db.rows<Row>(NEWEST_OF_HISTORY, [sessionId], options);
+      const newest = row && eventsOf(row).findLast(({ type }) => HISTORY.has(type));
+      return newest && (JSON.parse(newest.json) as { turn_id?: string }).turn_id;
     },
 
     /** File events after `afterSeq`, oldest first, of at most `rows` journal rows. */
@@ -238,12 +262,9 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
         session.rows++;
         if (row.events === null || session.rows >= rowsEach) session.complete = false;
         if (row.events === null) continue;
-        const removed = row.removed.length === 0 ? NO_TURNS : new Set(row.removed);
-        session.events.push(
-          ...eventsOf({ ...row, events: row.events }).filter(
-            (event) => HISTORY.has(event.type) && !isMessageOf(removed, event),
-          ),
-        );
+        const filter = row.changes.length === 0 ? WHOLE_HISTORY : new HistoryFilter(row.changes);
+        const events = eventsOf({ ...row, events: row.events });
+        session.events.push(...filter.apply(events.filter(({ type }) => HISTORY.has(type))));
       }
       return messages;
     },
@@ -258,14 +279,6 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
       return rows.map((row) => ({ sessionId: row.session_id, lastSeq: row.last_seq, deleted: row.deleted }));
     },
   };
-}
-
-const NO_TURNS: ReadonlySet<string> = new Set();
-
-/** Whether the event is the user's message of one of the turns. */
-function isMessageOf(turnIds: ReadonlySet<string>, { type, json }: JournalEvent): boolean {
-  if (turnIds.size === 0 || type !== 'user.message') return false;
-  return turnIds.has((JSON.parse(json) as { turn_id: string }).turn_id);
 }
 
 function eventsOf(row: Row): JournalEvent[] {

@@ -95,7 +95,7 @@ async function* historyOf(
 ): AsyncGenerator<JournalEvent[]> {
   const files = new Lookahead((after) => events.files(sessionId, after, PAGE, options));
   for (let cursor = ''; ; ) {
-    const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor }, options);
+    const page = await events.history(sessionId, HISTORY, { limit: PAGE, cursor }, options, upTo);
     cursor = page.nextCursor;
     const reached = cursor === '' ? upTo : Math.min(upTo, page.events.at(-1)?.seq ?? 0);
     const messages = page.events.filter(({ seq }) => seq <= upTo);

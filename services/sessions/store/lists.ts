@@ -63,23 +63,28 @@ const OF_DEPLOYMENT = statement(
 
 const TURNS_AFTER = statement(
   'sessions.turns_after',
-  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t
+  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
    where t.session_id = $1 and t.position > $2 order by t.position limit $3`,
 );
 
 const UNFINISHED_TURNS = statement(
   'sessions.unfinished_turns',
-  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t
+  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
    where t.owner_id = $4 and t.session_id = $1 and t.finished_at is null and t.position > $2
    order by t.position limit $3`,
 );
 
 const TURN_BY_ID = statement(
   'sessions.turn_by_id',
-  `select t.session_id, t.created_at, ${TURN_COLUMNS} from turns t where t.session_id = $1 and t.turn_id = $2`,
+  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t where t.session_id = $1 and t.turn_id = $2`,
 );
 
-export type ListedTurn = TurnRow & { session_id: string; created_at: Date };
+const LAST_TURN = statement(
+  'sessions.last_turn',
+  'select turn_id from turns where session_id = $1 and not removed order by position desc limit 1',
+);
+
+export type ListedTurn = TurnRow & { session_id: string; created_at: Date; replaces_turn_id: string | null };
 
 interface DeploymentSessionRow {
   session_id: string;
@@ -155,6 +160,11 @@ export function createLists(db: Database) {
     async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {
       const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);
       return row;
+    },
+    /** The id of the turn that was queued last and was not removed. Undefined for a session without turns. */
+    async lastTurn(sessionId: string, options?: ReadOptions): Promise<string | undefined> {
+      const [row] = await db.rows<Pick<TurnRow, 'turn_id'>>(LAST_TURN, [sessionId], options);
+      return row?.turn_id;
     },
   };
 }

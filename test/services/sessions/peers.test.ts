@@ -16,7 +16,7 @@ const ALLOWED: Record<string, string[]> = {
       'deleteSession',
     ],
     ...['sendMessage', 'listMessages', 'listTurns', 'getTurn', 'listEvents', 'follow', 'interruptSession'],
-    ...['releaseQueue', 'cancelTurn'],
+    ...['releaseQueue', 'cancelTurn', 'regenerateAnswer'],
     ...['forkSession', 'setAgentVersion', 'listApprovals', 'decideApproval'],
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],

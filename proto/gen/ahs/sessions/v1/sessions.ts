@@ -8627,6 +8627,19 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    /**
+     * Queues a turn that replaces the last answer of the session: later turns and forks get the new answer instead. The
+     * journal and the workspace keep what the replaced turn did. Refused with SESSION_BUSY while a turn is not finished,
+     * and with TURN_NOT_LAST for an earlier turn.
+     */
+    regenerateAnswer: {
+      name: "RegenerateAnswer",
+      requestType: RegenerateAnswerRequest as typeof RegenerateAnswerRequest,
+      requestStream: false,
+      responseType: RegenerateAnswerResponse as typeof RegenerateAnswerResponse,
+      responseStream: false,
+      options: {},
+    },
     /** Creates a session of the caller with the history of this one up to the last checkpoint that is not after a seq. */
     forkSession: {
       name: "ForkSession",

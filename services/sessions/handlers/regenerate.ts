@@ -1,0 +1,108 @@
+import { refuse } from '../../../lib/errors.ts';
+import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { isId } from '../../../lib/ids.ts';
+import { traceparent } from '../../../lib/trace.ts';
+import {
+  RegenerateAnswerRequest,
+  RegenerateAnswerResponse,
+  type SessionsServiceDefinition,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { requireOwned, requireWritable } from '../domain/access.ts';
+import { regenerate, requireIdle, turnNotLast } from '../domain/regenerate.ts';
+import type { SessionChange } from '../store/apply.ts';
+import type { DecideChange } from '../store/decisions.ts';
+import { actorOf } from './actor.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { newTurnSeq } from './messages.ts';
+import { turnNotFound } from './proto.ts';
+
+type Methods = Pick<Handlers<SessionsServiceDefinition>, 'regenerateAnswer'>;
+
+/** About how many bytes the change writes. */
+const CHANGE_BYTES = 1_000;
+/** The last turn is read again this often when the session changes meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/** The last turn of a session, as it was at a seq. */
+interface LastTurn {
+  asOfSeq: number;
+  turnId: string | undefined;
+  /** The session has the requested turn. */
+  isKnown: boolean;
+}
+
+export function regenerateHandlers(context: SessionsHandlerContext): Methods {
+  const { clock, ids, agents, changes, lists, events, access } = context;
+
+  async function readLastTurn({ sessionId, turnId }: RegenerateAnswerRequest, call: Call): Promise<LastTurn> {
+    const { last_seq: asOfSeq, agent_id: agentId } = await access.requireOwner(sessionId, call);
+    // After its deletion, an assistant has no version to go on with.
+    if (isId('ast', agentId)) await agents.resolveAgent({ agentId }, call);
+    const options = databaseOptionsOf(call);
+    // A fork has the answers of turns that belong to another session.
+    const last = (await lists.lastTurn(sessionId, options)) ?? (await events.newestTurn(sessionId, options));
+    const isLast = turnId === '' || turnId === last;
+    const isKnown = isLast || (await lists.turn(sessionId, turnId, options)) !== undefined;
+    return { asOfSeq, turnId: last, isKnown };
+  }
+
+  /** Appends the change if the last turn is still the same. Refuses with `moved` otherwise. */
+  async function change(
+    request: RegenerateAnswerRequest,
+    last: LastTurn,
+    moved: Error,
+    call: Call,
+  ): Promise<RegenerateAnswerResponse> {
+    const { sessionId } = request;
+    const turnId = ids('trn');
+    const decide: DecideChange = (found) => {
+      const state = requireWritable(requireOwned(found, sessionId, callerOf(call).userId));
+      requireIdle(state);
+      if (state.lastSeq !== last.asOfSeq) throw moved;
+      const replacesTurnId = requireLast(request, last);
+      const trace = traceparent(call.trace);
+      return {
+        change: regenerate(state, { turnId, replacesTurnId, actor: actorOf(call), traceparent: trace }),
+      };
+    };
+    const responseTo = (changed: SessionChange) => ({ turnId, seq: newTurnSeq(changed), replayed: false });
+    if (request.idempotencyKey === '')
+      return responseTo(await changes.change(sessionId, CHANGE_BYTES, decide, call));
+    const key = {
+      caller: callerOf(call).userId,
+      key: request.idempotencyKey,
+      method: 'regenerateAnswer',
+      request: RegenerateAnswerRequest.encode({ ...request, idempotencyKey: '' }),
+      now: clock.now(),
+    };
+    const encode = (changed: SessionChange) => RegenerateAnswerResponse.encode(responseTo(changed)).finish();
+    const { answer, replayed } = await changes.changeOnce(sessionId, key, decide, encode, call);
+    return { ...RegenerateAnswerResponse.decode(answer), replayed };
+  }
+
+  return {
+    async regenerateAnswer(request, call) {
+      const moved = refuse('SESSION_BUSY', 'The session is changing. Try again.', { retryAfterSeconds: 1 });
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await change(request, await readLastTurn(request, call), moved, call);
+        } catch (error) {
+          if (error !== moved || attempt === MAX_ATTEMPTS) throw error;
+        }
+      }
+    },
+  };
+}
+
+/** Returns the id of the last turn. Refuses with TURN_NOT_FOUND or TURN_NOT_LAST when another turn is requested. */
+function requireLast(
+  { sessionId, turnId }: RegenerateAnswerRequest,
+  { turnId: last, isKnown }: LastTurn,
+): string {
+  if (last === undefined) {
+    throw turnId === '' ? refuse('TURN_NOT_FOUND', 'The session has no answer yet.') : turnNotFound(turnId);
+  }
+  if (turnId === '' || turnId === last) return last;
+  throw isKnown ? turnNotLast(sessionId) : turnNotFound(turnId);
+}
