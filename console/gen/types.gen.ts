@@ -452,7 +452,7 @@ export type Turn = {
     session_id: string;
     status: 'queued' | 'in_progress' | 'blocked' | 'completed' | 'failed' | 'interrupted' | 'cancelled';
     /**
-     * The seq of the message that queued the turn.
+     * The seq of the event that queued the turn: its message, or its `turn.queued` if it replaces an answer.
      */
     queued_seq: number;
     /**
@@ -460,6 +460,7 @@ export type Turn = {
      */
     attempt: number;
     usage: Usage;
+    replaces_turn_id: string | null;
     error: {
         /**
          * A code for programs.
@@ -1094,6 +1095,7 @@ export type DataOfSessionDeleted = {
 
 export type DataOfTurnQueued = {
     turn_id: string;
+    replaces_turn_id?: string;
 };
 
 export type DataOfTurnStarted = {
@@ -5448,6 +5450,139 @@ export type ReleaseQueueResponses = {
 };
 
 export type ReleaseQueueResponse = ReleaseQueueResponses[keyof ReleaseQueueResponses];
+
+export type RegenerateAnswerData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        session_id: string;
+        turn_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/turns/{turn_id}/regenerate';
+};
+
+export type RegenerateAnswerErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     */
+    409: ErrorEnvelope & {
+        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'TURN_NOT_LAST' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type RegenerateAnswerError = RegenerateAnswerErrors[keyof RegenerateAnswerErrors];
+
+export type RegenerateAnswerResponses = {
+    /**
+     * The turn is queued.
+     */
+    202: {
+        code: 'OK';
+        message: 'success';
+        data: {
+            /**
+             * trn_…: the new turn
+             */
+            turn_id: string;
+            /**
+             * The seq of the `turn.queued` event.
+             */
+            seq: number;
+        };
+    };
+};
+
+export type RegenerateAnswerResponse = RegenerateAnswerResponses[keyof RegenerateAnswerResponses];
 
 export type ListApprovalsData = {
     body?: never;

@@ -28,7 +28,8 @@ Further checks follow: agents, sessions, assistants and files of another user re
 Operations for administrators return 403 (\`FORBIDDEN\`) to other users.
 
 A change with a login cookie requires the \`Origin\` of the service or \`Sec-Fetch-Site: same-origin\`. Otherwise it returns
-403 (\`CSRF_REJECTED\`). A request with a bearer token needs neither.`;
+403 (\`CSRF_REJECTED\`). A request with a bearer token needs neither. An \`Origin\` that is neither that of the service nor in
+\`SERVICE_ALLOWED_ORIGINS\` is refused in any case.`;
 
 const COLUMNS = `The columns are: a request without a credential (\`anonymous\`); personal access tokens of an administrator
 with only this scope (\`write\` includes \`read\`); the logins of a member and of an administrator, which have the scopes

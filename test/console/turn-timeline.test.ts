@@ -20,6 +20,7 @@ const turnOf = (fields: Partial<Turn> = {}): Turn => ({
   queued_seq: 2,
   attempt: 1,
   usage: NO_USAGE,
+  replaces_turn_id: null,
   error: null,
   created_at: time(0),
   started_at: time(0),

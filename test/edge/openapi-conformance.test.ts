@@ -292,8 +292,8 @@ describe('every operation of /openapi.json', () => {
       const { operationId, responses } = operation;
       // These have separate tests: not JSON, signed, or 409 by design.
       if ([...NON_JSON, TRIGGER, 'updateDeployment', 'readMetrics'].includes(operationId)) continue;
-      const { queued_session_id: session_id = '', queued_turn_id: turn_id = '' } = existing;
-      const ids = operationId === 'cancelTurn' ? { ...existing, session_id, turn_id } : existing;
+      const { [`${operationId}:session_id`]: session_id, [`${operationId}:turn_id`]: turn_id } = existing;
+      const ids = session_id && turn_id ? { ...existing, session_id, turn_id } : existing;
       const response = await send(operation, urlOf(operation, ids), bodyOf(operation));
       expect(Object.keys(responses), `${operationId} ${response.text}`).toContain(String(response.status));
       const body = expectSuccess(response);
@@ -368,6 +368,10 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     const used = body.data.sandbox as { sandbox_id: string } | null;
     return status === 'idle' && used ? used.sandbox_id : undefined;
   });
+  const idleSession = String(conversation.body.data.session_id);
+  const [idleTurn = {}] = (await api.get(`/sessions/${idleSession}/turns`)).body.data as {
+    turn_id?: string;
+  }[];
   for (const place of [`/sessions/${session}`, `/assistants/${assistant}`]) {
     for (const path of ['notes.md', 'draft.md']) {
       const init = { method: 'POST', body: '# Notes', headers: { 'Content-Type': 'text/markdown' } };
@@ -391,8 +395,11 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     token_id: String(token.body.data.token_id),
     session_id: session,
     turn_id: turn.turn_id,
-    queued_session_id: blockedSession,
-    queued_turn_id: String(queued.body.data.turn_id),
+    // Operations that need a turn in another state than that of `turn_id`.
+    'cancelTurn:session_id': blockedSession,
+    'cancelTurn:turn_id': String(queued.body.data.turn_id),
+    'regenerateAnswer:session_id': idleSession,
+    'regenerateAnswer:turn_id': String(idleTurn.turn_id),
     approval_id: approval,
     chat_id: 'a chat',
     deployment_id: webhook.id,

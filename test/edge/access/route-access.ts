@@ -108,6 +108,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'DELETE /api/v1/sessions/{session_id}/turns/{turn_id}': write('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/interrupt': write('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/queue/release': write('SESSION_NOT_FOUND'),
+  'POST /api/v1/sessions/{session_id}/turns/{turn_id}/regenerate': write('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/approvals': read('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/approvals/{approval_id}': write('INVALID_REQUEST'),
   'POST /api/v1/sessions/{session_id}/fork': write('INVALID_REQUEST'),

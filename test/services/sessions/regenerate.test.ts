@@ -124,7 +124,9 @@ describe.each(TRANSPORTS)('RegenerateAnswer over %s', (transport) => {
   it('replaces the last turn, whatever its outcome', async () => {
     const sessionId = await begin('one');
     const turn = await claimTurn(system);
-    const failed = { kind: { $case: 'failed' as const, value: { code: 'model_error', message: 'No.' } } };
+    const failed = {
+      kind: { $case: 'failed' as const, value: { error: { code: 'model_error', message: 'No.' } } },
+    };
     await createReporter(system, turn)({ events: [], outcome: failed });
     const { turnId: second } = await regenerate(sessionId, turn.turnId);
     await system.edge.interruptSession({ sessionId, holdQueue: false }, { caller });
