@@ -95,7 +95,7 @@ export const turnRoutes = [
     description:
       'Queues a turn that answers the message of this turn again. The new answer replaces the old one for later turns, forks ' +
       'and `GET …/ai-messages`. The journal keeps both, and file changes of the replaced turn stay. Only the last turn of an ' +
-      'idle session can be replaced, whatever its outcome. For an earlier turn, fork the session.',
+      'idle session can be replaced, also if it failed or was interrupted. For an earlier turn, fork the session.',
     headers: ['Idempotency-Key'],
     success: {
       status: 202,

@@ -161,7 +161,7 @@ describe('pages of SERVICE_ALLOWED_ORIGINS in team mode', () => {
     expectRefusal(response, 'FORBIDDEN');
   });
 
-  it('are no others, whatever their token', async () => {
+  it('are no others, even with a valid token', async () => {
     const foreign = 'Origin: https://evil.example';
     expectRefusal(await agents([foreign, `Authorization: Bearer ${token}`]), 'CSRF_REJECTED');
   });

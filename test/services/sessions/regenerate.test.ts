@@ -121,7 +121,7 @@ describe.each(TRANSPORTS)('RegenerateAnswer over %s', (transport) => {
     await expect(regenerate(sessionId, second)).rejects.toMatchObject({ code: 'TURN_NOT_LAST' });
   });
 
-  it('replaces the last turn, whatever its outcome', async () => {
+  it('replaces a failed and an interrupted turn', async () => {
     const sessionId = await begin('one');
     const turn = await claimTurn(system);
     const failed = {
