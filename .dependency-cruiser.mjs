@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest, lib/json-schema/schema and the tables lib/tools, lib/model-options, lib/model-media, lib/sandboxes, lib/hosts, lib/part-limits and lib/audit-actions.',
+    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest, lib/json-schema/schema and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/sandboxes, lib/hosts, lib/part-limits and lib/audit-actions.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|ids|text|events|event-types|tools|model-options|model-media|sandboxes|hosts|part-limits|audit-actions|paths|backoff|digest)(\\.ts$|/)',
+        '^lib/(errors|ids|text|events|event-types|tools|question-form|model-options|model-media|sandboxes|hosts|part-limits|audit-actions|paths|backoff|digest)(\\.ts$|/)',
         '^lib/json-schema/schema\\.ts$',
         `^services/$1/${noun('domain')}`,
       ],

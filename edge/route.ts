@@ -19,6 +19,7 @@ export const TAGS = [
   'Conversations',
   'Sessions',
   'Approvals',
+  'Tool calls',
   'Events',
   'Files',
   'Deployments',

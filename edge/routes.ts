@@ -24,6 +24,7 @@ import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { streamRoutes } from './routes/stream.ts';
+import { toolCallRoutes } from './routes/tool-calls.ts';
 import { triggerRoutes } from './routes/trigger.ts';
 import { turnRoutes } from './routes/turns.ts';
 import { userRoutes } from './routes/users.ts';
@@ -38,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...messageRoutes,
   ...turnRoutes,
   ...approvalRoutes,
+  ...toolCallRoutes,
   ...forkRoutes,
   ...eventRoutes,
   ...fileRoutes,

@@ -93,6 +93,12 @@ export const ERRORS = {
   ),
   TURN_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such turn.'),
   APPROVAL_NOT_FOUND: kind(404, 'request', 'client', 'The session has no such approval.'),
+  TOOL_CALL_NOT_FOUND: kind(
+    404,
+    'request',
+    'client',
+    'The session has no such call of a client tool or of `ask_user`.',
+  ),
   ASSISTANT_NOT_FOUND: kind(
     404,
     'request',
@@ -149,6 +155,13 @@ export const ERRORS = {
     'state',
     'client',
     'Only the last answer of a session can be regenerated. For an earlier one, fork the session.',
+  ),
+  TOOL_RESULT_CONFLICT: kind(409, 'state', 'client', 'The tool call already has another result.'),
+  TOOL_CALL_CLOSED: kind(
+    409,
+    'state',
+    'client',
+    'The tool call has expired, or its turn was interrupted or has ended.',
   ),
   TURN_NOT_QUEUED: kind(
     409,

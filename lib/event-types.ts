@@ -54,3 +54,11 @@ export function isEventType(type: string): type is EventType {
 export function isRunnerEvent(type: string): boolean {
   return isEventType(type) && (type.startsWith('agent.') || type.startsWith('model.'));
 }
+
+/** The kinds of actions that a blocked turn waits for. With several, the first one of this list is shown. */
+export const ACTION_KINDS = ['outcome_unknown', 'input', 'tool_result', 'tool_approval'] as const;
+export type ActionKind = (typeof ACTION_KINDS)[number];
+
+/** How a call that the service does not run is answered: by a person (`input`) or by the client (`tool_result`). */
+export const CLIENT_CALL_KINDS = ['input', 'tool_result'] as const satisfies readonly ActionKind[];
+export type ClientCallKind = (typeof CLIENT_CALL_KINDS)[number];

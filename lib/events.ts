@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { EVENT_TYPES, type EventType } from './event-types.ts';
+import { ACTION_KINDS, CLIENT_CALL_KINDS, EVENT_TYPES, type EventType } from './event-types.ts';
 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
@@ -41,8 +41,8 @@ export const StopReason = Type.Object({
     'refused',
   ]),
   /** For requires_action: the kind of action. */
-  kind: optional(Type.Enum(['tool_approval', 'outcome_unknown'])),
-  /** For requires_action: the ids of the events that request the action. */
+  kind: optional(Type.Enum([...ACTION_KINDS])),
+  /** For requires_action: the ids of the events that request the action: approval.requested or agent.tool_use. */
   blocking: optional(Type.Array(text)),
 });
 export type StopReason = Static<typeof StopReason>;
@@ -69,7 +69,7 @@ export const EVENT_DATA = {
     replaces_turn_id: optional(text),
   }),
   'turn.started': data(Attempt),
-  'turn.blocked': data(Attempt),
+  'turn.blocked': data({ ...Attempt, kind: optional(Type.Enum([...ACTION_KINDS])) }),
   'turn.completed': data({ ...Attempt, usage: Usage }),
   'turn.failed': data({ ...Attempt, error: Failure, usage: Usage }),
   'turn.interrupted': data({ ...Attempt, usage: Usage }),
@@ -96,7 +96,19 @@ export const EVENT_DATA = {
   'agent.thinking': data({ message_id: text, content: Content }),
   'agent.message_delta': data({ message_id: text, index: count, delta: text }),
   'agent.message_discarded': data({ message_id: text, reason: text }),
-  'agent.tool_use': data({ tool_use_id: text, name: text, input: json, evaluated_permission: text }),
+  'agent.tool_use': data({
+    tool_use_id: text,
+    name: text,
+    input: json,
+    evaluated_permission: text,
+    /** Absent for a tool that the service runs. */
+    kind: optional(
+      Type.Enum([...CLIENT_CALL_KINDS], {
+        description:
+          '`tool_result`: the client runs the tool. `input`: a person answers a question. Absent for a tool that the service runs.',
+      }),
+    ),
+  }),
   'agent.tool_dispatched': data({ tool_use_id: text, attempt: count, fence: count }),
   'agent.tool_progress': data({ tool_use_id: text, output_delta: text }),
   'agent.tool_result': data({

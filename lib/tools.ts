@@ -65,9 +65,19 @@ export const TOOLS = {
     permission: 'allow',
     about: 'Finds the lines of the text files of the workspace that match a regular expression.',
   },
+  ask_user: {
+    effect: 'read',
+    permission: 'allow',
+    about:
+      'Asks the user a question and waits for the answer, which can take hours. The user fills in a form: `schema` is a ' +
+      'flat JSON Schema object of strings, numbers, booleans and enums.',
+  },
 } as const satisfies Record<string, ToolKind>;
 
 export type ToolName = keyof typeof TOOLS;
+
+/** The tool whose calls a person answers. */
+export const ASK_USER = 'ask_user' satisfies ToolName;
 
 export function isToolName(name: string): name is ToolName {
   return Object.hasOwn(TOOLS, name);

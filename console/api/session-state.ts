@@ -9,4 +9,4 @@ export const isActive = ({ state }: Pick<Session, 'state'>): boolean => ACTIVE_S
 
 /** Whether the session has a turn that can be stopped. */
 export const isStoppable = (session: Pick<Session, 'state'>): boolean =>
-  isActive(session) || session.state === 'needs_approval';
+  isActive(session) || session.state === 'needs_input' || session.state === 'needs_approval';

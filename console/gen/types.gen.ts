@@ -16,6 +16,27 @@ export type Tool = {
 };
 
 /**
+ * A tool that the client runs. A call stops the turn until the client submits the result to `tool-results`.
+ */
+export type ClientTool = {
+    type: 'client';
+    /**
+     * The name of the tool: 1–64 letters, digits, `_` and `-`. Not the name of a built-in tool, and not beginning with `mcp__`.
+     */
+    name: string;
+    /**
+     * Describes for the model what the tool does and when to use it.
+     */
+    description: string;
+    /**
+     * A JSON Schema of the input, with `type: "object"`, of at most 64 KiB and 32 levels. An input that does not match is an error for the model.
+     */
+    input_schema: {
+        [key: string]: unknown;
+    };
+};
+
+/**
  * Limits of one turn. An omitted member sets no limit.
  */
 export type Budget = {
@@ -64,7 +85,7 @@ export type Agent = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool>;
+    tools: Array<Tool | ClientTool>;
     /**
      * The maximum number of model steps of one turn.
      */
@@ -149,7 +170,7 @@ export type AgentVersion = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool>;
+    tools: Array<Tool | ClientTool>;
     /**
      * The maximum number of model steps of one turn.
      */
@@ -224,7 +245,7 @@ export type Assistant = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool>;
+    tools: Array<Tool | ClientTool>;
     /**
      * The maximum number of model steps of one turn.
      */
@@ -360,14 +381,14 @@ export type Session = {
     invocation_id: string | null;
     title: string | null;
     status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
-    state: 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
+    state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
     stop_reason: {
         type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'tool_approval' | 'outcome_unknown';
+        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
         blocking?: Array<string>;
     } | null;
     /**
-     * Whether a turn waits for an approval.
+     * Whether a turn waits for an approval, a tool result or an answer.
      */
     needs_action: boolean;
     /**
@@ -532,6 +553,52 @@ export type Approval = {
     edited_input: {
         [key: string]: unknown;
     } | null;
+};
+
+export type ToolCall = {
+    /**
+     * The id that the model gave the tool call.
+     */
+    tool_use_id: string;
+    /**
+     * ses_…: the session
+     */
+    session_id: string;
+    /**
+     * trn_…: the turn that waits for the answer
+     */
+    turn_id: string;
+    /**
+     * `tool_result`: the client runs the tool. `input`: a person answers a question of `ask_user`.
+     */
+    kind: 'input' | 'tool_result';
+    /**
+     * The name of the tool.
+     */
+    name: string;
+    /**
+     * `cancelled`: the turn was interrupted or ended before the answer.
+     */
+    status: 'pending' | 'answered' | 'expired' | 'cancelled';
+    error: string | null;
+    answered_by: string | null;
+    /**
+     * The time at which the turn began to wait.
+     */
+    created_at: string;
+    /**
+     * The time after which the model gets an error instead of an answer.
+     */
+    expires_at: string;
+    answered_at: string | null;
+    /**
+     * The input of the tool call. For `ask_user`: `{question, schema}`, where `schema` describes the fields of the answer.
+     */
+    input: unknown;
+    /**
+     * The result; null unless answered without an error.
+     */
+    output: unknown;
 };
 
 /**
@@ -1108,6 +1175,7 @@ export type DataOfTurnBlocked = {
     turn_id: string;
     attempt: number;
     fence: number;
+    kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
 };
 
 export type DataOfTurnCompleted = {
@@ -1171,7 +1239,7 @@ export type DataOfSessionStatusRunning = {
 export type DataOfSessionStatusIdle = {
     stop_reason: {
         type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'tool_approval' | 'outcome_unknown';
+        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
         blocking?: Array<string>;
     };
 };
@@ -1257,6 +1325,10 @@ export type DataOfAgentToolUse = {
      */
     input: unknown;
     evaluated_permission: string;
+    /**
+     * `tool_result`: the client runs the tool. `input`: a person answers a question. Absent for a tool that the service runs.
+     */
+    kind?: 'input' | 'tool_result';
 };
 
 export type DataOfAgentToolDispatched = {
@@ -1523,7 +1595,7 @@ export type CreateAgentData = {
          */
         system?: string;
         environment_id?: string | null;
-        tools?: Array<Tool>;
+        tools?: Array<Tool | ClientTool>;
         /**
          * The maximum number of model steps of one turn.
          */
@@ -1912,7 +1984,7 @@ export type UpdateAgentData = {
         } | null;
         system?: string | null;
         environment_id?: string | null;
-        tools?: Array<Tool> | null;
+        tools?: Array<Tool | ClientTool> | null;
         /**
          * The maximum number of model steps of one turn.
          */
@@ -2597,7 +2669,7 @@ export type CreateAssistantData = {
          */
         system?: string;
         environment_id?: string | null;
-        tools?: Array<Tool>;
+        tools?: Array<Tool | ClientTool>;
         /**
          * The maximum number of model steps of one turn.
          */
@@ -2982,7 +3054,7 @@ export type UpdateAssistantData = {
         } | null;
         system?: string | null;
         environment_id?: string | null;
-        tools?: Array<Tool> | null;
+        tools?: Array<Tool | ClientTool> | null;
         /**
          * The maximum number of model steps of one turn.
          */
@@ -3552,7 +3624,7 @@ export type ListAgentSessionsData = {
         /**
          * Only sessions in this state. Can be repeated.
          */
-        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        state?: Array<'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
         /**
          * Only sessions that wait for an approval (true), or only the others (false).
          */
@@ -3706,7 +3778,7 @@ export type ListSessionsData = {
         /**
          * Only sessions in this state. Can be repeated.
          */
-        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        state?: Array<'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
         /**
          * Only sessions that wait for an approval (true), or only the others (false).
          */
@@ -3848,7 +3920,7 @@ export type ListAllSessionsData = {
         /**
          * Only sessions in this state. Can be repeated.
          */
-        state?: Array<'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+        state?: Array<'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
         /**
          * Only sessions that wait for an approval (true), or only the others (false).
          */
@@ -5856,6 +5928,279 @@ export type DecideApprovalResponses = {
 };
 
 export type DecideApprovalResponse = DecideApprovalResponses[keyof DecideApprovalResponses];
+
+export type ListToolCallsData = {
+    body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        session_id: string;
+    };
+    query?: {
+        /**
+         * The maximum number of items per page.
+         */
+        limit?: number;
+        /**
+         * The `page.next_cursor` of the previous page. The filters must be the same.
+         */
+        cursor?: string;
+        /**
+         * Only tool calls with this status.
+         */
+        status?: 'pending' | 'answered' | 'expired' | 'cancelled';
+    };
+    url: '/sessions/{session_id}/tool-calls';
+};
+
+export type ListToolCallsErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `INVALID_CURSOR`: The cursor belongs to another list, other filters or another caller, or lies beyond the end.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type ListToolCallsError = ListToolCallsErrors[keyof ListToolCallsErrors];
+
+export type ListToolCallsResponses = {
+    /**
+     * A page of tool calls.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: Array<ToolCall>;
+        page: Page;
+    };
+};
+
+export type ListToolCallsResponse = ListToolCallsResponses[keyof ListToolCallsResponses];
+
+export type SubmitToolResultData = {
+    body: {
+        /**
+         * The id that the model gave the tool call.
+         */
+        tool_use_id: string;
+        /**
+         * The result: any JSON value. For `ask_user`, an object with the fields of the answer; one that does not match the form is refused and leaves the question open. Exactly one of `output` and `error` is required.
+         */
+        output?: unknown;
+        /**
+         * The message of an error, which the model gets instead of a result.
+         */
+        error?: string;
+    };
+    path: {
+        session_id: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/tool-results';
+};
+
+export type SubmitToolResultErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
+     */
+    401: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
+    };
+    /**
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     */
+    403: ErrorEnvelope & {
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
+    };
+    /**
+     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     */
+    408: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT';
+    };
+    /**
+     * `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it.
+     */
+    409: ErrorEnvelope & {
+        code?: 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'SESSION_BUSY';
+    };
+    /**
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'PAYLOAD_TOO_LARGE';
+    };
+    /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'RATE_LIMITED';
+    };
+    /**
+     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     */
+    431: ErrorEnvelope & {
+        code?: 'HEADERS_TOO_LARGE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL';
+    };
+    /**
+     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     */
+    501: ErrorEnvelope & {
+        code?: 'NOT_IMPLEMENTED';
+    };
+    /**
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
+     */
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
+    };
+    /**
+     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
+     */
+    504: ErrorEnvelope & {
+        code?: 'DEADLINE_EXCEEDED';
+    };
+    /**
+     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
+     */
+    505: ErrorEnvelope & {
+        code?: 'HTTP_VERSION_NOT_SUPPORTED';
+    };
+    /**
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+};
+
+export type SubmitToolResultError = SubmitToolResultErrors[keyof SubmitToolResultErrors];
+
+export type SubmitToolResultResponses = {
+    /**
+     * The answered tool call.
+     */
+    200: {
+        code: 'OK';
+        message: 'success';
+        data: ToolCall;
+    };
+};
+
+export type SubmitToolResultResponse = SubmitToolResultResponses[keyof SubmitToolResultResponses];
 
 export type ForkSessionData = {
     body: {

@@ -23,6 +23,7 @@ export const SESSION_STATUSES = ['idle', 'pending', 'running', 'rescheduling', '
 
 /** The states of a session, as badges and filters name them. */
 export const SESSION_STATES = [
+  'needs_input',
   'needs_approval',
   'running',
   'retrying',
@@ -54,7 +55,7 @@ export const SessionShape = Type.Object(
       }),
     ),
     stop_reason: nullable(StopReason, { examples: [{ type: 'end_turn' }] }),
-    needs_action: flag('Whether a turn waits for an approval.', false),
+    needs_action: flag('Whether a turn waits for an approval, a tool result or an answer.', false),
     environment_status: text(
       'The status of the sandbox: `none`, `provisioning`, `ready`, `suspended`, `restoring`, `lost` or `released`.',
       {

@@ -11,17 +11,21 @@ export function problemsOf(errors: SchemaError[]): FieldProblem[] {
 }
 
 /**
- * Reduces the errors below an `anyOf` to those of the alternative whose type the value has. Without such an alternative, one
- * error lists the allowed types.
+ * Reduces the errors below an `anyOf` to those of the alternative whose type the value has. Of several such objects, the one
+ * whose member `type` the value has is used. Without such an alternative, one error lists the allowed types.
  */
 function withoutAlternatives(errors: SchemaError[]): SchemaError[] {
   let reduced = errors;
   for (const union of errors.filter((error) => error.keyword === 'anyOf')) {
     const below = reduced.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/anyOf/`));
     const branches = Map.groupBy(below, (error) => branchOf(union, error));
-    const matching = [...branches.values()].find(
+    const ofType = [...branches.values()].filter(
       (branch) => !branch.some((error) => isWrongType(error, union)),
     );
+    const matching =
+      ofType.find((branch) => !branch.some((error) => isWrongVariant(error, union))) ??
+      unknownVariant(below, union) ??
+      ofType[0];
     const types = below
       .filter((error) => isWrongType(error, union))
       .map((error) => (error.params as Params).type);
@@ -39,6 +43,23 @@ function branchOf(union: SchemaError, error: SchemaError): string {
 
 function isWrongType(error: SchemaError, union: SchemaError): boolean {
   return error.keyword === 'type' && error.instancePath === union.instancePath;
+}
+
+/** Whether the error is about the member `type`, by which the alternatives differ. */
+function isWrongVariant({ keyword, instancePath, params }: SchemaError, union: SchemaError): boolean {
+  const isMissing = keyword === 'required' && names((params as Params).requiredProperties).includes('type');
+  return instancePath === `${union.instancePath}/type` || (isMissing && instancePath === union.instancePath);
+}
+
+/** One error that lists the values of the member `type`. Undefined when no alternative names one. */
+function unknownVariant(below: SchemaError[], union: SchemaError): SchemaError[] | undefined {
+  const wrong = below.filter(
+    ({ keyword, instancePath }) => keyword === 'const' && instancePath === `${union.instancePath}/type`,
+  );
+  const [first] = wrong;
+  if (!first) return undefined;
+  const allowedValues = [...new Set(wrong.map(({ params }) => (params as Params).allowedValue))];
+  return [{ ...first, keyword: 'enum', params: { allowedValues } } as SchemaError];
 }
 
 function explain({ keyword, schemaPath, instancePath, params, message }: SchemaError): FieldProblem[] {

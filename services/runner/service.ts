@@ -1,5 +1,6 @@
 import { isStorageFull } from '../../lib/errors.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
+import { SchemaValidator } from '../../lib/json-schema/validator.ts';
 import { type Backend, DegradedError, type Module } from '../../lib/modules.ts';
 import { PROVIDERS } from '../../lib/sandboxes.ts';
 import type { ServiceContext } from '../../lib/service.ts';
@@ -23,6 +24,7 @@ import { SandboxPool } from './sandbox-pool/sandbox-pool.ts';
 import { describeProviders, type SandboxProviders } from './sandbox-providers/choose-provider.ts';
 import { builtInTools } from './tools/builtin.ts';
 import { createToolRegistry, type Tool } from './tools/tool.ts';
+import { toolboxFactory } from './tools/toolbox.ts';
 
 export interface RunnerClients {
   sessions: Client<SessionsServiceDefinition>;
@@ -77,7 +79,8 @@ export async function openRunner(
   const providerReporter = await startProviderReporter({ ...shared, agents, providers, backends });
   const commandLine = createCommandRunner(sandboxes, files, clock);
   const tools = createToolRegistry(...builtInTools({ clock, files, commandLine }), ...extraTools);
-  const loadRuntime = createRuntimeLoader(agents, tools);
+  const schemaValidator = new SchemaValidator(clock);
+  const loadRuntime = createRuntimeLoader(agents, toolboxFactory(tools, schemaValidator));
   const models = createModels(clock, config);
   const turnOptions = {
     ...shared,
@@ -160,6 +163,7 @@ export async function openRunner(
       reporter.stop();
       await providerReporter.stopWithoutReport();
       await sandboxes.closeWithoutReport();
+      await schemaValidator[Symbol.asyncDispose]();
     },
   };
 }

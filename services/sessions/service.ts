@@ -26,11 +26,13 @@ import { regenerateHandlers } from './handlers/regenerate.ts';
 import { runnerHandlers } from './handlers/runner-rpcs.ts';
 import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
+import { toolCallHandlers } from './handlers/tool-calls.ts';
 import { turnControlHandlers } from './handlers/turn-control.ts';
 import { workspaceHandlers } from './handlers/workspaces.ts';
 import { createSessionCounters, startGauges } from './metrics.ts';
 import { createApprovals } from './store/approvals.ts';
 import { createChanges } from './store/changes.ts';
+import { createClientCalls } from './store/client-calls.ts';
 import { createCreations } from './store/creations.ts';
 import { createEventStore } from './store/events.ts';
 import { createSessionForks } from './store/forks.ts';
@@ -70,6 +72,8 @@ export const peers: Peers<SessionsServiceDefinition> = {
   setAgentVersion: ['edge'],
   listApprovals: ['edge'],
   decideApproval: ['edge'],
+  listToolCalls: ['edge'],
+  submitToolResult: ['edge'],
   claimTurns: ['runner'],
   renewLeases: ['runner'],
   reportTurns: ['runner'],
@@ -133,6 +137,7 @@ export async function openSessions(
       log.warn({ err: error }, 'turns of a runner that left were not handed back; their leases will expire'),
   });
   const approvals = createApprovals(db);
+  const clientCalls = createClientCalls(db);
   const sandboxes = createSandboxStore(db);
   const warnProbe = (error: unknown) =>
     log.warn({ err: error }, 'reading the last events of followed sessions failed; trying again');
@@ -147,6 +152,7 @@ export async function openSessions(
   const sweeper = startSweeper({
     eraser: createEraser(db),
     approvals,
+    clientCalls,
     changes,
     turnQueue,
     leases,
@@ -187,6 +193,7 @@ export async function openSessions(
     claims,
     leases,
     approvals,
+    clientCalls,
     forks: createSessionForks(db, ids),
     creations: createCreations(store),
     lists,
@@ -208,6 +215,7 @@ export async function openSessions(
         ...messageHandlers(handlers),
         ...runnerHandlers(handlers),
         ...approvalHandlers(handlers),
+        ...toolCallHandlers(handlers),
         ...turnControlHandlers(handlers),
         ...regenerateHandlers(handlers),
         ...lifecycleHandlers(handlers),

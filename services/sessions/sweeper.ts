@@ -4,6 +4,7 @@ import { isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
+import { expireCall } from './domain/answer.ts';
 import { unchanged } from './domain/change.ts';
 import { expire } from './domain/decide.ts';
 import { type RunLimits, reclaim } from './domain/finish.ts';
@@ -11,6 +12,7 @@ import { updateEnvironmentStatuses } from './environment-status.ts';
 import type { SessionCounters } from './metrics.ts';
 import type { Approvals } from './store/approvals.ts';
 import type { Changes } from './store/changes.ts';
+import type { ClientCalls } from './store/client-calls.ts';
 import type { LeaseStore, TurnLease } from './store/leases.ts';
 import type { SandboxStore } from './store/sandboxes.ts';
 import type { Eraser } from './store/session-updates.ts';
@@ -30,6 +32,7 @@ const SANDBOX_HISTORY_MS = 7 * 24 * 3_600_000;
 interface SweeperContext {
   eraser: Eraser;
   approvals: Approvals;
+  clientCalls: ClientCalls;
   changes: Changes;
   turnQueue: TurnQueue;
   leases: LeaseStore;
@@ -43,7 +46,7 @@ interface SweeperContext {
 }
 
 /**
- * Queues turns with expired leases, wakes sleeping turns, closes expired approvals, marks sandboxes of silent runners as
+ * Queues turns with expired leases, wakes sleeping turns, closes expired approvals and client calls, marks sandboxes of silent runners as
  * lost and erases deleted sessions. Every replica runs this; row locks keep the replicas from doing the same work. The
  * three tasks are independent, so that a slow service `files` does not delay turns.
  */
@@ -51,6 +54,7 @@ export function startSweeper(context: SweeperContext) {
   const {
     eraser,
     approvals,
+    clientCalls,
     changes,
     turnQueue,
     leases,
@@ -70,7 +74,9 @@ export function startSweeper(context: SweeperContext) {
       onFailure: (error) => log.warn({ err: error }, 'sweep failed; it is repeated at the next tick'),
     });
   const tasks = [
-    task(SWEEP_MS, () => runInOrder([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals])),
+    task(SWEEP_MS, () =>
+      runInOrder([() => turnQueue.wake(BATCH), reclaimExpiredLeases, expireApprovals, expireClientCalls]),
+    ),
     task(REPAIR_MS, () => runInOrder([unstick, markUnseenLost])),
     task(ERASE_MS, (signal) => runInOrder([deleteEndedSandboxes, () => erase(signal)])),
   ];
@@ -122,6 +128,11 @@ export function startSweeper(context: SweeperContext) {
     await runAll(expired.map((approval) => () => expireApproval(approval)));
   }
 
+  async function expireClientCalls(): Promise<void> {
+    const expired = await clientCalls.expired(clock.now(), BATCH);
+    await runAll(expired.map((call) => () => expireClientCall(call)));
+  }
+
   async function reclaimExpired({ sessionId, turnId, fence }: TurnLease): Promise<void> {
     const { change } = await changes.change(sessionId, 1_000, (state) => {
       const turn = state?.current;
@@ -147,6 +158,19 @@ export function startSweeper(context: SweeperContext) {
     await changes.change(sessionId, 1_000, (state) => {
       if (!state) throw new Error('an approval without a session');
       return { change: expire(state, approvalId) };
+    });
+  }
+
+  async function expireClientCall({
+    sessionId,
+    eventId,
+  }: {
+    sessionId: string;
+    eventId: string;
+  }): Promise<void> {
+    await changes.change(sessionId, 1_000, (state) => {
+      if (!state) throw new Error('a client call without a session');
+      return { change: expireCall(state, eventId) };
     });
   }
 

@@ -8,6 +8,7 @@ describe('session states', () => {
   it('have a label for each state of the API and for a session without a turn', () => {
     expect([...SESSION_STATES].sort()).toEqual([...API_STATES].sort());
     expect([...SESSION_STATES, null].map(stateLabel)).toEqual([
+      'Needs input',
       'Needs approval',
       'Running',
       'Retrying',
@@ -24,7 +25,7 @@ describe('session states', () => {
     const states = (has: (session: { state: (typeof SESSION_STATES)[number] | null }) => boolean) =>
       [...SESSION_STATES, null].filter((state) => has({ state }));
     expect(states(isActive)).toEqual(['running', 'retrying', 'queued']);
-    expect(states(isStoppable)).toEqual(['needs_approval', 'running', 'retrying', 'queued']);
+    expect(states(isStoppable)).toEqual(['needs_input', 'needs_approval', 'running', 'retrying', 'queued']);
   });
 });
 

@@ -33,8 +33,17 @@ const NON_JSON = [
 const FREE = 'chat_id';
 const TRIGGER = 'triggerDeployment';
 const ASK = { tool: 'calculator', input: { expression: '6 * 7' } };
-const GOOD = [ASK, { text: 'Hello' }];
-const BAD = [ASK, { text: 'Hel' }, { error: { kind: 'bad_request' } }];
+const LOCATE = {
+  type: 'client',
+  name: 'get_location',
+  description: 'Locates the device.',
+  input_schema: { type: 'object' },
+};
+const CALLS = [{ tool: LOCATE.name }, ASK];
+/** The body of the example in the document. */
+const RESULT = { tool_use_id: 'call_1_1', output: { latitude: 52.52, longitude: 13.41 } };
+const GOOD = [...CALLS, { text: 'Hello' }];
+const BAD = [...CALLS, { text: 'Hel' }, { error: { kind: 'bad_request' } }];
 
 describe('every operation of /openapi.json', () => {
   let system: System;
@@ -328,14 +337,14 @@ function idsOf({ parameters }: Operation): string[] {
 }
 
 /**
- * Creates one of every object: an agent, a webhook with invocations, a session with an approval and an ended turn, a
+ * Creates one of every object: an agent, a webhook with invocations, a session with an approval, a client call and an ended turn, a
  * session with a queued turn, an assistant with a sandbox, and an unused environment.
  */
 async function createObjects(api: Api, steps: object[]): Promise<Record<string, string>> {
   const agent = await api.createAgent({
     model: 'rehearsal/script',
     model_options: { steps },
-    tools: [{ name: 'calculator', permission: 'ask' }],
+    tools: [{ name: 'calculator', permission: 'ask' }, LOCATE],
     budget: { max_turn_seconds: 60 },
     metadata: { a: 'b' },
   });
@@ -348,7 +357,8 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     const { body } = await api.get(approvals);
     return (body.data as { approval_id: string }[])[0]?.approval_id;
   });
-  // Repeating the decision returns the first one.
+  // Repeating a decision or a result returns the first one.
+  await api.post(`/sessions/${session}/tool-results`, RESULT);
   await api.post(`${approvals}/${approval}`, { decision: 'allow' });
   const turn = await until('the turn has ended', async () => {
     const { body } = await api.get(`/sessions/${session}/turns`);

@@ -1,7 +1,7 @@
 import { openConnection } from './sql.ts';
 
 /*
- * Checks that the rows of every session, turn and approval agree with its journal. The journal is replayed event by event
+ * Checks that the rows of every session, turn, approval and client call agree with its journal. The journal is replayed event by event
  * from the documented meaning of events alone, and the resulting state is compared with the rows.
  */
 
@@ -19,6 +19,7 @@ interface JournalEvent {
     content?: { type: string; text?: string; toolCallId?: string }[];
     tool_use_id?: string;
     approval_id?: string;
+    kind?: string;
     stop_reason?: { type: string };
   };
 }
@@ -46,7 +47,21 @@ interface TurnRow {
   asleep: boolean;
   leased: boolean;
   ended: boolean;
-  calls: { toolUseId: string; dispatches: number; approval: { decision: string | null } | null }[] | null;
+  calls: CallOfTurn[] | null;
+}
+
+interface CallOfTurn {
+  toolUseId: string;
+  dispatches: number;
+  approval: { decision: string | null } | null;
+  client?: { eventId: string; isAwaited: boolean };
+}
+
+interface ClientCallRow {
+  session_id: string;
+  event_id: string;
+  turn_id: string;
+  status: string;
 }
 
 interface ApprovalRow {
@@ -68,6 +83,7 @@ const TURNS = `
   select session_id, turn_id, status, attempt, fence::integer, ready, wake_at is not null as asleep,
     lease_until is not null as leased, finished_at is not null as ended, calls
   from sessions.turns order by session_id, position`;
+const CLIENT_CALLS = 'select session_id, event_id, turn_id, status from sessions.client_calls';
 const APPROVALS = 'select session_id, approval_id, turn_id, status from sessions.approvals';
 
 interface JournalRow {
@@ -85,9 +101,11 @@ export async function brokenInvariants(databaseUrl: string): Promise<string[]> {
   const { rows: journal } = await connection.query<JournalRow>(JOURNAL);
   const { rows: turns } = await connection.query<TurnRow>(TURNS);
   const { rows: approvals } = await connection.query<ApprovalRow>(APPROVALS);
+  const { rows: clientCalls } = await connection.query<ClientCallRow>(CLIENT_CALLS);
   const journals = Map.groupBy(journal, (row) => row.session_id);
   const turnsOf = Map.groupBy(turns, (row) => row.session_id);
   const approvalsOf = Map.groupBy(approvals, (row) => row.session_id);
+  const clientCallsOf = Map.groupBy(clientCalls, (row) => row.session_id);
   return sessions.flatMap((session) => {
     const id = session.session_id;
     const journaled = (journals.get(id) ?? []).flatMap((row) => JSON.parse(row.events) as JournalEvent[]);
@@ -97,6 +115,7 @@ export async function brokenInvariants(databaseUrl: string): Promise<string[]> {
       ...messageFaults(journaled),
       ...toolFaults(journaled, turnsOf.get(id) ?? []),
       ...approvalFaults(journaled, turnsOf.get(id) ?? [], approvalsOf.get(id) ?? []),
+      ...clientCallFaults(turnsOf.get(id) ?? [], clientCallsOf.get(id) ?? []),
     ];
     return found.map((fault) => `${id}: ${fault}`);
   });
@@ -134,7 +153,7 @@ function turnFaults(session: SessionRow, events: JournalEvent[], rows: TurnRow[]
   let status = 'idle';
   let stopReason: string | undefined;
   let fence = 0;
-  const questions = new Map<string, Set<string>>();
+  const waits = new TurnWaits();
   for (const event of events) {
     const { seq, type, data } = event;
     const named = STATUS.exec(type)?.[1];
@@ -152,11 +171,8 @@ function turnFaults(session: SessionRow, events: JournalEvent[], rows: TurnRow[]
     }
     if (type === 'session.status_rescheduled' && turn) turn.status = 'queued';
     if (type === 'turn.blocked' && turn) turn.status = 'blocked';
-    const pending = questions.get(event.turn_id ?? '') ?? new Set<string>();
-    if (type === 'approval.requested')
-      questions.set(event.turn_id ?? '', pending.add(data.approval_id ?? ''));
-    // A blocked turn returns to the queue when its last approval is decided.
-    if (type === 'approval.decided' && pending.delete(data.approval_id ?? '') && pending.size === 0) {
+    // A blocked turn returns to the queue when its last approval is decided and its last client call is answered.
+    if (waits.endsWith(event)) {
       const waiting = state.get(event.turn_id ?? '');
       if (waiting?.status === 'blocked') waiting.status = 'queued';
     }
@@ -206,6 +222,36 @@ function turnFaults(session: SessionRow, events: JournalEvent[], rows: TurnRow[]
   if (first && !current && !first.ready && !first.asleep && !session.queue_held)
     faults.push(`turn ${first.turn_id} is stuck in the queue`);
   return faults;
+}
+
+/** The approvals and client calls that each turn waits for. */
+class TurnWaits {
+  /** The tool calls of pending approvals, by approval id. */
+  readonly #approvals = new Map<string, { turn: string; toolUseId: string }>();
+  readonly #calls = new Map<string, { turn: string; isAwaited: boolean }>();
+
+  /** Adds the next event. Returns whether its turn waits no longer because of it. */
+  endsWith({ type, turn_id: turn = '', data }: JournalEvent): boolean {
+    const { approval_id: approvalId = '', tool_use_id: toolUseId = '' } = data;
+    if (type === 'approval.requested') this.#approvals.set(approvalId, { turn, toolUseId });
+    if (type === 'agent.tool_use' && data.kind) this.#calls.set(toolUseId, { turn, isAwaited: false });
+    if (type === 'turn.blocked') this.#block(turn);
+    const isClosed =
+      (type === 'approval.decided' && this.#approvals.delete(approvalId)) ||
+      (type === 'agent.tool_result' && this.#calls.delete(toolUseId));
+    return isClosed && !this.#isWaiting(turn);
+  }
+
+  #block(turn: string): void {
+    const approving = [...this.#approvals.values()].map(({ toolUseId }) => toolUseId);
+    for (const [toolUseId, call] of this.#calls)
+      if (call.turn === turn) call.isAwaited = !approving.includes(toolUseId);
+  }
+
+  #isWaiting(turn: string): boolean {
+    const approves = [...this.#approvals.values()].some((one) => one.turn === turn);
+    return approves || [...this.#calls.values()].some((one) => one.turn === turn && one.isAwaited);
+  }
 }
 
 /** Deltas are a prefix of their message. A message without an end is marked as discarded. */
@@ -285,8 +331,22 @@ function approvalFaults(events: JournalEvent[], turns: TurnRow[], rows: Approval
       faults.push(`approval ${id} waits for a turn that is ${turn?.status}`);
   }
   for (const turn of turns.filter((one) => one.status === 'blocked')) {
-    const waits = (turn.calls ?? []).some(({ approval }) => approval && approval.decision === null);
-    if (!waits) faults.push(`turn ${turn.turn_id} is blocked without a pending approval`);
+    const waits = (turn.calls ?? []).some(
+      ({ approval, client }) => approval?.decision === null || client?.isAwaited,
+    );
+    if (!waits) faults.push(`turn ${turn.turn_id} is blocked without a pending approval or client call`);
   }
   return faults;
+}
+
+/** A client call is pending exactly while its blocked turn waits for it. */
+function clientCallFaults(turns: TurnRow[], rows: ClientCallRow[]): string[] {
+  const awaited = turns.flatMap(({ status, calls }) =>
+    (calls ?? []).flatMap(({ client }) =>
+      client?.isAwaited && status === 'blocked' ? [client.eventId] : [],
+    ),
+  );
+  const pending = rows.flatMap(({ event_id: id, status }) => (status === 'pending' ? [id] : []));
+  if (awaited.sort().join() === pending.sort().join()) return [];
+  return [`client calls ${pending} are pending, but its turns wait for ${awaited}`];
 }

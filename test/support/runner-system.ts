@@ -5,7 +5,7 @@ import { localTransport } from '../../lib/grpc/local.ts';
 import type { Module } from '../../lib/modules.ts';
 import type { OpenService } from '../../lib/service.ts';
 import type { Permission, ToolEffect } from '../../lib/tools.ts';
-import { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agents.ts';
+import { AgentsServiceDefinition, type Tool as AgentTool } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { type Approval, SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { openRunner } from '../../services/runner/service.ts';
@@ -36,7 +36,7 @@ export interface RunnerSystem extends AsyncDisposable {
   /** Blocks the tool. Returns the function that unblocks it. */
   hold(): () => void;
   /** Creates a session whose agent plays `steps` and has `permission` for the tool `count`. Returns its id. */
-  begin(steps: unknown[], permission: Permission): Promise<string>;
+  begin(steps: unknown[], permission: Permission, moreTools?: readonly AgentTool[]): Promise<string>;
   /** Advances the clock in small steps until the condition holds. */
   pass(what: string, holds: () => Promise<boolean>): Promise<void>;
   /** Advances the clock until the session has this status and `needsAction` value. */
@@ -168,11 +168,11 @@ export async function openRunnerSystem(effect: ToolEffect = 'once'): Promise<Run
         resolve();
       };
     },
-    async begin(steps, permission) {
+    async begin(steps, permission, moreTools = []) {
       const agentVersion = fakeAgents.add({
         model: 'rehearsal/script',
         modelOptionsJson: JSON.stringify({ steps }),
-        tools: [{ name: 'count', permission }],
+        tools: [{ name: 'count', permission }, ...moreTools],
       });
       const { sessionId } = await clientOf('deployments').createSession({
         invocationId: context.ids('inv'),

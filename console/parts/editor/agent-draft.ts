@@ -1,4 +1,4 @@
-import type { Assistant, Budget, Tool } from '../../gen/index.ts';
+import type { Assistant, Budget, ClientTool, Tool } from '../../gen/index.ts';
 import { readObject, readTexts, writeObject } from './json.ts';
 import { type FieldProblems, wholeNumber } from './problems.ts';
 
@@ -21,6 +21,8 @@ export interface AgentDraft {
   environmentId: string;
   /** Tools that are not listed use their default permission. */
   tools: Record<string, ToolPermission>;
+  /** Not editable: kept as they are. */
+  clientTools: readonly ClientTool[];
   maxSteps: string;
   maxTokens: string;
   maxTurnSeconds: string;
@@ -36,6 +38,7 @@ export const EMPTY_AGENT_DRAFT: AgentDraft = {
   system: '',
   environmentId: '',
   tools: {},
+  clientTools: [],
   maxSteps: '32',
   maxTokens: '',
   maxTurnSeconds: '',
@@ -52,8 +55,11 @@ export function agentDraftOf(from: AgentSettings): AgentDraft {
     system: from.system,
     environmentId: from.environment_id ?? '',
     tools: Object.fromEntries(
-      from.tools.flatMap(({ name, permission }) => (permission ? [[name, permission]] : [])),
+      from.tools.flatMap((tool) =>
+        !isClientTool(tool) && tool.permission ? [[tool.name, tool.permission]] : [],
+      ),
     ),
+    clientTools: from.tools.filter(isClientTool),
     maxSteps: String(from.max_steps),
     maxTokens: from.budget.max_tokens?.toString() ?? '',
     maxTurnSeconds: from.budget.max_turn_seconds?.toString() ?? '',
@@ -95,13 +101,21 @@ export function readAgentDraft(draft: AgentDraft): { body: AgentSettings; proble
     model_options: options.value ?? {},
     system: draft.system,
     environment_id: draft.environmentId.trim() || null,
-    tools: Object.entries(draft.tools).map(([name, permission]) => ({ name, permission })),
+    tools: [
+      ...Object.entries(draft.tools).map(([name, permission]) => ({ name, permission })),
+      ...draft.clientTools,
+    ],
     max_steps: maxSteps ?? 1,
     budget,
     metadata: metadata.value ?? {},
     enabled: draft.enabled,
   };
   return { body, problems };
+}
+
+/** Whether the client runs the tool. */
+export function isClientTool(tool: Tool | ClientTool): tool is ClientTool {
+  return 'type' in tool;
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

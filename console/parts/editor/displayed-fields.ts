@@ -1,6 +1,6 @@
 import type { AgentVersion } from '../../gen/index.ts';
 import { type DisplayedField, objectText } from '../diff/fields.ts';
-import type { AgentSettings } from './agent-draft.ts';
+import { type AgentSettings, isClientTool } from './agent-draft.ts';
 
 type AgentRuntime = Pick<
   AgentVersion,
@@ -17,7 +17,7 @@ export function runtimeFields(runtime: AgentRuntime): DisplayedField[] {
     {
       label: 'Tools',
       text: runtime.tools
-        .map(({ name, permission }) => `${name}: ${permission ?? 'default'}`)
+        .map((tool) => `${tool.name}: ${isClientTool(tool) ? 'client' : (tool.permission ?? 'default')}`)
         .sort()
         .join('\n'),
     },

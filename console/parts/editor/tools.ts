@@ -6,6 +6,7 @@ export const BUILT_IN_TOOLS: readonly { name: string; about: string }[] = [
   { name: 'edit_file', about: 'Replaces text in a file.' },
   { name: 'list_files', about: 'Lists folders in the workspace.' },
   { name: 'search_files', about: 'Searches text files in the workspace.' },
+  { name: 'ask_user', about: 'Asks you a question with a form and waits for the answer.' },
   { name: 'current_time', about: 'Returns the date and time.' },
   { name: 'calculator', about: 'Evaluates arithmetic exactly.' },
 ];

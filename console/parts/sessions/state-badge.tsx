@@ -4,6 +4,7 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { stateLabel } from './state.ts';
 
 const LOOKS: Record<SessionState, { tone: Tone; live?: boolean }> = {
+  needs_input: { tone: 'warn' },
   needs_approval: { tone: 'warn' },
   running: { tone: 'accent', live: true },
   retrying: { tone: 'warn', live: true },

@@ -3,6 +3,7 @@ import type { Session } from '../../gen/types.gen.ts';
 
 /** Labels of the session states in badges and filters, in the order of the filter. */
 const LABELS: Record<SessionState, string> = {
+  needs_input: 'Needs input',
   needs_approval: 'Needs approval',
   running: 'Running',
   retrying: 'Retrying',

@@ -1,11 +1,12 @@
 import { type FieldProblem, refuse } from '../../../lib/errors.ts';
 import { isToolName, PERMISSIONS, type Permission, TOOLS } from '../../../lib/tools.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
+import { checkClientTools } from './client-tools.ts';
 import { FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptionNames } from './model-options.ts';
 import { checkSchemaText } from './output-schema.ts';
 import { OVERRIDABLE, type Overridable } from './overridable.ts';
-import { RUNTIME_FIELDS, type RuntimeContext, type ToolPermission } from './runtime-fields.ts';
+import { type AgentTool, RUNTIME_FIELDS, type RuntimeContext } from './runtime-fields.ts';
 
 /** Overrides as the public API names them. Each member replaces the same member of lower precedence. */
 export type Overrides = { [Name in Overridable]?: unknown };
@@ -83,8 +84,8 @@ const CHECKS: Record<Overridable, Check> = {
       checkTool(`/tools${pointerSegment(index)}`, tool, runtime, problems);
   },
 
-  client_tools(_, problems) {
-    problems.add('/client_tools', 'cannot be overridden in this release');
+  client_tools(value, problems) {
+    checkClientTools(value, '/client_tools', problems);
   },
 
   model_options(value, problems, { context }) {
@@ -124,7 +125,7 @@ function checkTool(pointer: string, tool: unknown, runtime: AgentRuntime, proble
     );
 }
 
-function permissionOf(name: keyof typeof TOOLS, tools: readonly ToolPermission[]): Permission {
+function permissionOf(name: keyof typeof TOOLS, tools: readonly AgentTool[]): Permission {
   const listed = tools.find((tool) => tool.name === name)?.permission;
   return PERMISSIONS.find((permission) => permission === listed) ?? TOOLS[name].permission;
 }

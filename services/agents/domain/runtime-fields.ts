@@ -1,4 +1,5 @@
 import { isToolName, PERMISSIONS, TOOLS } from '../../../lib/tools.ts';
+import { type ClientTool, checkClientTool, sameClientTool } from './client-tools.ts';
 import { type FieldProblems, pointerSegment } from './field-problems.ts';
 import { checkModelOptions, sameOptions } from './model-options.ts';
 import { modelProblem } from './models.ts';
@@ -42,16 +43,13 @@ export const RUNTIME_FIELDS = {
   /** env_…; empty for the default environment. The store checks that it exists. */
   environmentId: field<string>('environment_id', { initial: '' }),
 
-  tools: field<ToolPermission[], { tools: ToolPermission[] }>('tools', {
+  tools: field<AgentTool[], { tools: AgentTool[] }>('tools', {
     initial: [],
     encode: (tools) => JSON.stringify(tools),
     fromPatch: ({ tools }) => tools,
     normalize: (tools) => tools.map(withDefaultPermission),
-    equals: (one, other) =>
-      one.length === other.length &&
-      one.every(
-        ({ name, permission }, at) => name === other[at]?.name && permission === other[at].permission,
-      ),
+    equals: (one, other) => one.length === other.length && one.every((tool, at) => sameTool(tool, other[at])),
+    textBytes: (tools) => Buffer.byteLength(JSON.stringify(tools)),
     check: checkTools,
   }),
 
@@ -99,10 +97,12 @@ export const RUNTIME_FIELDS = {
   }),
 };
 
-export interface ToolPermission {
+/** The permission for a built-in tool, or a tool that the client runs. */
+export interface AgentTool {
   name: string;
-  /** allow | ask | deny; empty in a request for the tool's default. */
+  /** allow | ask | deny; empty in a request for the tool's default, and for a client tool. */
   permission: string;
+  client?: ClientTool | undefined;
 }
 
 /** Absent members set no limit. */
@@ -168,16 +168,27 @@ function fieldOf<Value, Patch = Value>(
 }
 
 /** Stores the default with the version, so that a later release with other defaults does not change it. */
-function withDefaultPermission({ name, permission }: ToolPermission): ToolPermission {
+function withDefaultPermission(tool: AgentTool): AgentTool {
+  const { name, permission, client } = tool;
+  if (client) return tool;
   return { name, permission: permission === '' && isToolName(name) ? TOOLS[name].permission : permission };
 }
 
-function checkTools(tools: readonly ToolPermission[], problems: FieldProblems): void {
+function sameTool(one: AgentTool, other: AgentTool | undefined): boolean {
+  return (
+    one.name === other?.name &&
+    one.permission === other.permission &&
+    sameClientTool(one.client, other.client)
+  );
+}
+
+function checkTools(tools: readonly AgentTool[], problems: FieldProblems): void {
   const seen = new Set<string>();
-  for (const [index, { name, permission }] of tools.entries()) {
+  for (const [index, { name, permission, client }] of tools.entries()) {
     const pointer = `/tools${pointerSegment(index)}`;
-    if (!isToolName(name)) problems.add(`${pointer}/name`, 'must name a tool of this release');
-    else if (seen.has(name)) problems.add(`${pointer}/name`, 'must not repeat an earlier tool');
+    if (client) checkClientTool(name, client, pointer, problems);
+    else if (!isToolName(name)) problems.add(`${pointer}/name`, 'must name a tool of this release');
+    if (seen.has(name)) problems.add(`${pointer}/name`, 'must not repeat an earlier tool');
     seen.add(name);
     if (permission !== '') problems.oneOf(`${pointer}/permission`, permission, PERMISSIONS);
   }

@@ -3,8 +3,7 @@ import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { LruCache } from '../../../lib/lru.ts';
 import type { AgentRuntime, AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type ParsedModelOptions, parseModelOptions } from '../models/model-options.ts';
-import type { ToolRegistry } from '../tools/tool.ts';
-import { createToolbox, type Toolbox } from '../tools/toolbox.ts';
+import type { Toolbox, ToolboxFactory } from '../tools/toolbox.ts';
 
 /** The settings of the agent version that a turn runs with. */
 export interface TurnRuntime extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools'> {
@@ -30,7 +29,7 @@ const CURRENT = 0;
  */
 export function createRuntimeLoader(
   agents: Pick<Client<AgentsServiceDefinition>, 'getAgentVersion'>,
-  tools: ToolRegistry,
+  createToolbox: ToolboxFactory,
   maxCached = 1_000,
 ): RuntimeLoader {
   const cache = new LruCache<string, Promise<TurnRuntime | undefined>>(maxCached);
@@ -42,7 +41,7 @@ export function createRuntimeLoader(
       if (!runtime) return undefined;
       const options = parseModelOptions(JSON.parse(runtime.modelOptionsJson || '{}'));
       const { agentName } = response;
-      return { ...runtime, agentName, options, toolbox: createToolbox(tools, runtime.tools) };
+      return { ...runtime, agentName, options, toolbox: createToolbox(runtime.tools) };
     } catch (error) {
       if (error instanceof Refusal && NOT_FOUND.has(error.code)) return undefined;
       throw error;

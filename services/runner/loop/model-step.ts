@@ -1,6 +1,7 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { AssistantContent, ModelMessage, ToolResultPart } from 'ai';
 import type { ToolOutputFacts } from '../tool-calls/tool-call.ts';
+import { isClientTool } from '../tools/client-tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
 /** A tool call as the model requested it. */
@@ -47,8 +48,11 @@ export function openCalls({ calls, results }: ModelStep): ToolCall[] {
 }
 
 /** The data of the call's `agent.tool_use` event. */
-export function toolUseEvent({ toolUseId, name, input }: ToolCall, toolbox: Pick<Toolbox, 'permissionOf'>) {
-  return { tool_use_id: toolUseId, name, input, evaluated_permission: toolbox.permissionOf(name) };
+export function toolUseEvent({ toolUseId, name, input }: ToolCall, toolbox: Toolbox) {
+  const permission = toolbox.permissionOf(name);
+  const tool = toolbox.find(name);
+  const kind = tool && isClientTool(tool) && permission !== 'deny' ? tool.callKind : undefined;
+  return { tool_use_id: toolUseId, name, input, evaluated_permission: permission, kind };
 }
 
 /** One message with the results of all calls, in call order: providers reject a call that has no result. */

@@ -21,7 +21,7 @@ export function failureOutcome({ code, message, isRetryable, delayMs }: ModelFai
   return isRetryable ? retry(code, message, delayMs) : failed(code, message);
 }
 
-/** The turn continues after a person has decided these approvals. */
+/** The turn continues when these approvals are decided and these calls are answered. */
 export function blocked(asks: Ask[]): Outcome {
   return { kind: { $case: 'blocked', value: { asks } } };
 }

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Ask, CallDecision, OpenCall } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { type ClientTool, isClientTool } from '../tools/client-tool.ts';
 import { EFFECT_UNKNOWN } from '../tools/run-tool.ts';
 import type { RegisteredTool } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import type { ToolCall, ToolCallResult } from './model-step.ts';
 
-/** How an open call continues: run the tool, ask for an approval, or answer the model without running the tool. */
+/**
+ * How an open call continues: run the tool, ask for an approval or for the answer of a client tool, or answer the model
+ * without running the tool.
+ */
 type ToolCallDecision =
   | { kind: 'run'; run: ToolRun }
-  | { kind: 'ask'; ask: Ask; tool: RegisteredTool }
+  | { kind: 'ask'; ask: Ask; tool: AnyTool }
   | { kind: 'answer'; result: ToolCallResult };
+
+type AnyTool = RegisteredTool | ClientTool;
 
 /** One run of a tool. */
 export interface ToolRun {
@@ -33,14 +39,15 @@ export const NOT_DISPATCHED: Pick<OpenCall, 'dispatches' | 'decision'> = {
  * has no result may have taken effect: unless repeating it is harmless, it is repeated only after a person approved
  * that, and each approval is valid for one repetition.
  */
-export function decideToolCall(
+export async function decideToolCall(
   call: ToolCall,
   { dispatches, decision }: typeof NOT_DISPATCHED,
   toolbox: Toolbox,
-): ToolCallDecision {
+): Promise<ToolCallDecision> {
   const tool = toolbox.find(call.name);
   const facts: CallFacts = { call, dispatches, decision, ...effectiveInput(call, decision) };
-  if (dispatches > 0) return decideDispatchedCall(facts, tool);
+  // Calls of client tools are never dispatched.
+  if (dispatches > 0) return decideDispatchedCall(facts, tool && isClientTool(tool) ? undefined : tool);
   if (!tool) return rejected(`There is no tool ${call.name}.`);
   if (decision?.kind === 'tool') {
     const { reason } = decision;
@@ -53,7 +60,7 @@ export function decideToolCall(
   }
   const permission = toolbox.permissionOf(call.name);
   if (permission === 'deny') return rejected(`The tool ${call.name} may not be used.`);
-  const problem = tool.inputProblem(call.input);
+  const problem = await tool.inputProblem(call.input);
   if (problem !== undefined) return rejected(invalidInput(problem));
   return permission === 'ask' ? ask('tool', facts, tool) : runApproved(facts, tool);
 }
@@ -74,7 +81,10 @@ function effectiveInput({ input }: ToolCall, decision: CallDecision | undefined)
   return { inputJson, isEdited: decision?.edited === true || inputJson !== modelInput };
 }
 
-function decideDispatchedCall(facts: CallFacts, tool: RegisteredTool | undefined): ToolCallDecision {
+function decideDispatchedCall(
+  facts: CallFacts,
+  tool: RegisteredTool | undefined,
+): ToolCallDecision | Promise<ToolCallDecision> {
   const { decision, dispatches } = facts;
   const isCurrent = decision?.kind === 'outcome_unknown' && decision.dispatches === dispatches;
   const reason = isCurrent && decision.reason ? ` The reason: ${decision.reason}` : '';
@@ -102,15 +112,16 @@ function decideDispatchedCall(facts: CallFacts, tool: RegisteredTool | undefined
 
 const CUT_OFF = `The tool was cut off while it ran. ${EFFECT_UNKNOWN}`;
 
-/** Runs the tool with exactly the bytes that were approved. */
-function runApproved(facts: CallFacts, tool: RegisteredTool): ToolCallDecision {
+/** Runs the tool, or asks the client, with exactly the bytes that were approved. */
+async function runApproved(facts: CallFacts, tool: AnyTool): Promise<ToolCallDecision> {
   const { call, decision, inputJson, isEdited, dispatches } = facts;
   if (decision && !isApprovedInput(facts)) {
     return rejected('The approved input differs from the input of this call, so the tool was not run.');
   }
   const input: Record<string, unknown> = JSON.parse(inputJson);
-  const problem = tool.inputProblem(input);
+  const problem = await tool.inputProblem(input);
   if (problem !== undefined) return answered(facts, invalidInput(problem), true);
+  if (isClientTool(tool)) return ask(tool.callKind, facts, tool);
   const run: ToolRun = { call, tool, input, attempt: dispatches + 1 };
   return { kind: 'run', run: isEdited ? { ...run, editedInput: input } : run };
 }
@@ -123,11 +134,16 @@ function isApprovedInput({ decision, inputJson, isEdited }: CallFacts): boolean 
 }
 
 function ask(
-  kind: 'tool' | 'outcome_unknown',
-  { call, inputJson }: CallFacts,
-  tool: RegisteredTool,
+  kind: 'tool' | 'outcome_unknown' | ClientTool['callKind'],
+  { call, inputJson, isEdited }: CallFacts,
+  tool: AnyTool,
 ): ToolCallDecision {
-  return { kind: 'ask', tool, ask: { kind, toolUseId: call.toolUseId, toolName: call.name, inputJson } };
+  const edited = isEdited ? true : undefined;
+  return {
+    kind: 'ask',
+    tool,
+    ask: { kind, toolUseId: call.toolUseId, toolName: call.name, inputJson, edited },
+  };
 }
 
 function rejected(output: string): ToolCallDecision {

@@ -6,6 +6,7 @@ import type { Ask, OpenCall } from '../../../proto/gen/ahs/sessions/v1/sessions.
 import type { LeasedTurn, LeasedTurns } from '../queue/leased-turns.ts';
 import type { Reporter } from '../queue/reporter.ts';
 import type { CallingTurn } from '../tool-calls/tool-call.ts';
+import { isClientTool } from '../tools/client-tool.ts';
 import { effectNote, runTool, type ToolEnd } from '../tools/run-tool.ts';
 import { ToolCallOrder } from '../tools/tool-call-order.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -42,8 +43,8 @@ interface StepContext extends ToolCallOptions {
 }
 
 /**
- * Runs the open calls of a step and returns the approvals that are needed before the turn can go on. A call that has
- * neither a result nor an approval afterwards was stopped with its turn, or was not started because it has to wait for
+ * Runs the open calls of a step and returns the approvals and answers that are needed before the turn can go on. A call that has
+ * neither a result nor a request afterwards was stopped with its turn, or was not started because it has to wait for
  * a call that needs approval.
  *
  * Rejects when a call throws, after the other calls were aborted and have ended.
@@ -59,13 +60,14 @@ export async function runToolCalls(
   const runs: ToolRun[] = [];
   const order = new ToolCallOrder();
   for (const call of openCalls(step)) {
-    const decision = decideToolCall(call, earlierAttempts(turn, call), toolbox);
+    const decision = await decideToolCall(call, earlierAttempts(turn, call), toolbox);
     if (decision.kind === 'answer') {
       options.metrics.toolCall(toolbox.find(call.name) && call.name, 'not_run');
       recordResult(turn, step, call, decision.result, 0, now());
     } else if (decision.kind === 'ask') {
       asks.push(decision.ask);
-      order.defer(decision.tool);
+      if (isClientTool(decision.tool)) turn.outbox.addUsage({ toolCalls: 1 });
+      else order.defer(decision.tool);
     } else if (order.mustWait(decision.run.tool)) order.defer(decision.run.tool);
     else runs.push(decision.run);
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { TOOLS, type ToolName } from '../../../lib/tools.ts';
+import { type ASK_USER, TOOLS, type ToolName } from '../../../lib/tools.ts';
 import type { CommandRunner } from '../sandbox-pool/run-command.ts';
 import type { FilesClient } from '../workspace/workspace-client.ts';
 import { createBash } from './bash/bash.ts';
@@ -18,9 +18,9 @@ interface BuiltInToolOptions {
   commandLine: CommandRunner;
 }
 
-/** Returns the tools of the TOOLS table, which every runner has. */
+/** Returns the tools of the TOOLS table that the runner runs itself. Every runner has them. */
 export function builtInTools({ clock, files, commandLine }: BuiltInToolOptions): Tool[] {
-  const tools: Record<ToolName, Omit<Tool, 'name' | 'kind'>> = {
+  const tools: Record<Exclude<ToolName, typeof ASK_USER>, Omit<Tool, 'name' | 'kind'>> = {
     current_time: createCurrentTime(clock),
     calculator,
     bash: createBash(commandLine, clock),
@@ -30,5 +30,9 @@ export function builtInTools({ clock, files, commandLine }: BuiltInToolOptions):
     list_files: createListFiles(files),
     search_files: createSearchFiles(files, clock),
   };
-  return (Object.keys(TOOLS) as ToolName[]).map((name) => ({ ...tools[name], name, kind: TOOLS[name] }));
+  return (Object.keys(tools) as (keyof typeof tools)[]).map((name) => ({
+    ...tools[name],
+    name,
+    kind: TOOLS[name],
+  }));
 }

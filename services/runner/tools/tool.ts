@@ -58,7 +58,7 @@ function registered(tool: Tool): RegisteredTool {
 
 const MAX_SHOWN_PROBLEMS = 5;
 
-function createInputCheck(schema: TObject): RegisteredTool['inputProblem'] {
+export function createInputCheck(schema: TObject): RegisteredTool['inputProblem'] {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (value) => {
     compiled ??= Compile(Type.Unsafe(schema));

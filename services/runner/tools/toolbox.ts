@@ -1,31 +1,60 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { PERMISSIONS, type Permission } from '../../../lib/tools.ts';
+import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
+import { ASK_USER, PERMISSIONS, type Permission, TOOLS } from '../../../lib/tools.ts';
+import type { Tool as AgentTool } from '../../../proto/gen/ahs/agents/v1/agents.ts';
+import { askUser } from './ask-user.ts';
+import { type ClientTool, type ClientToolSpec, createClientTool } from './client-tool.ts';
 import type { RegisteredTool, ToolRegistry } from './tool.ts';
 
 /** The tools of one version of an agent. */
 export interface Toolbox {
   /** Definitions for the model of all tools that the agent may use. */
   definitions: LanguageModelV4FunctionTool[];
-  find(name: string): RegisteredTool | undefined;
+  find(name: string): RegisteredTool | ClientTool | undefined;
   /** `deny` for a tool that does not exist. */
   permissionOf(name: string): Permission;
 }
 
+/**
+ * Creates the toolbox of an agent version from its tools. `clientTools` are those that a message or conversation adds; they
+ * take precedence over client tools of the agent with the same name.
+ */
+export type ToolboxFactory = (
+  agentTools: readonly AgentTool[],
+  clientTools?: readonly ClientToolSpec[],
+) => Toolbox;
+
 /** Uses the permissions of the agent and, for tools that the agent does not list, the default of the tool. */
-export function createToolbox(
-  tools: ToolRegistry,
-  agentTools: readonly { name: string; permission: string }[],
-): Toolbox {
-  const permissions = new Map([...tools.values()].map(({ name, kind }) => [name, kind.permission]));
-  for (const { name, permission } of agentTools) {
-    const known = PERMISSIONS.find((one) => one === permission);
-    if (known && tools.has(name)) permissions.set(name, known);
-  }
-  const permissionOf = (name: string) => permissions.get(name) ?? 'deny';
-  const offered = [...tools.values()].filter(({ name }) => permissionOf(name) !== 'deny');
-  return {
-    definitions: offered.map(({ definition }) => definition),
-    find: (name) => tools.get(name),
-    permissionOf,
+export function toolboxFactory(
+  registry: ToolRegistry,
+  validator: Pick<SchemaValidator, 'validate'>,
+): ToolboxFactory {
+  const defaults: [string, Permission][] = [...registry.values()].map(({ name, kind }) => [
+    name,
+    kind.permission,
+  ]);
+  return (agentTools, clientTools = []) => {
+    const tools = new Map<string, RegisteredTool | ClientTool>([...registry, [ASK_USER, askUser]]);
+    const permissions = new Map([...defaults, [ASK_USER, TOOLS[ASK_USER].permission]]);
+    for (const { name, permission } of agentTools) {
+      const known = PERMISSIONS.find((one) => one === permission);
+      if (known && tools.has(name)) permissions.set(name, known);
+    }
+    // A later release may have a built-in tool with the name of a client tool, which keeps its meaning.
+    for (const spec of [...agentTools.flatMap(clientToolOf), ...clientTools]) {
+      tools.set(spec.name, createClientTool(spec, validator));
+      permissions.set(spec.name, 'allow');
+    }
+    const permissionOf = (name: string) => permissions.get(name) ?? 'deny';
+    const offered = [...tools.values()].filter(({ name }) => permissionOf(name) !== 'deny');
+    return {
+      definitions: offered.map(({ definition }) => definition),
+      find: (name) => tools.get(name),
+      permissionOf,
+    };
   };
+}
+
+function clientToolOf({ name, client }: AgentTool): ClientToolSpec[] {
+  return client ? [{ name, ...client }] : [];
 }

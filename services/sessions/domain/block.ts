@@ -1,16 +1,22 @@
 import { refuse } from '../../../lib/errors.ts';
-import { type Change, draft, type NewApproval, unchanged } from './change.ts';
+import type { ClientCallKind } from '../../../lib/event-types.ts';
+import { type Change, draft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields, traceFields } from './finish.ts';
+import { requiredAction } from './required-action.ts';
 import type { ApprovalKind, OpenCall, SessionState, TurnState } from './state.ts';
+import { isPending } from './tool-calls.ts';
 
-/** A turn's request that a user decides about an open tool call. */
-export interface ApprovalRequest {
-  kind: ApprovalKind;
+interface RequestedCall {
   toolUseId: string;
   toolName: string;
-  /** JSON text. The approval applies to exactly these bytes. */
+  /** JSON text. An approval applies to exactly these bytes. */
   inputJson: string;
+}
+
+/** A turn's request that a user decides about an open tool call. */
+export interface ApprovalRequest extends RequestedCall {
+  kind: ApprovalKind;
   inputSha256: string;
   /** Id of the new approval. */
   approvalId: string;
@@ -18,38 +24,40 @@ export interface ApprovalRequest {
   eventId: string;
 }
 
-/** Blocks the turn: it waits without a lease until all of its approvals are decided. */
+/** A turn's request that the client answers an open tool call. */
+export interface AnswerRequest extends RequestedCall {
+  kind: ClientCallKind;
+  isEdited: boolean;
+}
+
+export interface BlockRequests {
+  approvals: readonly ApprovalRequest[];
+  answers: readonly AnswerRequest[];
+}
+
+/** Blocks the turn: it waits without a lease until all of its approvals are decided and all of its answers are given. */
 export function block(
   state: SessionState,
   turn: TurnState,
-  requests: readonly ApprovalRequest[],
+  { approvals, answers }: BlockRequests,
   expiresAt: Date,
 ): Change {
-  if (requests.length === 0) throw refuse('INVALID_REQUEST', 'A blocked turn must request an approval.');
   const change = unchanged(state);
-  const newApprovals: NewApproval[] = [];
-  for (const { eventId, ...request } of requests) {
-    const { approvalId, kind, toolUseId, toolName, inputSha256 } = request;
-    const data = {
-      approval_id: approvalId,
-      kind,
-      tool_use_id: toolUseId,
-      tool_name: toolName,
-      input_sha256: inputSha256,
-      expires_at: expiresAt.toISOString(),
-    };
-    change.drafts.push({ ...draft('approval.requested', data, SYSTEM_ACTOR, traceFields(turn)), eventId });
-    newApprovals.push({ ...request, turnId: turn.turnId, expiresAt });
-  }
-  const kind = requests.some((request) => request.kind === 'outcome_unknown')
-    ? 'outcome_unknown'
-    : 'tool_approval';
-  const stopReason = {
-    type: 'requires_action' as const,
-    kind: kind as 'outcome_unknown' | 'tool_approval',
-    blocking: requests.map(({ eventId }) => eventId),
-  };
-  change.drafts.push(draft('turn.blocked', attemptFields(turn), SYSTEM_ACTOR, traceFields(turn)));
+  change.newApprovals = approvals.map(({ eventId: _, ...request }) => ({
+    ...request,
+    turnId: turn.turnId,
+    expiresAt,
+  }));
+  change.drafts.push(...approvals.map((request) => requestDraft(request, turn, expiresAt)));
+  const calls = answers.reduce(withAnswerRequest, approvals.reduce(withApproval, turn.calls));
+  change.newClientCalls = answers.map(({ kind, toolUseId, toolName: name, inputJson }) => {
+    const { eventId } = awaitedCall(calls, toolUseId);
+    return { eventId, turnId: turn.turnId, kind, toolUseId, name, inputJson, expiresAt };
+  });
+  const stopReason = requiredAction(calls);
+  if (!stopReason) throw refuse('INVALID_REQUEST', 'A blocked turn must request an approval or an answer.');
+  const blocked = { ...attemptFields(turn), kind: stopReason.kind };
+  change.drafts.push(draft('turn.blocked', blocked, SYSTEM_ACTOR, traceFields(turn)));
   const { next } = state;
   change.drafts.push(
     next
@@ -63,22 +71,58 @@ export function block(
     fence: state.fence + 1,
     currentTurnId: turn.turnId,
   };
-  const calls = requests.reduce(withApproval, turn.calls);
   change.turns = [
     { ...turn, status: 'blocked', calls, runnerId: null, leaseUntil: null, openMessageId: null },
   ];
-  change.newApprovals = newApprovals;
   return change;
+}
+
+function requestDraft(
+  { approvalId, kind, toolUseId, toolName, inputSha256, eventId }: ApprovalRequest,
+  turn: TurnState,
+  expiresAt: Date,
+) {
+  const data = {
+    approval_id: approvalId,
+    kind,
+    tool_use_id: toolUseId,
+    tool_name: toolName,
+    input_sha256: inputSha256,
+    expires_at: expiresAt.toISOString(),
+  };
+  return { ...draft('approval.requested', data, SYSTEM_ACTOR, traceFields(turn)), eventId };
 }
 
 function withApproval(
   calls: readonly OpenCall[],
-  { toolUseId, approvalId, kind }: ApprovalRequest,
+  { toolUseId, approvalId, kind, eventId }: ApprovalRequest,
 ): readonly OpenCall[] {
-  const call = calls.find((one) => one.toolUseId === toolUseId);
-  if (!call || call.approval?.decision === null) {
-    throw refuse('INVALID_REQUEST', `Tool call ${toolUseId} is not open or has a pending approval.`);
-  }
-  const approval = { approvalId, kind, dispatches: call.dispatches, decision: null };
+  const call = unrequestedCall(calls, toolUseId);
+  const approval = { approvalId, kind, dispatches: call.dispatches, decision: null, eventId };
   return calls.map((one) => (one === call ? { ...one, approval } : one));
+}
+
+function withAnswerRequest(
+  calls: readonly OpenCall[],
+  { toolUseId, kind, isEdited }: AnswerRequest,
+): readonly OpenCall[] {
+  const call = unrequestedCall(calls, toolUseId);
+  const { client } = call;
+  if (client?.kind !== kind)
+    throw refuse('INVALID_REQUEST', `Tool call ${toolUseId} was not journalled as a call of kind ${kind}.`);
+  const awaited = { ...client, isAwaited: true, ...(isEdited && { isEdited }) };
+  return calls.map((one) => (one === call ? { ...one, client: awaited } : one));
+}
+
+function unrequestedCall(calls: readonly OpenCall[], toolUseId: string): OpenCall {
+  const call = calls.find((one) => one.toolUseId === toolUseId);
+  if (!call || isPending(call))
+    throw refuse('INVALID_REQUEST', `Tool call ${toolUseId} is not open or already waits for a user.`);
+  return call;
+}
+
+function awaitedCall(calls: readonly OpenCall[], toolUseId: string) {
+  const client = calls.find((one) => one.toolUseId === toolUseId)?.client;
+  if (!client) throw refuse('INVALID_REQUEST', `Tool call ${toolUseId} is not open.`);
+  return client;
 }

@@ -1,4 +1,4 @@
-import type { EventType } from '../../../lib/event-types.ts';
+import type { ClientCallKind, EventType } from '../../../lib/event-types.ts';
 import type { Actor, EventData } from '../../../lib/events.ts';
 import type { ApprovalKind, SessionState, TurnState, Usage } from './state.ts';
 
@@ -45,6 +45,9 @@ export interface Change {
   /** Approvals that are requested, and approvals that are decided, expired or cancelled. */
   newApprovals?: NewApproval[];
   closedApprovals?: ClosedApproval[];
+  /** Calls that the turn begins to wait for, and calls that are answered, expired or cancelled. */
+  newClientCalls?: NewClientCall[];
+  closedClientCalls?: ClosedClientCall[];
 }
 
 export interface NewApproval {
@@ -70,6 +73,30 @@ export interface ClosedApproval {
   editedSha256?: string;
   /** usr_… */
   decidedBy?: string;
+}
+
+export interface NewClientCall {
+  /** The `agent.tool_use` event, which identifies the call. */
+  eventId: string;
+  turnId: string;
+  kind: ClientCallKind;
+  toolUseId: string;
+  name: string;
+  /** JSON text. */
+  inputJson: string;
+  expiresAt: Date;
+}
+
+export interface ClosedClientCall {
+  eventId: string;
+  status: 'answered' | 'expired' | 'cancelled';
+  answer?: {
+    /** JSON text. */
+    outputJson: string;
+    isError: boolean;
+    /** usr_… */
+    answeredBy: string;
+  };
 }
 
 export function draft<T extends EventType>(

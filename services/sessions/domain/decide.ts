@@ -3,6 +3,7 @@ import type { Actor } from '../../../lib/events.ts';
 import { type Change, type ClosedApproval, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { traceFields } from './finish.ts';
+import { resume } from './resume.ts';
 import type { ApprovalKind, CallApproval, SessionState, TurnState } from './state.ts';
 
 /** A user's decision about an approval. */
@@ -107,19 +108,5 @@ function recordDecision(
       ? { ...call, approval: { ...call.approval, decision } }
       : call,
   );
-  const change = { ...unchanged(state), drafts, closedApprovals: [closed], turns: [{ ...turn, calls }] };
-  if (calls.some(({ approval }) => approval?.decision === null)) return change;
-  change.turns = [{ ...turn, calls, status: 'queued', ready: true }];
-  change.head = {
-    ...change.head,
-    status: 'pending',
-    currentTurnId: null,
-    queuedTurns: state.queuedTurns + 1,
-  };
-  // With queued turns behind the blocked one the session is already pending.
-  if (state.status !== 'pending') {
-    const { turnId } = turn;
-    change.drafts.push(draft('session.status_pending', { turn_id: turnId }, SYSTEM_ACTOR, { turnId }));
-  }
-  return change;
+  return { ...resume(state, { ...turn, calls }, drafts), closedApprovals: [closed] };
 }

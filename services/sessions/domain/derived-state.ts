@@ -1,3 +1,4 @@
+import { CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
 import type { StopReason } from '../../../lib/events.ts';
 import type { SessionState } from './state.ts';
 
@@ -6,8 +7,11 @@ export const OUTCOMES = ['completed', 'failed', 'stopped', 'limit_reached'] as c
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** The states of a session that has unfinished turns or waits for a user. */
-export const ACTIVE_STATES = ['needs_approval', 'running', 'retrying', 'queued'] as const;
+export const ACTIVE_STATES = ['needs_input', 'needs_approval', 'running', 'retrying', 'queued'] as const;
 type ActiveState = (typeof ACTIVE_STATES)[number];
+
+/** The kinds of actions of the state `needs_input`. */
+export const INPUT_KINDS = CLIENT_CALL_KINDS;
 
 /** The values of the public field `state` of a session. A session without a turn has none. */
 export const DERIVED_STATES = [...ACTIVE_STATES, ...OUTCOMES] as const;
@@ -52,6 +56,10 @@ export function derivedState({
   hasCurrentTurn,
 }: Pick<SessionState, 'status' | 'stopReason'> & { hasCurrentTurn: boolean }): DerivedState | undefined {
   if (status === 'terminated') return 'failed';
-  if (needsAction(status, hasCurrentTurn)) return 'needs_approval';
+  if (needsAction(status, hasCurrentTurn)) return needsInput(stopReason) ? 'needs_input' : 'needs_approval';
   return ACTIVE[status] ?? outcomeOf(stopReason);
+}
+
+function needsInput(stopReason: StopReason | null): boolean {
+  return INPUT_KINDS.some((kind) => kind === stopReason?.kind);
 }

@@ -35,7 +35,7 @@ export function finish(state: SessionState, turn: TurnState, stopReason: StopRea
   const drafts = [...closed.drafts, completed];
   return {
     ...end(state, turn, { status: 'completed', drafts, stopReason, now }),
-    closedApprovals: closed.closedApprovals,
+    ...closed.rows,
   };
 }
 
@@ -63,7 +63,7 @@ export function fail(
   const stopReason: StopReason = { type: retryStatus === 'exhausted' ? 'retries_exhausted' : 'failed' };
   return {
     ...end(state, failed, { status: 'failed', drafts, stopReason, now }),
-    closedApprovals: closed.closedApprovals,
+    ...closed.rows,
   };
 }
 

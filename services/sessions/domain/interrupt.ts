@@ -91,7 +91,7 @@ function interruptTurn(
     ),
   ];
   const change = endInterrupted(state, turn, { status: 'interrupted', drafts }, input);
-  return { ...change, closedApprovals: closed.closedApprovals };
+  return { ...change, ...closed.rows };
 }
 
 /** Keeps the text of an unfinished message as a message. A message without text is discarded. */

@@ -1,7 +1,7 @@
 import { refuse } from '../../../lib/errors.ts';
 import { type EventType, isRunnerEvent } from '../../../lib/event-types.ts';
 import type { Actor } from '../../../lib/events.ts';
-import { type ApprovalRequest, block } from './block.ts';
+import { type BlockRequests, block } from './block.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { fail, finish, type RunLimits, reclaim, retry, type TurnError } from './finish.ts';
@@ -51,7 +51,8 @@ export interface Report {
   fence: number;
   /** 1, 2, 3 … within a lease. */
   reportSeq: number;
-  events: { type: string; dataJson: string }[];
+  /** `eventId` is set for an event that another one names. */
+  events: { type: string; dataJson: string; eventId?: string | undefined }[];
   /** The changes of tool calls that the events describe. */
   calls: readonly ToolCallTransition[];
   openMessageId: string;
@@ -63,7 +64,7 @@ export type TurnOutcome =
   | { kind: 'completed'; stopReason: 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused' }
   | { kind: 'failed'; error: TurnError }
   | { kind: 'retry'; error: TurnError; delayMs: number }
-  | { kind: 'blocked'; requests: ApprovalRequest[]; expiresAt: Date };
+  | { kind: 'blocked'; requests: BlockRequests; expiresAt: Date };
 
 /**
  * Appends a runner's report. Refuses with LEASE_LOST when the runner has lost the turn. A repeated report changes
@@ -125,7 +126,7 @@ function applyOutcome(
 
 function draftsOf(state: SessionState, turn: TurnState, events: Report['events']): EventDraft[] {
   const actor: Actor = { type: 'agent', id: state.agentId };
-  return events.map(({ type, dataJson }) => {
+  return events.map(({ type, dataJson, eventId }) => {
     if (!isRunnerEvent(type))
       throw refuse('INVALID_REQUEST', `A turn may not report the event type ${type}.`);
     return {
@@ -134,6 +135,7 @@ function draftsOf(state: SessionState, turn: TurnState, events: Report['events']
       actor,
       turnId: turn.turnId,
       traceparent: turn.traceparent ?? undefined,
+      ...(eventId !== undefined && { eventId }),
     };
   });
 }

@@ -1,3 +1,4 @@
+import type { ClientCallKind } from '../../../lib/event-types.ts';
 import type { StopReason } from '../../../lib/events.ts';
 
 /** The state of a session, as read under the lock of its head. */
@@ -67,6 +68,19 @@ export interface OpenCall {
   dispatches: number;
   /** The newest approval of the call. */
   approval: CallApproval | null;
+  /** Set for a call that the client answers. */
+  client?: ClientCall;
+}
+
+/** A call of a tool that the service does not run. */
+export interface ClientCall {
+  kind: ClientCallKind;
+  /** The `agent.tool_use` event. */
+  eventId: string;
+  /** The turn waits for the answer. */
+  isAwaited: boolean;
+  /** A user edited the input when the call was approved. */
+  isEdited?: boolean;
 }
 
 export interface CallApproval {
@@ -76,6 +90,8 @@ export interface CallApproval {
   dispatches: number;
   /** Null while the approval is pending. */
   decision: string | null;
+  /** The `approval.requested` event. Absent in turns that an older release has blocked. */
+  eventId?: string;
 }
 
 export type ApprovalKind = 'tool' | 'outcome_unknown';

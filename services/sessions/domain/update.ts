@@ -23,7 +23,7 @@ export function deleteSession(state: SessionState, queued: QueuedTurn[], actor: 
     const { turnId, attempt, fence } = turn;
     const data = { turn_id: turnId, attempt, fence, usage: publicUsage(turn.usage) };
     const closed = closeOpenCalls(turn, 'session_deleted');
-    change.closedApprovals = closed.closedApprovals;
+    Object.assign(change, closed.rows);
     change.drafts.push(
       ...discardOpenMessage(turn, 'session_deleted'),
       ...closed.drafts,

@@ -9,6 +9,7 @@ import type { RunLimits } from '../domain/finish.ts';
 import type { Followers } from '../followers.ts';
 import type { Approvals } from '../store/approvals.ts';
 import type { Changes } from '../store/changes.ts';
+import type { ClientCalls } from '../store/client-calls.ts';
 import type { Creations } from '../store/creations.ts';
 import type { EventStore } from '../store/events.ts';
 import type { SessionForks } from '../store/forks.ts';
@@ -25,6 +26,7 @@ export interface SessionsHandlerContext {
   files: Client<FilesServiceDefinition>;
   changes: Changes;
   approvals: Approvals;
+  clientCalls: ClientCalls;
   creations: Creations;
   forks: SessionForks;
   claims: Claims;
@@ -42,6 +44,6 @@ export interface SessionsHandlerContext {
   /** Tells runners that a sandbox is to end. */
   publishSandboxEnd: (sandboxId: string) => void;
   leaseMs: number;
-  /** How long an approval stays open before it counts as denied. */
+  /** How long an approval or a client call stays open before it expires. */
   approvalTtlMs: number;
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { sha256 } from '../../../lib/digest.ts';
 import { refuse } from '../../../lib/errors.ts';
+import { CLIENT_CALL_KINDS } from '../../../lib/event-types.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { TurnBlocked, TurnReport } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
-import type { ApprovalRequest } from '../domain/block.ts';
+import type { AnswerRequest, ApprovalRequest } from '../domain/block.ts';
 import type { Report, TurnOutcome } from '../domain/run.ts';
 import { NO_USAGE } from '../domain/state.ts';
 import type { ToolCallTransition } from '../domain/tool-calls.ts';
@@ -24,9 +25,10 @@ export function parseReport(sent: TurnReport, context: ReportContext): Report {
   const calls: ToolCallTransition[] = [];
   const events = sent.events.map(({ type, dataJson }) => {
     const data = parseSingleLineJson(dataJson, `data of ${type}`);
-    const transition = toolCallTransition(type, data);
+    const transition = toolCallTransition(type, data, context.ids);
     if (transition) calls.push(transition);
-    return { type, dataJson };
+    const eventId = transition?.kind === 'used' ? transition.client?.eventId : undefined;
+    return { type, dataJson, eventId };
   });
   return {
     turnId: sent.turnId,
@@ -41,10 +43,14 @@ export function parseReport(sent: TurnReport, context: ReportContext): Report {
 }
 
 /** The transition of a tool call that an event describes. Undefined for other events. */
-function toolCallTransition(type: string, data: unknown): ToolCallTransition | undefined {
+function toolCallTransition(type: string, data: unknown, ids: Ids): ToolCallTransition | undefined {
   switch (type) {
-    case 'agent.tool_use':
-      return { kind: 'used', toolUseId: toolUseId(data), name: String((data as { name: unknown }).name) };
+    case 'agent.tool_use': {
+      const { name, kind } = data as { name: unknown; kind?: unknown };
+      const clientKind = CLIENT_CALL_KINDS.find((one) => one === kind);
+      const client = clientKind && { kind: clientKind, eventId: ids('evt') };
+      return { kind: 'used', toolUseId: toolUseId(data), name: String(name), client };
+    }
     case 'agent.tool_dispatched':
       return {
         kind: 'dispatched',
@@ -84,13 +90,24 @@ function outcomeOf({ outcome }: TurnReport, context: ReportContext): TurnOutcome
 }
 
 function blockedOf({ asks }: TurnBlocked, { clock, ids, approvalTtlMs }: ReportContext): TurnOutcome {
-  const requests = asks.map(({ kind: name, toolUseId, toolName, inputJson }): ApprovalRequest => {
-    const kind = APPROVAL_KINDS.find((one) => one === name);
-    if (!kind) throw refuse('INVALID_REQUEST', `Unknown approval kind \`${name}\`.`);
+  const approvals: ApprovalRequest[] = [];
+  const answers: AnswerRequest[] = [];
+  for (const { kind: name, toolUseId, toolName, inputJson, edited = false } of asks) {
     requireSingleLineJson(inputJson, 'input of the tool call');
-    const newIds = { approvalId: ids('apr'), eventId: ids('evt') };
-    return { kind, toolUseId, toolName, inputJson, inputSha256: sha256(inputJson), ...newIds };
-  });
+    const requested = { toolUseId, toolName, inputJson };
+    const approvalKind = APPROVAL_KINDS.find((one) => one === name);
+    const clientKind = CLIENT_CALL_KINDS.find((one) => one === name);
+    if (clientKind) answers.push({ ...requested, kind: clientKind, isEdited: edited });
+    else if (approvalKind)
+      approvals.push({
+        ...requested,
+        kind: approvalKind,
+        inputSha256: sha256(inputJson),
+        approvalId: ids('apr'),
+        eventId: ids('evt'),
+      });
+    else throw refuse('INVALID_REQUEST', `Unknown kind \`${name}\` of a request.`);
+  }
   const expiresAt = new Date(clock.now().getTime() + approvalTtlMs);
-  return { kind: 'blocked', requests, expiresAt };
+  return { kind: 'blocked', requests: { approvals, answers }, expiresAt };
 }

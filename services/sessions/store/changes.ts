@@ -10,7 +10,7 @@ import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
 import type { ChangeRequest, DecideChange, DecideInTransaction, DecideInterrupt } from './decisions.ts';
 import type { Hints } from './hints.ts';
-import { createLockedChanges, hasApprovals, hasEffect } from './locked-changes.ts';
+import { createLockedChanges, hasEffect, hasRequests } from './locked-changes.ts';
 import type { TurnQuota } from './quota.ts';
 import { SessionQueues } from './session-queues.ts';
 import type { SessionStateCache } from './session-state-cache.ts';
@@ -121,8 +121,8 @@ export function createChanges(context: ChangesContext) {
   ): SessionChange | undefined {
     try {
       const change = composeChange(state, decide(state, NO_INTERRUPT_CONTEXT).change, now);
-      // Approvals are rows of their own, which take a transaction.
-      return hasEffect(change) && !hasApprovals(change) ? change : undefined;
+      // Approvals and client calls are rows of their own, which take a transaction.
+      return hasEffect(change) && !hasRequests(change) ? change : undefined;
     } catch (error) {
       // The cached state may be out of date, so a refusal is decided again on the locked state.
       if (error instanceof Refusal) return undefined;

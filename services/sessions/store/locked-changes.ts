@@ -7,6 +7,7 @@ import { type InterruptContext, NO_INTERRUPT_CONTEXT } from '../domain/interrupt
 import type { SessionState } from '../domain/state.ts';
 import { apply, type SessionChange } from './apply.ts';
 import { writeApprovals } from './approvals.ts';
+import { writeClientCalls } from './client-calls.ts';
 import type { ChangeRequest, ColumnUpdate } from './decisions.ts';
 import { readInterruptContext } from './interrupt-context.ts';
 import { compose } from './journal.ts';
@@ -55,7 +56,7 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
     }
     const effective = changes.filter(hasEffect);
     if (effective.length > 0) await apply(tx, effective, now);
-    for (const change of changes) await writeApprovalsOf(tx, change, now);
+    for (const change of changes) await writeRequests(tx, change, now);
     return outcomes;
   }
 
@@ -79,10 +80,11 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
     }
   }
 
-  async function writeApprovalsOf(tx: DatabaseSession, written: SessionChange, now: Date): Promise<void> {
-    if (!hasApprovals(written)) return;
-    const { newApprovals = [], closedApprovals = [] } = written.change;
-    await writeApprovals(tx, written.state, newApprovals, closedApprovals, now);
+  async function writeRequests(tx: DatabaseSession, written: SessionChange, now: Date): Promise<void> {
+    if (!hasRequests(written)) return;
+    const { newApprovals, closedApprovals, newClientCalls, closedClientCalls } = written.change;
+    await writeApprovals(tx, written.state, newApprovals ?? [], closedApprovals ?? [], now);
+    await writeClientCalls(tx, written.state, newClientCalls ?? [], closedClientCalls ?? [], now);
   }
 
   function composeChange(state: SessionState, change: Change, now: Date): SessionChange {
@@ -94,7 +96,7 @@ export function createLockedChanges({ clock, ids, quota }: LockedChangesContext)
   /** Writes a change that was decided in the transaction. */
   async function write(tx: DatabaseSession, written: SessionChange, now: Date): Promise<void> {
     if (hasEffect(written)) await apply(tx, [written], now);
-    await writeApprovalsOf(tx, written, now);
+    await writeRequests(tx, written, now);
   }
 
   return { changeLocked, write, composeChange };
@@ -105,9 +107,8 @@ export function hasEffect({ row, change }: SessionChange): boolean {
   return row !== undefined || change.turns.length > 0;
 }
 
-/** Whether a change requests or closes approvals, which are rows of their own. */
-export function hasApprovals({
-  change: { newApprovals = [], closedApprovals = [] },
-}: SessionChange): boolean {
-  return newApprovals.length > 0 || closedApprovals.length > 0;
+/** Whether a change opens or closes approvals or client calls, which are rows of their own. */
+export function hasRequests({ change }: SessionChange): boolean {
+  const { newApprovals, closedApprovals, newClientCalls, closedClientCalls } = change;
+  return [newApprovals, closedApprovals, newClientCalls, closedClientCalls].some((rows) => rows?.length);
 }

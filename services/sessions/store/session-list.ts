@@ -3,6 +3,7 @@ import { likePattern } from '../../../lib/db/like.ts';
 import {
   ACTIVE_STATES,
   type DerivedState,
+  INPUT_KINDS,
   OUTCOMES,
   type Outcome,
   stopReasonsOf,
@@ -43,15 +44,16 @@ const hasUnfinishedTurns = (ownerCondition: string) =>
   `s.session_id in (select session_id from turns where ${ownerCondition} finished_at is null)`;
 const WORKING_STATUSES = new Set(['pending', 'running', 'rescheduling']);
 
+const textArray = (values: readonly string[]) => `array[${values.map((value) => `'${value}'`).join(', ')}]`;
+
 /** The rule of `derivedState` in SQL, for sessions with unfinished turns. */
 const ACTIVE_STATE = `case
+  when ${NEEDS_ACTION} and h.stop_reason ->> 'kind' = any (${textArray(INPUT_KINDS)}) then 'needs_input'
   when ${NEEDS_ACTION} then 'needs_approval'
   when h.status = 'running' then 'running'
   when h.status = 'rescheduling' then 'retrying'
   when h.status = 'pending' then 'queued'
 end`;
-
-const textArray = (values: readonly string[]) => `array[${values.map((value) => `'${value}'`).join(', ')}]`;
 
 function hasOutcome(outcome: Outcome): string {
   const isIdle = `h.status = 'idle' and h.current_turn_id is null`;

@@ -53,6 +53,7 @@ const PURGE = statement(
    environment_rows as (delete from session_environments e using gone where e.session_id = gone.session_id),
    journal_rows as (delete from journal j using gone where j.session_id = gone.session_id),
    approval_rows as (delete from approvals a using gone where a.session_id = gone.session_id),
+   call_rows as (delete from client_calls c using gone where c.session_id = gone.session_id),
    turn_rows as (delete from turns t using gone where t.session_id = gone.session_id),
    head_rows as (delete from heads h using gone where h.session_id = gone.session_id),
    kept as (

@@ -111,6 +111,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteExpectation>> = {
   'POST /api/v1/sessions/{session_id}/turns/{turn_id}/regenerate': write('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/approvals': read('SESSION_NOT_FOUND'),
   'POST /api/v1/sessions/{session_id}/approvals/{approval_id}': write('INVALID_REQUEST'),
+  'GET /api/v1/sessions/{session_id}/tool-calls': read('SESSION_NOT_FOUND'),
+  'POST /api/v1/sessions/{session_id}/tool-results': write('INVALID_REQUEST'),
   'POST /api/v1/sessions/{session_id}/fork': write('INVALID_REQUEST'),
   'GET /api/v1/sessions/{session_id}/events': read('SESSION_NOT_FOUND'),
   'GET /api/v1/sessions/{session_id}/events/stream': read('SESSION_NOT_FOUND'),

@@ -38,7 +38,16 @@ describe('a shared agent', () => {
   const codes = (browser: Browser, paths: string[]) =>
     Promise.all(paths.map(async (path) => (await browser.get(path)).status));
 
-  const OF_THE_SESSION = ['', '/turns', '/messages', '/events', '/approvals', '/files', '/export'];
+  const OF_THE_SESSION = [
+    '',
+    '/turns',
+    '/messages',
+    '/events',
+    '/approvals',
+    '/tool-calls',
+    '/files',
+    '/export',
+  ];
 
   it('returns 404 to users without access, for the agent and everything that belongs to it', async () => {
     await share({});

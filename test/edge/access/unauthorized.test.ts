@@ -174,7 +174,7 @@ async function createObjects(browser: Browser): Promise<Ids> {
 async function everything(browser: Browser, ids: Ids): Promise<object[]> {
   const paths = [
     ...[`/agents/${ids.agent_id}`, `/agents/${ids.agent_id}/access`, `/assistants/${ids.assistant_id}`],
-    ...['', '/turns', '/messages', '/events', '/approvals', '/files'].map(
+    ...['', '/turns', '/messages', '/events', '/approvals', '/tool-calls', '/files'].map(
       (part) => `/sessions/${ids.session_id}${part}`,
     ),
     ...[

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Refusal } from '../../../lib/errors.ts';
-import type { ToolPermission } from '../../../services/agents/domain/runtime-fields.ts';
+import type { AgentTool } from '../../../services/agents/domain/runtime-fields.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { type AgentsSystem, alice, createAgent, openAgentsSystem, RUNTIME } from './system.ts';
 
 const OVERRIDABLE = {
   names: ['model', 'system', 'tools', 'model_options', 'max_steps', 'budget', 'output_schema'],
 };
-const TOOLS: ToolPermission[] = [{ name: 'bash', permission: 'ask' }];
+const TOOLS: AgentTool[] = [{ name: 'bash', permission: 'ask' }];
 
 describe.each(TRANSPORTS)('ResolveOverrides, %s', (transport) => {
   let agents: AgentsSystem;

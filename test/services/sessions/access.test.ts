@@ -42,6 +42,7 @@ describe.each(TRANSPORTS)('access to a session over %s', (transport) => {
       (caller) => system.edge.listEvents({ sessionId, page, afterSeq: 0, types: [] }, { caller }),
     ],
     ['its approvals', (caller) => system.edge.listApprovals({ sessionId, page, status: '' }, { caller })],
+    ['its tool calls', (caller) => system.edge.listToolCalls({ sessionId, page, status: '' }, { caller })],
     ['its stream', (caller) => firstOf(caller)],
     [
       'the location of its workspace',
@@ -83,6 +84,14 @@ describe.each(TRANSPORTS)('access to a session over %s', (transport) => {
             reason: '',
             editedInputJson: '',
           },
+          { caller },
+        ),
+    ],
+    [
+      'answer a tool call',
+      (caller) =>
+        system.edge.submitToolResult(
+          { sessionId, toolUseId: 'call_1', outputJson: '1', isError: false },
           { caller },
         ),
     ],

@@ -18,6 +18,7 @@ const ALLOWED: Record<string, string[]> = {
     ...['sendMessage', 'listMessages', 'listTurns', 'getTurn', 'listEvents', 'follow', 'interruptSession'],
     ...['releaseQueue', 'cancelTurn', 'regenerateAnswer'],
     ...['forkSession', 'setAgentVersion', 'listApprovals', 'decideApproval'],
+    ...['listToolCalls', 'submitToolResult'],
     ...['listSandboxes', 'getSandbox', 'terminateSandbox'],
   ],
   runner: ['listMessages', 'claimTurns', 'renewLeases', 'reportTurns', 'takeSandbox', 'reportSandboxes'],

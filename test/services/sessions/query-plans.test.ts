@@ -18,6 +18,7 @@ const SHORT = [
   'turns_asleep',
   'turns_one_at_a_time',
   'approvals_pending',
+  'client_calls_pending',
   'sandboxes_unseen',
 ];
 /** Tables that grow without a limit. */
@@ -27,6 +28,7 @@ const TABLES = [
   'journal',
   'turns',
   'approvals',
+  'client_calls',
   'sandboxes',
   'session_environments',
   'session_outcomes',
@@ -79,6 +81,10 @@ const FILL = `
                          requested_by, status, created_at, expires_at)
     select 'apr_' || lpad(i::text, 26, '0'), 'ses_' || lpad((i / 2)::text, 26, '0'), 'trn_1', 'tool', 'call', 'tool',
       '{}', '', 'agt_1', case when i % 100 = 0 then 'pending' else 'decided' end, now(), now() + interval '1 d'
+    from generate_series(1, ${SESSIONS}) i;
+  insert into client_calls (event_id, session_id, turn_id, tool_use_id, kind, name, input, status, created_at, expires_at)
+    select 'evt_' || lpad(i::text, 26, '0'), 'ses_' || lpad((i / 2)::text, 26, '0'), 'trn_1', 'call_' || i, 'tool_result',
+      'tool', '{}', case when i % 100 = 0 then 'pending' else 'answered' end, now(), now() + interval '1 d'
     from generate_series(1, ${SESSIONS}) i;
   insert into sandboxes (sandbox_id, provider, isolation, status, tenancy, tenant_id, owner_id, runner_id, environment_id,
                          environment_version, limits, created_at, updated_at, seen_at, ended_at)

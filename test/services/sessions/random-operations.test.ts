@@ -54,6 +54,7 @@ describe('random concurrent operations on sessions', () => {
       Array.from({ length: SESSIONS }, (_, i) => createConversation(here, `begin ${i}`)),
     );
     const runningTurns = new Map<string, RunningTurn>();
+    const clientCalls = new Set<string>();
 
     async function claim(): Promise<void> {
       for (const turn of await claimTurns(here, 10)) {
@@ -75,7 +76,9 @@ describe('random concurrent operations on sessions', () => {
         if (random() < 0.5) {
           const ids = pick([['a'], ['a', 'b']]).map((name) => `${name}_${step}`);
           for (const id of ids) calls.set(id, 0);
-          return { events: toolCallStep(`msg_${step}`, ...ids.map((id) => ({ id }))) };
+          for (const id of ids) if (random() < 0.3) clientCalls.add(id);
+          const stepCalls = ids.map((id) => ({ id, ...(clientCalls.has(id) && { kind: 'tool_result' }) }));
+          return { events: toolCallStep(`msg_${step}`, ...stepCalls) };
         }
         running.open = `msg_${step}`;
       }
@@ -95,7 +98,9 @@ describe('random concurrent operations on sessions', () => {
     function ending(running: RunningTurn): Partial<TurnReport> {
       const error = { code: 'model_overloaded', message: 'busy' };
       const undecided = [...running.calls.keys()];
-      const blocked = blockedOn(...undecided.map((id) => ({ id, kind: pick(['tool', 'outcome_unknown']) })));
+      const kindOf = (id: string) =>
+        clientCalls.has(id) ? 'tool_result' : pick(['tool', 'outcome_unknown']);
+      const blocked = blockedOn(...undecided.map((id) => ({ id, kind: kindOf(id) })));
       const outcome = pick<TurnReport['outcome']>([
         COMPLETED,
         { kind: { $case: 'failed', value: { error } } },
@@ -127,6 +132,15 @@ describe('random concurrent operations on sessions', () => {
       await here.edge.decideApproval(request, { caller });
     }
 
+    async function answer(sessionId: string): Promise<void> {
+      const page = { limit: 100, cursor: '' };
+      const { toolCalls } = await here.edge.listToolCalls({ sessionId, status: '', page }, { caller });
+      if (toolCalls.length === 0) return;
+      const { toolUseId } = pick(toolCalls);
+      const outputJson = JSON.stringify(Math.floor(random() * 2));
+      await here.edge.submitToolResult({ sessionId, toolUseId, outputJson, isError: false }, { caller });
+    }
+
     const actions: ((sessionId: string) => Promise<unknown>)[] = [
       (sessionId) =>
         sendText(here, sessionId, 'more', pick(['enqueue', 'enqueue', 'enqueue', 'reject', 'interrupt'])),
@@ -147,6 +161,8 @@ describe('random concurrent operations on sessions', () => {
       claim,
       decide,
       decide,
+      answer,
+      answer,
       ...Array.from({ length: 9 }, () => (sessionId: string) => work(sessionId, progress)),
       ...Array.from({ length: 3 }, () => (sessionId: string) => work(sessionId, ending)),
     ];

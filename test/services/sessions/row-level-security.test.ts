@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApprovals } from '../../../services/sessions/store/approvals.ts';
+import { createClientCalls } from '../../../services/sessions/store/client-calls.ts';
 import { createEventStore, HISTORY } from '../../../services/sessions/store/events.ts';
 import { createLists } from '../../../services/sessions/store/lists.ts';
 import {
@@ -15,6 +16,7 @@ const ALICES_SESSION = 'ses_0000000000000000000000000A';
 const BOBS_SESSION = 'ses_0000000000000000000000000B';
 const TABLES = [
   'approvals',
+  'client_calls',
   'heads',
   'journal',
   'session_environments',
@@ -36,6 +38,8 @@ const rowsOf = (sessionId: string, owner: string) => {
     insert into approvals (approval_id, session_id, turn_id, kind, tool_use_id, tool_name, input, input_sha256,
                            requested_by, created_at, expires_at)
       values ('apr_${letter}', '${sessionId}', 'trn_${letter}', 'tool', 'call', 'tool', '{}', '', 'agt_1', now(), now());
+    insert into client_calls (event_id, session_id, turn_id, tool_use_id, kind, name, input, created_at, expires_at)
+      values ('evt_${letter}', '${sessionId}', 'trn_${letter}', 'call', 'tool_result', 'tool', '{}', now(), now());
     insert into session_environments (session_id, status) values ('${sessionId}', 'none');
     insert into session_outcomes (session_id, owner_id, agent_id, outcome)
       values ('${sessionId}', '${owner}', 'agt_1', 'failed');
@@ -78,6 +82,7 @@ describe('row-level security of the sessions schema', () => {
     const lists = createLists(wall.db);
     const events = createEventStore(wall.db);
     const approvals = createApprovals(wall.db);
+    const clientCalls = createClientCalls(wall.db);
     const page = { limit: 10, cursor: '' };
     const alices = {
       callerId: BOB,
@@ -107,6 +112,8 @@ describe('row-level security of the sessions schema', () => {
         history: (await events.history(ALICES_SESSION, HISTORY, page, by)).events.length,
         approvals: (await approvals.page(ALICES_SESSION, '', page, by)).rows.length,
         approval: (await approvals.one(ALICES_SESSION, 'apr_A', by))?.approval_id,
+        clientCalls: (await clientCalls.page(ALICES_SESSION, '', page, by)).rows.length,
+        clientCall: (await clientCalls.newest(ALICES_SESSION, 'call', by))?.event_id,
       };
     };
     expect(await read(BOB)).toEqual({
@@ -122,6 +129,8 @@ describe('row-level security of the sessions schema', () => {
       history: 0,
       approvals: 0,
       approval: undefined,
+      clientCalls: 0,
+      clientCall: undefined,
     });
     expect(await read(ALICE)).toMatchObject({
       session: ALICES_SESSION,

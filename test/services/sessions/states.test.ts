@@ -5,7 +5,7 @@ import { runOn } from '../../support/sql.ts';
 import { ADMINISTRATOR, AGENT, createConversation, MANAGER, OWNER, openSystem } from './system.ts';
 
 /** Each case sets columns of the head of a session. */
-const CASES: [state: string, status: string, stopReason: string | null, current: boolean][] = [
+const CASES: [state: string, status: string, stopReason: string | null, current: boolean, kind?: string][] = [
   ['', 'idle', null, false],
   ['queued', 'pending', null, false],
   ['queued', 'pending', 'end_turn', false],
@@ -13,6 +13,10 @@ const CASES: [state: string, status: string, stopReason: string | null, current:
   ['retrying', 'rescheduling', null, false],
   ['needs_approval', 'idle', 'requires_action', true],
   ['needs_approval', 'pending', 'requires_action', true],
+  ['needs_approval', 'idle', 'requires_action', true, 'tool_approval'],
+  ['needs_approval', 'idle', 'requires_action', true, 'outcome_unknown'],
+  ['needs_input', 'idle', 'requires_action', true, 'tool_result'],
+  ['needs_input', 'pending', 'requires_action', true, 'input'],
   ['completed', 'idle', 'end_turn', false],
   ['failed', 'idle', 'failed', false],
   ['failed', 'idle', 'retries_exhausted', false],
@@ -38,10 +42,10 @@ describe('the state of sessions', () => {
 
   beforeAll(async () => {
     system = await openSystem('in process', { clock: createFakeClock() });
-    for (const [state, status, stopReason, current] of CASES) {
+    for (const [state, status, stopReason, current, kind] of CASES) {
       const sessionId = await createConversation(system);
       created.push({ sessionId, state });
-      const reason = stopReason === null ? 'null' : `'${JSON.stringify({ type: stopReason })}'`;
+      const reason = stopReason === null ? 'null' : `'${JSON.stringify({ type: stopReason, kind })}'`;
       const turn = current ? `'trn_${sessionId.slice(4)}'` : 'null';
       const outcome = OUTCOMES[stopReason ?? ''];
       await runOn(

@@ -6,7 +6,10 @@ import { reportFor, type SessionsSystem, sendReports } from './system.ts';
 export const newEvent = (type: string, data: object): NewEvent => ({ type, dataJson: JSON.stringify(data) });
 
 /** The events of a model step that ends with tool calls. */
-export function toolCallStep(messageId: string, ...calls: { id: string; input?: unknown }[]): NewEvent[] {
+export function toolCallStep(
+  messageId: string,
+  ...calls: { id: string; input?: unknown; kind?: string }[]
+): NewEvent[] {
   const parts = calls.map(({ id, input = {} }) => ({
     type: 'tool-call',
     toolCallId: id,
@@ -21,8 +24,14 @@ export function toolCallStep(messageId: string, ...calls: { id: string; input?: 
       model: 'rehearsal/script',
       finish_reason: 'tool-calls',
     }),
-    ...calls.map(({ id, input = {} }) =>
-      newEvent('agent.tool_use', { tool_use_id: id, name: 'count', input, evaluated_permission: 'ask' }),
+    ...calls.map(({ id, input = {}, kind }) =>
+      newEvent('agent.tool_use', {
+        tool_use_id: id,
+        name: 'count',
+        input,
+        evaluated_permission: 'ask',
+        kind,
+      }),
     ),
   ];
 }
@@ -45,7 +54,7 @@ export function agentMessage(messageId: string, text: string): NewEvent[] {
   ];
 }
 
-/** The outcome of a turn that requests an approval for each of these calls. */
+/** The outcome of a turn that requests an approval or an answer for each of these calls. */
 export function blockedOn(...asks: { id: string; input?: unknown; kind?: string }[]): TurnReport['outcome'] {
   return {
     kind: {

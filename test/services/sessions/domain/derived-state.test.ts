@@ -7,6 +7,8 @@ describe('derivedState', () => {
     ['terminated', null, true, 'failed'],
     ['pending', 'requires_action', true, 'needs_approval'],
     ['idle', 'requires_action', true, 'needs_approval'],
+    ['idle', 'tool_result', true, 'needs_input'],
+    ['pending', 'input', true, 'needs_input'],
     ['running', 'failed', true, 'running'],
     ['rescheduling', 'end_turn', false, 'retrying'],
     ['pending', 'failed', false, 'queued'],
@@ -14,7 +16,10 @@ describe('derivedState', () => {
     ['idle', null, false, undefined],
   ] as const)('of a %s session with stop reason %s and current turn: %s is %s', (...given) => {
     const [status, type, hasCurrentTurn, expected] = given;
-    const stopReason = type === 'requires_action' ? { type, blocking: [] } : type && { type };
+    const stopReason =
+      type === 'tool_result' || type === 'input'
+        ? { type: 'requires_action' as const, kind: type, blocking: [] }
+        : type && { type };
     expect(derivedState({ status, stopReason, hasCurrentTurn })).toBe(expected);
   });
 });

@@ -154,7 +154,11 @@ describe('report', () => {
       approvalId: `apr_${index}`,
       eventId: `evt_${index}`,
     }));
-    const outcome = { kind: 'blocked' as const, requests, expiresAt: NOW };
+    const outcome = {
+      kind: 'blocked' as const,
+      requests: { approvals: requests, answers: [] },
+      expiresAt: NOW,
+    };
     const change = apply({ outcome }, running(turnState({ calls })));
     const blocking = requests.map(({ eventId }) => eventId);
     expect(change.head.stopReason).toEqual({ type: 'requires_action', kind, blocking });
@@ -168,7 +172,7 @@ describe('report', () => {
     ['a call that is not open', [], ['call_1']],
     ['a call with a pending approval', [callWithApproval('1')], ['call_1']],
   ] as const)('refuses to block the turn with %s', (_, calls, toolUseIds) => {
-    const requests = toolUseIds.map((toolUseId) => ({
+    const approvals = toolUseIds.map((toolUseId) => ({
       kind: 'tool' as const,
       toolUseId,
       toolName: 'count',
@@ -177,6 +181,7 @@ describe('report', () => {
       approvalId: 'apr_2',
       eventId: 'evt_2',
     }));
+    const requests = { approvals, answers: [] };
     const act = () =>
       apply({ outcome: { kind: 'blocked', requests, expiresAt: NOW } }, running(turnState({ calls })));
     expect(act).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));

@@ -56,7 +56,7 @@ export interface Session {
   sandboxId: string;
   sandboxProvider: string;
   /**
-   * needs_approval | running | retrying | queued | completed | failed | stopped | limit_reached. Derived from the status,
+   * needs_input | needs_approval | running | retrying | queued | completed | failed | stopped | limit_reached. Derived from the status,
    * the stop reason and needs_action. Empty before the first turn.
    */
   state: string;
@@ -157,7 +157,7 @@ export interface ToolCall {
   toolUseId: string;
   sessionId: string;
   turnId: string;
-  /** tool_result: a client runs the tool. input: a person answers a question (ask_user). */
+  /** tool_result: the client runs the tool. input: a person answers a question (ask_user). */
   kind: string;
   name: string;
   /** The input of the tool call as JSON text. */
@@ -176,6 +176,7 @@ export interface ToolCall {
 
 export interface SubmitToolResultRequest {
   sessionId: string;
+  /** The newest call of the session with this id. */
   toolUseId: string;
   /**
    * The result as JSON text, or for an error a JSON string with its message. A JSON array of content parts for a result
@@ -667,12 +668,12 @@ export interface OpenCall {
 }
 
 export interface CallDecision {
-  /** tool | outcome_unknown | tool_result | input */
-  kind: string;
   /**
-   * tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. All kinds: expired. The answer to a tool_result
-   * or input is an agent.tool_result event instead of a decision.
+   * tool | outcome_unknown. Calls that the client answers have no decision: their answer, expiry or cancellation is an
+   * agent.tool_result event.
    */
+  kind: string;
+  /** tool: allow | deny. outcome_unknown: retry | mark_done | mark_failed. Either: expired. */
   decision: string;
   reason: string;
   /** The input for the tool call, exactly the bytes that were approved. */
@@ -758,13 +759,15 @@ export interface TurnBlocked {
 }
 
 export interface Ask {
-  /** tool | outcome_unknown | tool_result | input */
+  /** tool | outcome_unknown | tool_result | input. The agent.tool_use event of a tool_result or input names the kind, too. */
   kind: string;
   /** Id of a call that has no result. */
   toolUseId: string;
   toolName: string;
   /** The input of the tool call as JSON text. */
   inputJson: string;
+  /** A user has edited the input when the call was approved. Only for tool_result and input. */
+  edited?: boolean | undefined;
 }
 
 /** The turn is completed: its work is done or a limit is reached. */
@@ -6909,7 +6912,7 @@ export const TurnBlocked: MessageFns<TurnBlocked> = {
 };
 
 function createBaseAsk(): Ask {
-  return { kind: "", toolUseId: "", toolName: "", inputJson: "" };
+  return { kind: "", toolUseId: "", toolName: "", inputJson: "", edited: undefined };
 }
 
 export const Ask: MessageFns<Ask> = {
@@ -6925,6 +6928,9 @@ export const Ask: MessageFns<Ask> = {
     }
     if (message.inputJson !== "") {
       writer.uint32(34).string(message.inputJson);
+    }
+    if (message.edited !== undefined) {
+      writer.uint32(40).bool(message.edited);
     }
     return writer;
   },
@@ -6972,6 +6978,14 @@ export const Ask: MessageFns<Ask> = {
             }
 
             message.inputJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.edited = reader.bool();
             continue;
           }
         }
@@ -8673,6 +8687,28 @@ export const SessionsServiceDefinition = {
       requestType: DecideApprovalRequest as typeof DecideApprovalRequest,
       requestStream: false,
       responseType: DecideApprovalResponse as typeof DecideApprovalResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Lists the calls of client tools and of ask_user, newest first. A page ends early at about 4 MiB. */
+    listToolCalls: {
+      name: "ListToolCalls",
+      requestType: ListToolCallsRequest as typeof ListToolCallsRequest,
+      requestStream: false,
+      responseType: ListToolCallsResponse as typeof ListToolCallsResponse,
+      responseStream: false,
+      options: {},
+    },
+    /**
+     * Answers a call of a client tool or of ask_user. Repeating a result returns the first one. Refused with
+     * TOOL_CALL_NOT_FOUND, TOOL_RESULT_CONFLICT for a different result, TOOL_CALL_CLOSED after expiry, interrupt or end, and
+     * SESSION_BUSY while the turn has not stopped for the call yet.
+     */
+    submitToolResult: {
+      name: "SubmitToolResult",
+      requestType: SubmitToolResultRequest as typeof SubmitToolResultRequest,
+      requestStream: false,
+      responseType: SubmitToolResultResponse as typeof SubmitToolResultResponse,
       responseStream: false,
       options: {},
     },

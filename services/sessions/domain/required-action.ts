@@ -1,0 +1,22 @@
+import { ACTION_KINDS, type ActionKind } from '../../../lib/event-types.ts';
+import type { StopReason } from '../../../lib/events.ts';
+import type { OpenCall } from './state.ts';
+import { isPending } from './tool-calls.ts';
+
+/** Returns the stop reason of a turn that waits for its pending calls. Undefined when it waits for none. */
+export function requiredAction(calls: readonly OpenCall[]): StopReason | undefined {
+  const pending = calls.filter(isPending);
+  const kind = ACTION_KINDS.find((one) => pending.some((call) => actionKindOf(call) === one));
+  if (kind === undefined) return undefined;
+  return { type: 'requires_action', kind, blocking: pending.flatMap((call) => eventIdOf(call) ?? []) };
+}
+
+function actionKindOf({ approval, client }: OpenCall): ActionKind | undefined {
+  if (client?.isAwaited) return client.kind;
+  return approval?.kind === 'outcome_unknown' ? 'outcome_unknown' : 'tool_approval';
+}
+
+/** The event that requests the action. Undefined for an approval that an older release has requested. */
+function eventIdOf({ approval, client }: OpenCall): string | undefined {
+  return client?.isAwaited ? client.eventId : approval?.eventId;
+}

@@ -1,0 +1,133 @@
+import { Refusal, refuse } from '../../../lib/errors.ts';
+import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import type {
+  SessionsServiceDefinition,
+  SubmitToolResultRequest,
+  ToolCall,
+} from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { requireOwned } from '../domain/access.ts';
+import { answerCall, requireFormAnswer, toolCallClosed } from '../domain/answer.ts';
+import { checkPage } from '../domain/page.ts';
+import { sameJson } from '../domain/same-json.ts';
+import type { OpenCall } from '../domain/state.ts';
+import type { ClientCallRow } from '../store/client-calls.ts';
+import type { DecideChange } from '../store/decisions.ts';
+import type { ReadOptions, SessionRow } from '../store/lists.ts';
+import { actorOf } from './actor.ts';
+import type { SessionsHandlerContext } from './context.ts';
+import { parseSingleLineJson } from './json.ts';
+
+type Methods = Pick<Handlers<SessionsServiceDefinition>, 'listToolCalls' | 'submitToolResult'>;
+
+const STATUSES: readonly string[] = ['', 'pending', 'answered', 'expired', 'cancelled'];
+/** About how many bytes an answer writes beside its output. */
+const ANSWER_OVERHEAD_BYTES = 1_000;
+
+/** Handlers that list and answer the calls of client tools and of ask_user. */
+export function toolCallHandlers({
+  clock,
+  clientCalls,
+  changes,
+  lists,
+  access,
+}: SessionsHandlerContext): Methods {
+  async function read(session: SessionRow, toolUseId: string, options: ReadOptions): Promise<ClientCallRow> {
+    const row = await clientCalls.newest(session.session_id, toolUseId, options);
+    if (row) return row;
+    if (await isJournalled(session, toolUseId, options))
+      throw refuse('SESSION_BUSY', 'The turn has not stopped for this tool call yet.', {
+        retryAfterSeconds: 1,
+      });
+    throw refuse('TOOL_CALL_NOT_FOUND', `The session has no open or answered tool call ${toolUseId}.`);
+  }
+
+  /** Whether the turn in progress has the call and will wait for its answer. */
+  async function isJournalled(
+    session: SessionRow,
+    toolUseId: string,
+    options: ReadOptions,
+  ): Promise<boolean> {
+    const { session_id: sessionId, current_turn_id: turnId } = session;
+    const turn = turnId === null ? undefined : await lists.turn(sessionId, turnId, options);
+    const calls: OpenCall[] = JSON.parse(turn?.calls ?? '[]');
+    return calls.some((call) => call.toolUseId === toolUseId && call.client !== undefined);
+  }
+
+  async function answer(row: ClientCallRow, request: SubmitToolResultRequest, call: Call): Promise<void> {
+    const { session_id: sessionId, event_id: eventId, created_at: askedAt, input: inputJson } = row;
+    const { outputJson, isError } = request;
+    const given = {
+      eventId,
+      outputJson,
+      isError,
+      inputJson,
+      askedAt,
+      actor: actorOf(call),
+      now: clock.now(),
+    };
+    const decide: DecideChange = (state) => ({
+      change: answerCall(requireOwned(state, sessionId, callerOf(call).userId), given),
+    });
+    const bytes = 2 * outputJson.length + ANSWER_OVERHEAD_BYTES;
+    await changes.change(sessionId, bytes, decide, call).catch((error: unknown) => {
+      // The call was answered or closed at the same time. Its row is compared with this answer afterwards.
+      if (!(error instanceof Refusal) || error.code !== 'TOOL_CALL_CLOSED') throw error;
+    });
+  }
+
+  return {
+    async listToolCalls({ sessionId, page, status }, call) {
+      if (!STATUSES.includes(status))
+        throw refuse(
+          'INVALID_REQUEST',
+          `Unknown status \`${status}\`. Use pending, answered, expired or cancelled.`,
+        );
+      const { options } = await access.readAccess(sessionId, call);
+      const { rows, nextCursor } = await clientCalls.page(sessionId, status, checkPage(page), options);
+      return { toolCalls: rows.map(toolCallOf), page: { nextCursor } };
+    },
+
+    async submitToolResult(request, call) {
+      const { sessionId, toolUseId, outputJson, isError } = request;
+      const output = parseSingleLineJson(outputJson, 'output');
+      if (isError && typeof output !== 'string')
+        throw refuse('INVALID_REQUEST', 'An error must be a string.');
+      const session = await access.requireOwner(sessionId, call);
+      const options = databaseOptionsOf(call);
+      const row = await read(session, toolUseId, options);
+      if (row.status === 'pending') {
+        if (row.kind === 'input' && !isError) requireFormAnswer(row.input, output);
+        await answer(row, request, call);
+      }
+      const answered = await read(session, toolUseId, options);
+      if (answered.status !== 'answered') throw toolCallClosed();
+      if (!isSameResult(answered, output, isError))
+        throw refuse('TOOL_RESULT_CONFLICT', `The tool call ${toolUseId} already has another result.`);
+      return { toolCall: toolCallOf(answered) };
+    },
+  };
+}
+
+/** Whether the stored result is the given one. A repeated result succeeds and changes nothing. */
+function isSameResult(row: ClientCallRow, output: unknown, isError: boolean): boolean {
+  return row.is_error === isError && sameJson(JSON.parse(row.output ?? 'null'), output);
+}
+
+function toolCallOf(row: ClientCallRow): ToolCall {
+  return {
+    toolUseId: row.tool_use_id,
+    sessionId: row.session_id,
+    turnId: row.turn_id,
+    kind: row.kind,
+    name: row.name,
+    inputJson: row.input,
+    status: row.status,
+    outputJson: row.output ?? '',
+    isError: row.is_error ?? false,
+    answeredBy: row.answered_by ?? '',
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    answeredAt: row.status === 'answered' ? (row.closed_at ?? undefined) : undefined,
+  };
+}
