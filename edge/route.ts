@@ -9,29 +9,30 @@ import type { EdgeContext } from './context.ts';
 import type { RouteResponse } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
 import type { RawQuery } from './input/query.ts';
+import type { ResponseHeader } from './openapi/headers.ts';
 import type { LiveStreams } from './streaming/live-streams.ts';
 import type { StallMonitor } from './streaming/stall-monitor.ts';
 
-/** The tags of the OpenAPI document, in the order of the reference. */
-export const TAGS = [
-  'Agents',
-  'Assistants',
-  'Conversations',
-  'Sessions',
-  'Approvals',
-  'Tool calls',
-  'Events',
-  'Files',
-  'Deployments',
-  'Environments',
-  'Sandboxes',
-  'Authentication',
-  'Users',
-  'Audit',
-  'Configuration',
-  'Webhook trigger',
-  'Operations',
-] as const;
+/** The tags of the OpenAPI document and their descriptions, in the order of the reference. */
+export const TAGS = {
+  Agents: 'A model with instructions, tools and limits. Every change of its configuration is a new version.',
+  Assistants: 'An agent of one user, with a workspace that all of its sessions share.',
+  Conversations: 'Create a session with an agent or an assistant.',
+  Sessions: 'A conversation: its messages, its turns and their queue.',
+  Approvals: 'Decisions that a turn waits for.',
+  'Tool calls': 'Calls of tools that the client runs, and questions to people.',
+  Events: 'The journal of a session, as a list, as a stream and as a stream for AI SDK.',
+  Files: 'The workspace of a session or an assistant.',
+  Deployments: 'Ways to start sessions of an agent from outside, such as a webhook.',
+  Environments: 'The sandbox, network and variables of the commands of agents.',
+  Sandboxes: 'The sandboxes in which commands run.',
+  Authentication: 'Logins and personal access tokens.',
+  Users: 'The users of the service.',
+  Audit: 'The record of changes, decisions and refused requests.',
+  Configuration: 'The effective settings of the service.',
+  'Webhook trigger': 'The signed request that starts a session.',
+  Operations: 'Health checks and metrics of a process.',
+} as const;
 
 /** One operation of the API. The server and the OpenAPI document are both made from it. */
 interface Operation<Query extends TObject> {
@@ -41,9 +42,9 @@ interface Operation<Query extends TObject> {
   /** The required scope. Default: `read` for GET, `write` for other methods, `admin` below /admin. */
   access?: RouteAccess;
   operationId: string;
-  tag: (typeof TAGS)[number];
+  tag: keyof typeof TAGS;
   summary: string;
-  description?: string;
+  description: string;
   query?: Query;
   /** The request headers that the operation reads. */
   headers?: readonly RequestHeader[];
@@ -67,6 +68,11 @@ export interface JsonRoute<Query extends TObject = TObject, Body extends TSchema
     /** The schema of `data`; for a list, of one item. */
     data: TSchema;
     list?: boolean;
+    /**
+     * The response headers besides those of every response. `ETag` of a list and `Idempotent-Replayed` of an operation with
+     * an Idempotency-Key are implied.
+     */
+    headers?: readonly ResponseHeader[];
     /** The response contains a secret that is shown only once. It is never compressed. */
     secret?: true;
   };
@@ -90,10 +96,10 @@ export interface Exchange<Query = unknown, Body = unknown> {
 
 /** A documented response: JSON data in the success envelope, or any other content. */
 export type RawResponse =
-  | { description: string; data: TSchema }
+  | { description: string; data: TSchema; headers?: readonly ResponseHeader[] }
   | {
       description: string;
-      headers?: object;
+      headers?: readonly ResponseHeader[];
       content?: Record<string, { schema: object; example?: unknown }>;
     };
 

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { ACTION_KINDS, CLIENT_CALL_KINDS, EVENT_TYPES, type EventType } from './event-types.ts';
+import { ACTION_KINDS, CLIENT_CALL_KINDS, type EventType } from './event-types.ts';
 
 /**
  * The event table: every event type of a session's journal and the schema of its `data`. The edge describes its
@@ -15,36 +15,80 @@ const json = Type.Unknown({ description: 'Any JSON value, stored unchanged.' });
 const optional = Type.Optional;
 const data = <Members extends Record<string, TSchema>>(members: Members) => Type.Object(members);
 
-/** One part of a message: text or another part type of the model library. */
-const Part = Type.Object({ type: text, text: optional(text) }, { additionalProperties: true });
-const Content = Type.Array(Part);
+const part = <Name extends string, Members extends Record<string, TSchema>>(
+  type: Name,
+  title: string,
+  members: Members,
+) =>
+  Type.Object(
+    {
+      type: Type.Literal(type),
+      ...members,
+      providerOptions: optional(
+        Type.Record(text, Type.Unknown(), {
+          description: 'What the provider needs back in the next request.',
+        }),
+      ),
+    },
+    { title },
+  );
+
+/**
+ * The parts of messages. The parts of a model have the member names of the model library. The API document, its generated
+ * clients and `EventData` are derived from this union, so a new part type needs one row.
+ */
+export const MessagePart = Type.Union(
+  [
+    part('text', 'MessageText', { text }),
+    part('reasoning', 'MessageReasoning', { text }),
+    part('tool-call', 'MessageToolCall', { toolCallId: text, toolName: text, input: json }),
+    part('file', 'MessageFile', {
+      data: Type.String({ description: 'The bytes as Base64, or a URL.' }),
+      mediaType: text,
+    }),
+  ],
+  {
+    title: 'MessagePart',
+    description:
+      'A part of a message. A newer release may add types; clients show what they know and ignore other parts.',
+    discriminator: { propertyName: 'type' },
+  },
+);
+export type MessagePart = Static<typeof MessagePart>;
+const Content = Type.Array(MessagePart);
 
 const Failure = Type.Object({ code: text, message: text });
-const Usage = Type.Object({
-  input_tokens: count,
-  output_tokens: count,
-  steps: count,
-  tool_calls: count,
-  active_seconds: Type.Number({ minimum: 0 }),
-});
+const Usage = Type.Object(
+  {
+    input_tokens: count,
+    output_tokens: count,
+    steps: count,
+    tool_calls: count,
+    active_seconds: Type.Number({ minimum: 0 }),
+  },
+  { title: 'TurnUsage', description: 'The resources that a turn has used.' },
+);
 
 /** Why a session is idle. */
-export const StopReason = Type.Object({
-  type: Type.Enum([
-    'end_turn',
-    'requires_action',
-    'interrupted',
-    'failed',
-    'retries_exhausted',
-    'budget_reached',
-    'max_steps_reached',
-    'refused',
-  ]),
-  /** For requires_action: the kind of action. */
-  kind: optional(Type.Enum([...ACTION_KINDS])),
-  /** For requires_action: the ids of the events that request the action: approval.requested or agent.tool_use. */
-  blocking: optional(Type.Array(text)),
-});
+export const StopReason = Type.Object(
+  {
+    type: Type.Enum([
+      'end_turn',
+      'requires_action',
+      'interrupted',
+      'failed',
+      'retries_exhausted',
+      'budget_reached',
+      'max_steps_reached',
+      'refused',
+    ]),
+    /** For requires_action: the kind of action. */
+    kind: optional(Type.Enum([...ACTION_KINDS])),
+    /** For requires_action: the ids of the events that request the action: approval.requested or agent.tool_use. */
+    blocking: optional(Type.Array(text)),
+  },
+  { title: 'StopReason', description: 'Why a session is idle.' },
+);
 export type StopReason = Static<typeof StopReason>;
 
 const Attempt = { turn_id: text, attempt: count, fence: count };
@@ -159,22 +203,25 @@ export const EVENT_DATA = {
 export type EventData<T extends EventType> = Static<(typeof EVENT_DATA)[T]>;
 
 /** The originator of an event. */
-export const Actor = Type.Object({
-  type: Type.Enum(['user', 'agent', 'system', 'trigger']),
-  id: text,
-});
+export const Actor = Type.Object(
+  {
+    type: Type.Enum(['user', 'agent', 'system', 'trigger']),
+    id: text,
+  },
+  { title: 'Actor', description: 'The originator of an event.' },
+);
 export type Actor = Static<typeof Actor>;
 
-/** An event as the API returns it in lists and streams. */
-export const Event = Type.Object({
-  event_id: Type.String({ description: 'evt_…' }),
-  session_id: Type.String({ description: 'ses_…' }),
-  seq: Type.Integer({ minimum: 1, description: '1, 2, 3 … within the session, without gaps.' }),
-  type: Type.Enum([...EVENT_TYPES]),
-  turn_id: optional(Type.String({ description: 'trn_…: the turn that the event belongs to.' })),
-  created_at: time,
-  actor: Actor,
-  traceparent: optional(Type.String({ description: 'W3C trace context of the cause.' })),
-  data: Type.Object({}, { additionalProperties: true, description: 'The schema depends on `type`.' }),
-});
-export type Event = Static<typeof Event>;
+/** The members of every event besides `type` and `data`. */
+export const EventBase = Type.Object(
+  {
+    event_id: Type.String({ description: 'evt_…' }),
+    session_id: Type.String({ description: 'ses_…' }),
+    seq: Type.Integer({ minimum: 1, description: '1, 2, 3 … within the session, without gaps.' }),
+    turn_id: optional(Type.String({ description: 'trn_…: the turn that the event belongs to.' })),
+    created_at: time,
+    actor: Actor,
+    traceparent: optional(Type.String({ description: 'W3C trace context of the cause.' })),
+  },
+  { title: 'EventBase', description: 'The members of every event besides `type` and `data`.' },
+);

@@ -1,4 +1,4 @@
-import type { Event, Session } from '../gen/types.gen.ts';
+import type { Event, Session, UserMessageEvent } from '../gen/types.gen.ts';
 
 /** The message of a turn that has never started. */
 export interface QueuedMessage {
@@ -38,24 +38,24 @@ export class QueueReader {
     return [...this.#messages].reverse();
   }
 
-  add({ type, turn_id: turnId, seq, data }: Pick<Event, 'type' | 'turn_id' | 'seq' | 'data'>): void {
+  add(event: Event): void {
+    const { turn_id: turnId, seq } = event;
     if (turnId === undefined) return;
-    if (type === 'turn.queued') {
+    if (event.type === 'turn.queued') {
       this.#isComplete ||= this.#started.has(turnId);
       if (!this.#startedOrEnded.has(turnId)) this.#queued.add(turnId);
-    } else if (type === 'user.message') {
-      if (this.#queued.has(turnId)) this.#messages.push({ turnId, seq, ...contentOf(data) });
+    } else if (event.type === 'user.message') {
+      if (this.#queued.has(turnId)) this.#messages.push({ turnId, seq, ...contentOf(event.data) });
     } else {
       this.#startedOrEnded.add(turnId);
-      if (type === 'turn.started') this.#started.add(turnId);
+      if (event.type === 'turn.started') this.#started.add(turnId);
     }
   }
 }
 
-function contentOf({ content }: Event['data']): Pick<QueuedMessage, 'text' | 'hasOtherParts'> {
-  const parts = Array.isArray(content) ? (content as { type?: unknown; text?: unknown }[]) : [];
-  const texts = parts.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : []));
-  return { text: texts.join(''), hasOtherParts: texts.length < parts.length };
+function contentOf({ content }: UserMessageEvent['data']): Pick<QueuedMessage, 'text' | 'hasOtherParts'> {
+  const texts = content.flatMap((part) => (part.type === 'text' ? part.text : []));
+  return { text: texts.join(''), hasOtherParts: texts.length < content.length };
 }
 
 type QueueFields = Pick<Session, 'status' | 'current_turn_id' | 'queue_held' | 'queued_turns'>;

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import { type Client, type ClientMeta, formDataBodySerializer, type Options as Options2, type RequestResult, type ServerSentEventsResult, type TDataShape } from './client/index.js';
-import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
+import type { ArchiveSessionData, ArchiveSessionErrors, ArchiveSessionResponses, BeginLoginData, BeginLoginErrors, BeginLoginResponses, CancelTurnData, CancelTurnErrors, CancelTurnResponses, CreateAgentData, CreateAgentErrors, CreateAgentResponses, CreateAssistantConversationData, CreateAssistantConversationErrors, CreateAssistantConversationResponses, CreateAssistantData, CreateAssistantDirectoryData, CreateAssistantDirectoryErrors, CreateAssistantDirectoryResponses, CreateAssistantErrors, CreateAssistantResponses, CreateConversationData, CreateConversationErrors, CreateConversationResponses, CreateDeploymentData, CreateDeploymentErrors, CreateDeploymentResponses, CreateEnvironmentData, CreateEnvironmentErrors, CreateEnvironmentResponses, CreateSessionDirectoryData, CreateSessionDirectoryErrors, CreateSessionDirectoryResponses, CreateTokenData, CreateTokenErrors, CreateTokenResponses, DecideApprovalData, DecideApprovalErrors, DecideApprovalResponses, DeleteAgentData, DeleteAgentErrors, DeleteAgentResponses, DeleteAssistantData, DeleteAssistantErrors, DeleteAssistantFileData, DeleteAssistantFileErrors, DeleteAssistantFileResponses, DeleteAssistantResponses, DeleteDeploymentData, DeleteDeploymentErrors, DeleteDeploymentResponses, DeleteEnvironmentData, DeleteEnvironmentErrors, DeleteEnvironmentResponses, DeleteSessionData, DeleteSessionErrors, DeleteSessionFileData, DeleteSessionFileErrors, DeleteSessionFileResponses, DeleteSessionResponses, DeleteTokenData, DeleteTokenErrors, DeleteTokenResponses, DisableDeploymentData, DisableDeploymentErrors, DisableDeploymentResponses, DisableUserData, DisableUserErrors, DisableUserResponses, EnableDeploymentData, EnableDeploymentErrors, EnableDeploymentResponses, EnableUserData, EnableUserErrors, EnableUserResponses, ExportSessionData, ExportSessionErrors, ExportSessionResponses, FindUsersData, FindUsersErrors, FindUsersResponses, FinishLoginData, FinishLoginErrors, FinishLoginResponses, ForkSessionData, ForkSessionErrors, ForkSessionResponses, GetAgentAccessData, GetAgentAccessErrors, GetAgentAccessResponses, GetAgentData, GetAgentErrors, GetAgentResponses, GetAssistantData, GetAssistantErrors, GetAssistantFileArchiveData, GetAssistantFileArchiveErrors, GetAssistantFileArchiveResponses, GetAssistantFileContentData, GetAssistantFileContentErrors, GetAssistantFileContentResponses, GetAssistantFileData, GetAssistantFileErrors, GetAssistantFileResponses, GetAssistantResponses, GetAssistantWorkspaceData, GetAssistantWorkspaceErrors, GetAssistantWorkspaceResponses, GetConfigurationData, GetConfigurationErrors, GetConfigurationResponses, GetDeploymentData, GetDeploymentErrors, GetDeploymentResponses, GetEnvironmentData, GetEnvironmentErrors, GetEnvironmentResponses, GetLoginData, GetLoginErrors, GetLoginResponses, GetSandboxData, GetSandboxErrors, GetSandboxResponses, GetSessionData, GetSessionErrors, GetSessionFileArchiveData, GetSessionFileArchiveErrors, GetSessionFileArchiveResponses, GetSessionFileContentData, GetSessionFileContentErrors, GetSessionFileContentResponses, GetSessionFileData, GetSessionFileErrors, GetSessionFileResponses, GetSessionResponses, GetTurnData, GetTurnErrors, GetTurnResponses, InterruptSessionData, InterruptSessionErrors, InterruptSessionResponses, IsAliveData, IsAliveErrors, IsAliveResponses, IsHealthyData, IsHealthyErrors, IsHealthyResponses, IsReadyData, IsReadyErrors, IsReadyResponses, ListActsData, ListActsErrors, ListActsResponses, ListAgentDeploymentsData, ListAgentDeploymentsErrors, ListAgentDeploymentsResponses, ListAgentsData, ListAgentsErrors, ListAgentSessionsData, ListAgentSessionsErrors, ListAgentSessionsResponses, ListAgentsResponses, ListAgentVersionsData, ListAgentVersionsErrors, ListAgentVersionsResponses, ListAllSessionsData, ListAllSessionsErrors, ListAllSessionsResponses, ListApprovalsData, ListApprovalsErrors, ListApprovalsResponses, ListAssistantFileChangesData, ListAssistantFileChangesErrors, ListAssistantFileChangesResponses, ListAssistantFilesData, ListAssistantFilesErrors, ListAssistantFilesResponses, ListAssistantsData, ListAssistantsErrors, ListAssistantsResponses, ListDeploymentsData, ListDeploymentsErrors, ListDeploymentsResponses, ListEnvironmentsData, ListEnvironmentsErrors, ListEnvironmentsResponses, ListEnvironmentVersionsData, ListEnvironmentVersionsErrors, ListEnvironmentVersionsResponses, ListEventsData, ListEventsErrors, ListEventsResponses, ListInvocationsData, ListInvocationsErrors, ListInvocationsResponses, ListMessagesData, ListMessagesErrors, ListMessagesResponses, ListSandboxesData, ListSandboxesErrors, ListSandboxesResponses, ListSessionFileChangesData, ListSessionFileChangesErrors, ListSessionFileChangesResponses, ListSessionFilesData, ListSessionFilesErrors, ListSessionFilesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListTokensData, ListTokensErrors, ListTokensResponses, ListToolCallsData, ListToolCallsErrors, ListToolCallsResponses, ListTurnsData, ListTurnsErrors, ListTurnsResponses, ListUsersData, ListUsersErrors, ListUsersResponses, LogOutData, LogOutErrors, LogOutResponses, MoveAssistantFileData, MoveAssistantFileErrors, MoveAssistantFileResponses, MoveSessionFileData, MoveSessionFileErrors, MoveSessionFileResponses, ReadMetricsData, ReadMetricsErrors, ReadMetricsResponses, ReconnectTurnStreamData, ReconnectTurnStreamErrors, ReconnectTurnStreamResponse, ReconnectTurnStreamResponses, RegenerateAnswerData, RegenerateAnswerErrors, RegenerateAnswerResponses, ReleaseQueueData, ReleaseQueueErrors, ReleaseQueueResponses, ResumeTurnStreamData, ResumeTurnStreamErrors, ResumeTurnStreamResponse, ResumeTurnStreamResponses, SendMessageData, SendMessageErrors, SendMessageResponses, SetAgentAccessData, SetAgentAccessErrors, SetAgentAccessResponses, SetAgentVersionData, SetAgentVersionErrors, SetAgentVersionResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, StreamTurnData, StreamTurnErrors, StreamTurnResponse, StreamTurnResponses, SubmitToolResultData, SubmitToolResultErrors, SubmitToolResultResponses, TerminateSandboxData, TerminateSandboxErrors, TerminateSandboxResponses, TriggerDeploymentData, TriggerDeploymentErrors, TriggerDeploymentResponses, UpdateAgentData, UpdateAgentErrors, UpdateAgentResponses, UpdateAssistantData, UpdateAssistantErrors, UpdateAssistantResponses, UpdateDeploymentData, UpdateDeploymentErrors, UpdateDeploymentResponses, UpdateEnvironmentData, UpdateEnvironmentErrors, UpdateEnvironmentResponses, UpdateSessionData, UpdateSessionErrors, UpdateSessionResponses, UploadAssistantFilesData, UploadAssistantFilesErrors, UploadAssistantFilesResponses, UploadSessionFilesData, UploadSessionFilesErrors, UploadSessionFilesResponses, VerifyActsData, VerifyActsErrors, VerifyActsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -35,6 +35,8 @@ export const listAgents = <ThrowOnError extends boolean = false>(options?: Optio
 
 /**
  * Create an agent
+ *
+ * The caller is its creator and can manage it. Omitted members get their defaults.
  */
 export const createAgent = <ThrowOnError extends boolean = false>(options: Options<CreateAgentData, ThrowOnError>): RequestResult<CreateAgentResponses, CreateAgentErrors, ThrowOnError> => (options.client ?? client).post<CreateAgentResponses, CreateAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -199,6 +201,8 @@ export const deleteAssistant = <ThrowOnError extends boolean = false>(options: O
 
 /**
  * Get an assistant
+ *
+ * Only its creator can read it.
  */
 export const getAssistant = <ThrowOnError extends boolean = false>(options: Options<GetAssistantData, ThrowOnError>): RequestResult<GetAssistantResponses, GetAssistantErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantResponses, GetAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -344,6 +348,8 @@ export const deleteSession = <ThrowOnError extends boolean = false>(options: Opt
 
 /**
  * Get a session
+ *
+ * Returns the current state. To follow changes, stream the events of the session.
  */
 export const getSession = <ThrowOnError extends boolean = false>(options: Options<GetSessionData, ThrowOnError>): RequestResult<GetSessionResponses, GetSessionErrors, ThrowOnError> => (options.client ?? client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -474,6 +480,8 @@ export const cancelTurn = <ThrowOnError extends boolean = false>(options: Option
 
 /**
  * Get a turn
+ *
+ * Returns the status, the usage and the error of the turn.
  */
 export const getTurn = <ThrowOnError extends boolean = false>(options: Options<GetTurnData, ThrowOnError>): RequestResult<GetTurnResponses, GetTurnErrors, ThrowOnError> => (options.client ?? client).get<GetTurnResponses, GetTurnErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1333,7 +1341,16 @@ export const getConfiguration = <ThrowOnError extends boolean = false>(options?:
 /**
  * Stream the events of a session
  *
- * Server-Sent Events. `id` is the seq, `event` is the type and `data` is the event as JSON. The stream can be opened before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The frames `stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`.
+ * Server-Sent Events. `id` is the seq, `event` is the type and `data` is the event as JSON. The stream can be opened before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The control frames `stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`. For example:
+ *
+ * ```
+ * id: 2
+ * event: user.message
+ * data: {"event_id":"evt_…","session_id":"ses_…","seq":2,"type":"user.message",…}
+ *
+ * event: stream.caught_up
+ * data: {"type":"stream.caught_up","seq":2}
+ * ```
  */
 export const streamEvents = <ThrowOnError extends boolean = false>(options: Options<StreamEventsData, ThrowOnError, StreamEventsResponse>): Promise<ServerSentEventsResult<StreamEventsResponses>> => (options.client ?? client).sse.get<StreamEventsResponses, StreamEventsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1474,14 +1491,14 @@ export const getAssistantFileArchive = <ThrowOnError extends boolean = false>(op
  *
  * Redirects to the identity provider, which redirects back to `return_to`.
  */
-export const beginLogin = <ThrowOnError extends boolean = false>(options?: Options<BeginLoginData, ThrowOnError>): RequestResult<unknown, BeginLoginErrors, ThrowOnError> => (options?.client ?? client).get<unknown, BeginLoginErrors, ThrowOnError>({ url: '/auth/login', ...options });
+export const beginLogin = <ThrowOnError extends boolean = false>(options?: Options<BeginLoginData, ThrowOnError>): RequestResult<BeginLoginResponses, BeginLoginErrors, ThrowOnError> => (options?.client ?? client).get<BeginLoginResponses, BeginLoginErrors, ThrowOnError>({ url: '/auth/login', ...options });
 
 /**
  * Finish a login
  *
  * The identity provider redirects the browser to this URL with the result in the query. Each login attempt can be finished once.
  */
-export const finishLogin = <ThrowOnError extends boolean = false>(options?: Options<FinishLoginData, ThrowOnError>): RequestResult<unknown, FinishLoginErrors, ThrowOnError> => (options?.client ?? client).get<unknown, FinishLoginErrors, ThrowOnError>({ url: '/auth/callback', ...options });
+export const finishLogin = <ThrowOnError extends boolean = false>(options?: Options<FinishLoginData, ThrowOnError>): RequestResult<FinishLoginResponses, FinishLoginErrors, ThrowOnError> => (options?.client ?? client).get<FinishLoginResponses, FinishLoginErrors, ThrowOnError>({ url: '/auth/callback', ...options });
 
 /**
  * Start a session with a signed webhook
@@ -1499,11 +1516,15 @@ export const triggerDeployment = <ThrowOnError extends boolean = false>(options:
 
 /**
  * Check whether the process runs
+ *
+ * A liveness probe. It checks no other part of the service.
  */
 export const isAlive = <ThrowOnError extends boolean = false>(options?: Options<IsAliveData, ThrowOnError>): RequestResult<IsAliveResponses, IsAliveErrors, ThrowOnError> => (options?.client ?? client).get<IsAliveResponses, IsAliveErrors, ThrowOnError>({ url: '/livez', ...options });
 
 /**
  * Check whether the service is ready
+ *
+ * A readiness probe. Returns 503 while a required part does not work.
  */
 export const isReady = <ThrowOnError extends boolean = false>(options?: Options<IsReadyData, ThrowOnError>): RequestResult<IsReadyResponses, IsReadyErrors, ThrowOnError> => (options?.client ?? client).get<IsReadyResponses, IsReadyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1517,6 +1538,8 @@ export const isReady = <ThrowOnError extends boolean = false>(options?: Options<
 
 /**
  * Check whether the service is ready (alias of /readyz)
+ *
+ * A readiness probe. Returns 503 while a required part does not work.
  */
 export const isHealthy = <ThrowOnError extends boolean = false>(options?: Options<IsHealthyData, ThrowOnError>): RequestResult<IsHealthyResponses, IsHealthyErrors, ThrowOnError> => (options?.client ?? client).get<IsHealthyResponses, IsHealthyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

@@ -4,6 +4,35 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080/api/v1' | 'http://127.0.0.1:8080' | 'http://127.0.0.1:8080' | 'http://127.0.0.1:8080' | 'http://127.0.0.1:8080' | (string & {});
 };
 
+/**
+ * Every response that is not a success.
+ */
+export type ErrorEnvelope = {
+    code: string;
+    message: string;
+    data: null | {
+        retry_after_seconds: number;
+    };
+    error: {
+        code: string;
+        status_code: number;
+        category: 'request' | 'auth' | 'state' | 'limit' | 'dependency' | 'internal';
+        retryable: boolean;
+        owner: 'client' | 'operator' | 'platform' | 'provider';
+        user_message: string;
+        details?: Array<{
+            pointer: string;
+            message: string;
+        }>;
+        request_id?: string;
+    };
+};
+
+/**
+ * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
+ */
+export type ModelName = string;
+
 export type Tool = {
     /**
      * The name of a built-in tool or of an MCP tool.
@@ -57,6 +86,13 @@ export type OutputSchema = {
     [key: string]: unknown;
 } | boolean;
 
+/**
+ * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
+ */
+export type Metadata = {
+    [key: string]: string;
+};
+
 export type Agent = {
     /**
      * agt_…: the agent
@@ -70,10 +106,7 @@ export type Agent = {
      * A description for users.
      */
     description: string;
-    /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-     */
-    model: string;
+    model: ModelName;
     /**
      * Options that are passed to the model unchanged.
      */
@@ -96,12 +129,7 @@ export type Agent = {
      * The settings that a conversation or a message may override.
      */
     overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
-    /**
-     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-     */
-    metadata: {
-        [key: string]: string;
-    };
+    metadata: Metadata;
     /**
      * Whether new sessions can start.
      */
@@ -155,10 +183,7 @@ export type AgentVersion = {
      * The version number.
      */
     version: number;
-    /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-     */
-    model: string;
+    model: ModelName;
     /**
      * Options that are passed to the model unchanged.
      */
@@ -230,10 +255,7 @@ export type Assistant = {
      * A description for users.
      */
     description: string;
-    /**
-     * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-     */
-    model: string;
+    model: ModelName;
     /**
      * Options that are passed to the model unchanged.
      */
@@ -256,12 +278,7 @@ export type Assistant = {
      * The settings that a conversation or a message may override.
      */
     overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
-    /**
-     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-     */
-    metadata: {
-        [key: string]: string;
-    };
+    metadata: Metadata;
     /**
      * Whether new sessions can start.
      */
@@ -332,6 +349,15 @@ export type TextPart = {
  */
 export type Content = string | Array<TextPart>;
 
+/**
+ * Why a session is idle.
+ */
+export type StopReason = {
+    type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
+    kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
+    blocking?: Array<string>;
+};
+
 export type SessionSandbox = {
     /**
      * sbx_…: the sandbox of the last command
@@ -382,11 +408,7 @@ export type Session = {
     title: string | null;
     status: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
     state: 'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached' | null;
-    stop_reason: {
-        type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
-        blocking?: Array<string>;
-    } | null;
+    stop_reason: StopReason | null;
     /**
      * Whether a turn waits for an approval, a tool result or an answer.
      */
@@ -410,12 +432,7 @@ export type Session = {
      * The seq of the newest event.
      */
     last_seq: number;
-    /**
-     * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-     */
-    metadata: {
-        [key: string]: string;
-    };
+    metadata: Metadata;
     /**
      * usr_…: the owner of the session
      */
@@ -431,6 +448,72 @@ export type Session = {
     archived_at: string | null;
 };
 
+export type MessageText = {
+    type: 'text';
+    text: string;
+    /**
+     * What the provider needs back in the next request.
+     */
+    providerOptions?: {
+        [key: string]: unknown;
+    };
+};
+
+export type MessageReasoning = {
+    type: 'reasoning';
+    text: string;
+    /**
+     * What the provider needs back in the next request.
+     */
+    providerOptions?: {
+        [key: string]: unknown;
+    };
+};
+
+export type MessageToolCall = {
+    type: 'tool-call';
+    toolCallId: string;
+    toolName: string;
+    /**
+     * Any JSON value, stored unchanged.
+     */
+    input: unknown;
+    /**
+     * What the provider needs back in the next request.
+     */
+    providerOptions?: {
+        [key: string]: unknown;
+    };
+};
+
+export type MessageFile = {
+    type: 'file';
+    /**
+     * The bytes as Base64, or a URL.
+     */
+    data: string;
+    mediaType: string;
+    /**
+     * What the provider needs back in the next request.
+     */
+    providerOptions?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * A part of a message. A newer release may add types; clients show what they know and ignore other parts.
+ */
+export type MessagePart = ({
+    type: 'text';
+} & MessageText) | ({
+    type: 'reasoning';
+} & MessageReasoning) | ({
+    type: 'tool-call';
+} & MessageToolCall) | ({
+    type: 'file';
+} & MessageFile);
+
 export type Message = {
     /**
      * evt_…: the event of the message
@@ -441,13 +524,7 @@ export type Message = {
      */
     seq: number;
     role: 'user' | 'agent';
-    content: Array<{
-        /**
-         * The type of the part, for example `text`.
-         */
-        type: string;
-        [key: string]: unknown;
-    }>;
+    content: Array<MessagePart>;
     /**
      * trn_…: the turn
      */
@@ -602,9 +679,17 @@ export type ToolCall = {
 };
 
 /**
- * An event of a session.
+ * The originator of an event.
  */
-export type Event = {
+export type Actor = {
+    type: 'user' | 'agent' | 'system' | 'trigger';
+    id: string;
+};
+
+/**
+ * The members of every event besides `type` and `data`.
+ */
+export type EventBase = {
     /**
      * evt_…
      */
@@ -617,27 +702,478 @@ export type Event = {
      * 1, 2, 3 … within the session, without gaps.
      */
     seq: number;
-    type: 'session.created' | 'session.updated' | 'session.forked' | 'session.deleted' | 'turn.queued' | 'turn.started' | 'turn.blocked' | 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.cancelled' | 'session.status_pending' | 'session.status_running' | 'session.status_idle' | 'session.status_rescheduled' | 'session.status_terminated' | 'session.error' | 'user.message' | 'user.interrupt' | 'user.tool_approval' | 'agent.message' | 'agent.thinking' | 'agent.message_delta' | 'agent.message_discarded' | 'agent.tool_use' | 'agent.tool_dispatched' | 'agent.tool_progress' | 'agent.tool_result' | 'approval.requested' | 'approval.decided' | 'files.uploaded' | 'file.created' | 'file.modified' | 'file.deleted' | 'environment.status_changed' | 'model.request_started' | 'model.request_finished';
     /**
      * trn_…: the turn that the event belongs to.
      */
     turn_id?: string;
     created_at: string;
-    actor: {
-        type: 'user' | 'agent' | 'system' | 'trigger';
-        id: string;
-    };
+    actor: Actor;
     /**
      * W3C trace context of the cause.
      */
     traceparent?: string;
-    /**
-     * The schema depends on `type`.
-     */
+};
+
+export type SessionCreatedEvent = EventBase & {
+    type: 'session.created';
+    data: {
+        source: 'conversation' | 'webhook' | 'fork';
+        agent_id?: string;
+        agent_version?: number;
+        assistant_id?: string;
+        deployment_id?: string;
+        invocation_id?: string;
+    };
+};
+
+export type SessionUpdatedEvent = EventBase & {
+    type: 'session.updated';
+    data: {
+        /**
+         * title, metadata, archived_at, agent_version or queue_held.
+         */
+        changed: Array<string>;
+    };
+};
+
+export type SessionForkedEvent = EventBase & {
+    type: 'session.forked';
+    data: {
+        from_session_id: string;
+        from_seq: number;
+    };
+};
+
+export type SessionDeletedEvent = EventBase & {
+    type: 'session.deleted';
     data: {
         [key: string]: unknown;
     };
 };
+
+export type TurnQueuedEvent = EventBase & {
+    type: 'turn.queued';
+    data: {
+        turn_id: string;
+        replaces_turn_id?: string;
+    };
+};
+
+export type TurnStartedEvent = EventBase & {
+    type: 'turn.started';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+    };
+};
+
+export type TurnBlockedEvent = EventBase & {
+    type: 'turn.blocked';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
+    };
+};
+
+/**
+ * The resources that a turn has used.
+ */
+export type TurnUsage = {
+    input_tokens: number;
+    output_tokens: number;
+    steps: number;
+    tool_calls: number;
+    active_seconds: number;
+};
+
+export type TurnCompletedEvent = EventBase & {
+    type: 'turn.completed';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+        usage: TurnUsage;
+    };
+};
+
+export type TurnFailedEvent = EventBase & {
+    type: 'turn.failed';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+        error: {
+            code: string;
+            message: string;
+        };
+        usage: TurnUsage;
+    };
+};
+
+export type TurnInterruptedEvent = EventBase & {
+    type: 'turn.interrupted';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+        usage: TurnUsage;
+    };
+};
+
+export type TurnCancelledEvent = EventBase & {
+    type: 'turn.cancelled';
+    data: {
+        turn_id: string;
+        reason: string;
+    };
+};
+
+export type SessionStatusPendingEvent = EventBase & {
+    type: 'session.status_pending';
+    data: {
+        turn_id: string;
+    };
+};
+
+export type SessionStatusRunningEvent = EventBase & {
+    type: 'session.status_running';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+    };
+};
+
+export type SessionStatusIdleEvent = EventBase & {
+    type: 'session.status_idle';
+    data: {
+        stop_reason: StopReason;
+    };
+};
+
+export type SessionStatusRescheduledEvent = EventBase & {
+    type: 'session.status_rescheduled';
+    data: {
+        turn_id: string;
+        attempt: number;
+        fence: number;
+        reason: string;
+    };
+};
+
+export type SessionStatusTerminatedEvent = EventBase & {
+    type: 'session.status_terminated';
+    data: {
+        reason: string;
+    };
+};
+
+export type SessionErrorEvent = EventBase & {
+    type: 'session.error';
+    data: {
+        error: {
+            code: string;
+            message: string;
+        };
+        retry_status: 'retrying' | 'exhausted' | 'terminal';
+        next_attempt_at?: string;
+    };
+};
+
+export type UserMessageEvent = EventBase & {
+    type: 'user.message';
+    data: {
+        content: Array<MessagePart>;
+    };
+};
+
+export type UserInterruptEvent = EventBase & {
+    type: 'user.interrupt';
+    data: {
+        [key: string]: unknown;
+    };
+};
+
+export type UserToolApprovalEvent = EventBase & {
+    type: 'user.tool_approval';
+    data: {
+        approval_id: string;
+        decision: string;
+        reason?: string;
+        /**
+         * Any JSON value, stored unchanged.
+         */
+        edited_input?: unknown;
+    };
+};
+
+export type AgentMessageEvent = EventBase & {
+    type: 'agent.message';
+    data: {
+        message_id: string;
+        content: Array<MessagePart>;
+        model: string;
+        finish_reason: string;
+    };
+};
+
+export type AgentThinkingEvent = EventBase & {
+    type: 'agent.thinking';
+    data: {
+        message_id: string;
+        content: Array<MessagePart>;
+    };
+};
+
+export type AgentMessageDeltaEvent = EventBase & {
+    type: 'agent.message_delta';
+    data: {
+        message_id: string;
+        index: number;
+        delta: string;
+    };
+};
+
+export type AgentMessageDiscardedEvent = EventBase & {
+    type: 'agent.message_discarded';
+    data: {
+        message_id: string;
+        reason: string;
+    };
+};
+
+export type AgentToolUseEvent = EventBase & {
+    type: 'agent.tool_use';
+    data: {
+        tool_use_id: string;
+        name: string;
+        /**
+         * Any JSON value, stored unchanged.
+         */
+        input: unknown;
+        evaluated_permission: string;
+        /**
+         * `tool_result`: the client runs the tool. `input`: a person answers a question. Absent for a tool that the service runs.
+         */
+        kind?: 'input' | 'tool_result';
+    };
+};
+
+export type AgentToolDispatchedEvent = EventBase & {
+    type: 'agent.tool_dispatched';
+    data: {
+        tool_use_id: string;
+        attempt: number;
+        fence: number;
+    };
+};
+
+export type AgentToolProgressEvent = EventBase & {
+    type: 'agent.tool_progress';
+    data: {
+        tool_use_id: string;
+        output_delta: string;
+    };
+};
+
+export type AgentToolResultEvent = EventBase & {
+    type: 'agent.tool_result';
+    data: {
+        tool_use_id: string;
+        /**
+         * Any JSON value, stored unchanged.
+         */
+        output: unknown;
+        is_error: boolean;
+        duration_ms: number;
+        /**
+         * Any JSON value, stored unchanged.
+         */
+        edited_input?: unknown;
+        workspace_version?: number;
+        exit_code?: number;
+        stderr_ranges?: Array<{
+            start: number;
+            end: number;
+        }>;
+    };
+};
+
+export type ApprovalRequestedEvent = EventBase & {
+    type: 'approval.requested';
+    data: {
+        approval_id: string;
+        kind: 'tool' | 'outcome_unknown';
+        tool_use_id?: string;
+        tool_name?: string;
+        input_sha256?: string;
+        expires_at: string;
+    };
+};
+
+export type ApprovalDecidedEvent = EventBase & {
+    type: 'approval.decided';
+    data: {
+        approval_id: string;
+        decision: string;
+        by: string;
+        reason?: string;
+    };
+};
+
+export type FilesUploadedEvent = EventBase & {
+    type: 'files.uploaded';
+    data: {
+        workspace_version: number;
+        file_count: number;
+        bytes: number;
+        files: Array<{
+            path: string;
+            size: number;
+            sha256: string;
+        }>;
+    };
+};
+
+export type FileCreatedEvent = EventBase & {
+    type: 'file.created';
+    data: {
+        path: string;
+        size: number;
+        sha256: string;
+        workspace_version: number;
+    };
+};
+
+export type FileModifiedEvent = EventBase & {
+    type: 'file.modified';
+    data: {
+        path: string;
+        size: number;
+        sha256: string;
+        workspace_version: number;
+    };
+};
+
+export type FileDeletedEvent = EventBase & {
+    type: 'file.deleted';
+    data: {
+        path: string;
+        workspace_version: number;
+    };
+};
+
+export type EnvironmentStatusChangedEvent = EventBase & {
+    type: 'environment.status_changed';
+    data: {
+        from: string;
+        to: string;
+        reason: string;
+    };
+};
+
+export type ModelRequestStartedEvent = EventBase & {
+    type: 'model.request_started';
+    data: {
+        model: string;
+    };
+};
+
+export type ModelRequestFinishedEvent = EventBase & {
+    type: 'model.request_finished';
+    data: {
+        model: string;
+        usage: {
+            input_tokens: number;
+            output_tokens: number;
+        };
+        ttft_ms?: number;
+        duration_ms: number;
+        is_error: boolean;
+    };
+};
+
+/**
+ * An event of a session. `type` determines the schema of `data`. A newer release may add types. An event whose type is not listed here has the members of `EventBase`, a `type` and an object as `data`; clients skip it and continue after its `seq`.
+ */
+export type Event = ({
+    type: 'session.created';
+} & SessionCreatedEvent) | ({
+    type: 'session.updated';
+} & SessionUpdatedEvent) | ({
+    type: 'session.forked';
+} & SessionForkedEvent) | ({
+    type: 'session.deleted';
+} & SessionDeletedEvent) | ({
+    type: 'turn.queued';
+} & TurnQueuedEvent) | ({
+    type: 'turn.started';
+} & TurnStartedEvent) | ({
+    type: 'turn.blocked';
+} & TurnBlockedEvent) | ({
+    type: 'turn.completed';
+} & TurnCompletedEvent) | ({
+    type: 'turn.failed';
+} & TurnFailedEvent) | ({
+    type: 'turn.interrupted';
+} & TurnInterruptedEvent) | ({
+    type: 'turn.cancelled';
+} & TurnCancelledEvent) | ({
+    type: 'session.status_pending';
+} & SessionStatusPendingEvent) | ({
+    type: 'session.status_running';
+} & SessionStatusRunningEvent) | ({
+    type: 'session.status_idle';
+} & SessionStatusIdleEvent) | ({
+    type: 'session.status_rescheduled';
+} & SessionStatusRescheduledEvent) | ({
+    type: 'session.status_terminated';
+} & SessionStatusTerminatedEvent) | ({
+    type: 'session.error';
+} & SessionErrorEvent) | ({
+    type: 'user.message';
+} & UserMessageEvent) | ({
+    type: 'user.interrupt';
+} & UserInterruptEvent) | ({
+    type: 'user.tool_approval';
+} & UserToolApprovalEvent) | ({
+    type: 'agent.message';
+} & AgentMessageEvent) | ({
+    type: 'agent.thinking';
+} & AgentThinkingEvent) | ({
+    type: 'agent.message_delta';
+} & AgentMessageDeltaEvent) | ({
+    type: 'agent.message_discarded';
+} & AgentMessageDiscardedEvent) | ({
+    type: 'agent.tool_use';
+} & AgentToolUseEvent) | ({
+    type: 'agent.tool_dispatched';
+} & AgentToolDispatchedEvent) | ({
+    type: 'agent.tool_progress';
+} & AgentToolProgressEvent) | ({
+    type: 'agent.tool_result';
+} & AgentToolResultEvent) | ({
+    type: 'approval.requested';
+} & ApprovalRequestedEvent) | ({
+    type: 'approval.decided';
+} & ApprovalDecidedEvent) | ({
+    type: 'files.uploaded';
+} & FilesUploadedEvent) | ({
+    type: 'file.created';
+} & FileCreatedEvent) | ({
+    type: 'file.modified';
+} & FileModifiedEvent) | ({
+    type: 'file.deleted';
+} & FileDeletedEvent) | ({
+    type: 'environment.status_changed';
+} & EnvironmentStatusChangedEvent) | ({
+    type: 'model.request_started';
+} & ModelRequestStartedEvent) | ({
+    type: 'model.request_finished';
+} & ModelRequestFinishedEvent);
 
 /**
  * A file, directory or symlink of a workspace.
@@ -667,6 +1203,26 @@ export type FileEntry = {
      * The time of the last change.
      */
     modified_at: string;
+};
+
+export type WrittenEntry = {
+    entry: FileEntry;
+    /**
+     * The version of the workspace after this change.
+     */
+    workspace_version: number;
+};
+
+export type DeletedEntry = {
+    /**
+     * The path of the deleted entry.
+     */
+    path: string;
+    deleted: true;
+    /**
+     * The version of the workspace after this change.
+     */
+    workspace_version: number;
 };
 
 export type FileChange = {
@@ -783,6 +1339,91 @@ export type Invocation = {
     count: number;
 };
 
+export type SandboxSettingsChange = {
+    /**
+     * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
+     */
+    provider?: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
+    image?: string | null;
+    cpu_millis?: number | null;
+    memory_mib?: number | null;
+    pids?: number | null;
+    disk_mib?: number | null;
+    workspace_mib?: number | null;
+    /**
+     * The time limit of a command in seconds.
+     */
+    command_timeout_seconds?: number;
+};
+
+export type NetworkSettingsChange = {
+    /**
+     * The network access of commands.
+     */
+    mode?: 'none' | 'limited' | 'unrestricted';
+    /**
+     * The reachable hosts in mode `limited`. Their addresses must be public.
+     */
+    allowed_hosts?: Array<string>;
+};
+
+export type IdleSettingsChange = {
+    /**
+     * The time in seconds that an idle sandbox stays ready.
+     */
+    timeout_seconds?: number;
+    /**
+     * What happens to the sandbox after the idle timeout.
+     */
+    action?: 'suspend' | 'release';
+};
+
+/**
+ * Environment variables of every command. Do not store secrets here.
+ */
+export type EnvironmentVariables = {
+    [key: string]: string;
+};
+
+export type SandboxSettings = {
+    /**
+     * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
+     */
+    provider: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
+    image: string | null;
+    cpu_millis: number | null;
+    memory_mib: number | null;
+    pids: number | null;
+    disk_mib: number | null;
+    workspace_mib: number | null;
+    /**
+     * The time limit of a command in seconds.
+     */
+    command_timeout_seconds: number;
+};
+
+export type NetworkSettings = {
+    /**
+     * The network access of commands.
+     */
+    mode: 'none' | 'limited' | 'unrestricted';
+    /**
+     * The reachable hosts in mode `limited`. Their addresses must be public.
+     */
+    allowed_hosts: Array<string>;
+};
+
+export type IdleSettings = {
+    /**
+     * The time in seconds that an idle sandbox stays ready.
+     */
+    timeout_seconds: number;
+    /**
+     * What happens to the sandbox after the idle timeout.
+     */
+    action: 'suspend' | 'release';
+};
+
 export type Environment = {
     /**
      * env_…: the environment
@@ -792,52 +1433,14 @@ export type Environment = {
      * A unique name of a–z, 0–9 and `-`. It cannot be changed.
      */
     name: string;
-    sandbox: {
-        /**
-         * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
-         */
-        provider: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
-        image: string | null;
-        cpu_millis: number | null;
-        memory_mib: number | null;
-        pids: number | null;
-        disk_mib: number | null;
-        workspace_mib: number | null;
-        /**
-         * The time limit of a command in seconds.
-         */
-        command_timeout_seconds: number;
-    };
-    network: {
-        /**
-         * The network access of commands.
-         */
-        mode: 'none' | 'limited' | 'unrestricted';
-        /**
-         * The reachable hosts in mode `limited`. Their addresses must be public.
-         */
-        allowed_hosts: Array<string>;
-    };
+    sandbox: SandboxSettings;
+    network: NetworkSettings;
     /**
      * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
      */
     tenancy: 'session' | 'agent';
-    idle: {
-        /**
-         * The time in seconds that an idle sandbox stays ready.
-         */
-        timeout_seconds: number;
-        /**
-         * What happens to the sandbox after the idle timeout.
-         */
-        action: 'suspend' | 'release';
-    };
-    /**
-     * Environment variables of every command. Do not store secrets here.
-     */
-    variables: {
-        [key: string]: string;
-    };
+    idle: IdleSettings;
+    variables: EnvironmentVariables;
     /**
      * Whether new sessions can use the environment.
      */
@@ -873,52 +1476,14 @@ export type EnvironmentVersion = {
      * The version number.
      */
     version: number;
-    sandbox: {
-        /**
-         * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
-         */
-        provider: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
-        image: string | null;
-        cpu_millis: number | null;
-        memory_mib: number | null;
-        pids: number | null;
-        disk_mib: number | null;
-        workspace_mib: number | null;
-        /**
-         * The time limit of a command in seconds.
-         */
-        command_timeout_seconds: number;
-    };
-    network: {
-        /**
-         * The network access of commands.
-         */
-        mode: 'none' | 'limited' | 'unrestricted';
-        /**
-         * The reachable hosts in mode `limited`. Their addresses must be public.
-         */
-        allowed_hosts: Array<string>;
-    };
+    sandbox: SandboxSettings;
+    network: NetworkSettings;
     /**
      * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
      */
     tenancy: 'session' | 'agent';
-    idle: {
-        /**
-         * The time in seconds that an idle sandbox stays ready.
-         */
-        timeout_seconds: number;
-        /**
-         * What happens to the sandbox after the idle timeout.
-         */
-        action: 'suspend' | 'release';
-    };
-    /**
-     * Environment variables of every command. Do not store secrets here.
-     */
-    variables: {
-        [key: string]: string;
-    };
+    idle: IdleSettings;
+    variables: EnvironmentVariables;
     /**
      * Whether new sessions can use the environment.
      */
@@ -1135,323 +1700,210 @@ export type Setting = {
     about: string;
 };
 
-export type DataOfSessionCreated = {
-    source: 'conversation' | 'webhook' | 'fork';
-    agent_id?: string;
-    agent_version?: number;
-    assistant_id?: string;
-    deployment_id?: string;
-    invocation_id?: string;
-};
-
-export type DataOfSessionUpdated = {
+/**
+ * All existing events have been sent. Sent once when the stream becomes live, and again after the reader has fallen behind.
+ */
+export type CaughtUpFrame = {
+    type: 'stream.caught_up';
     /**
-     * title, metadata, archived_at, agent_version or queue_held.
+     * The seq of the newest event.
      */
-    changed: Array<string>;
-};
-
-export type DataOfSessionForked = {
-    from_session_id: string;
-    from_seq: number;
-};
-
-export type DataOfSessionDeleted = {
-    [key: string]: unknown;
-};
-
-export type DataOfTurnQueued = {
-    turn_id: string;
-    replaces_turn_id?: string;
-};
-
-export type DataOfTurnStarted = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-};
-
-export type DataOfTurnBlocked = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-    kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
-};
-
-export type DataOfTurnCompleted = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        steps: number;
-        tool_calls: number;
-        active_seconds: number;
-    };
-};
-
-export type DataOfTurnFailed = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-    error: {
-        code: string;
-        message: string;
-    };
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        steps: number;
-        tool_calls: number;
-        active_seconds: number;
-    };
-};
-
-export type DataOfTurnInterrupted = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        steps: number;
-        tool_calls: number;
-        active_seconds: number;
-    };
-};
-
-export type DataOfTurnCancelled = {
-    turn_id: string;
-    reason: string;
-};
-
-export type DataOfSessionStatusPending = {
-    turn_id: string;
-};
-
-export type DataOfSessionStatusRunning = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-};
-
-export type DataOfSessionStatusIdle = {
-    stop_reason: {
-        type: 'end_turn' | 'requires_action' | 'interrupted' | 'failed' | 'retries_exhausted' | 'budget_reached' | 'max_steps_reached' | 'refused';
-        kind?: 'outcome_unknown' | 'input' | 'tool_result' | 'tool_approval';
-        blocking?: Array<string>;
-    };
-};
-
-export type DataOfSessionStatusRescheduled = {
-    turn_id: string;
-    attempt: number;
-    fence: number;
-    reason: string;
-};
-
-export type DataOfSessionStatusTerminated = {
-    reason: string;
-};
-
-export type DataOfSessionError = {
-    error: {
-        code: string;
-        message: string;
-    };
-    retry_status: 'retrying' | 'exhausted' | 'terminal';
-    next_attempt_at?: string;
-};
-
-export type DataOfUserMessage = {
-    content: Array<{
-        type: string;
-        text?: string;
-        [key: string]: unknown;
-    }>;
-};
-
-export type DataOfUserInterrupt = {
-    [key: string]: unknown;
-};
-
-export type DataOfUserToolApproval = {
-    approval_id: string;
-    decision: string;
-    reason?: string;
-    /**
-     * Any JSON value, stored unchanged.
-     */
-    edited_input?: unknown;
-};
-
-export type DataOfAgentMessage = {
-    message_id: string;
-    content: Array<{
-        type: string;
-        text?: string;
-        [key: string]: unknown;
-    }>;
-    model: string;
-    finish_reason: string;
-};
-
-export type DataOfAgentThinking = {
-    message_id: string;
-    content: Array<{
-        type: string;
-        text?: string;
-        [key: string]: unknown;
-    }>;
-};
-
-export type DataOfAgentMessageDelta = {
-    message_id: string;
-    index: number;
-    delta: string;
-};
-
-export type DataOfAgentMessageDiscarded = {
-    message_id: string;
-    reason: string;
-};
-
-export type DataOfAgentToolUse = {
-    tool_use_id: string;
-    name: string;
-    /**
-     * Any JSON value, stored unchanged.
-     */
-    input: unknown;
-    evaluated_permission: string;
-    /**
-     * `tool_result`: the client runs the tool. `input`: a person answers a question. Absent for a tool that the service runs.
-     */
-    kind?: 'input' | 'tool_result';
-};
-
-export type DataOfAgentToolDispatched = {
-    tool_use_id: string;
-    attempt: number;
-    fence: number;
-};
-
-export type DataOfAgentToolProgress = {
-    tool_use_id: string;
-    output_delta: string;
-};
-
-export type DataOfAgentToolResult = {
-    tool_use_id: string;
-    /**
-     * Any JSON value, stored unchanged.
-     */
-    output: unknown;
-    is_error: boolean;
-    duration_ms: number;
-    /**
-     * Any JSON value, stored unchanged.
-     */
-    edited_input?: unknown;
-    workspace_version?: number;
-    exit_code?: number;
-    stderr_ranges?: Array<{
-        start: number;
-        end: number;
-    }>;
-};
-
-export type DataOfApprovalRequested = {
-    approval_id: string;
-    kind: 'tool' | 'outcome_unknown';
-    tool_use_id?: string;
-    tool_name?: string;
-    input_sha256?: string;
-    expires_at: string;
-};
-
-export type DataOfApprovalDecided = {
-    approval_id: string;
-    decision: string;
-    by: string;
-    reason?: string;
-};
-
-export type DataOfFilesUploaded = {
-    workspace_version: number;
-    file_count: number;
-    bytes: number;
-    files: Array<{
-        path: string;
-        size: number;
-        sha256: string;
-    }>;
-};
-
-export type DataOfFileCreated = {
-    path: string;
-    size: number;
-    sha256: string;
-    workspace_version: number;
-};
-
-export type DataOfFileModified = {
-    path: string;
-    size: number;
-    sha256: string;
-    workspace_version: number;
-};
-
-export type DataOfFileDeleted = {
-    path: string;
-    workspace_version: number;
-};
-
-export type DataOfEnvironmentStatusChanged = {
-    from: string;
-    to: string;
-    reason: string;
-};
-
-export type DataOfModelRequestStarted = {
-    model: string;
-};
-
-export type DataOfModelRequestFinished = {
-    model: string;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-    };
-    ttft_ms?: number;
-    duration_ms: number;
-    is_error: boolean;
+    seq: number;
 };
 
 /**
- * Every response that is not a success.
+ * The stream ends. Reconnect with `Last-Event-ID` to receive the following events.
  */
-export type ErrorEnvelope = {
-    code: string;
-    message: string;
-    data: null | {
-        retry_after_seconds: number;
-    };
-    error: {
-        code: string;
-        status_code: number;
-        category: 'request' | 'auth' | 'state' | 'limit' | 'dependency' | 'internal';
-        retryable: boolean;
-        owner: 'client' | 'operator' | 'platform' | 'provider';
-        user_message: string;
-        details?: Array<{
-            pointer: string;
-            message: string;
-        }>;
-        request_id?: string;
-    };
+export type DrainingFrame = {
+    type: 'stream.draining';
+    /**
+     * Milliseconds to wait before reconnecting.
+     */
+    reconnect_after_ms: number;
 };
+
+/**
+ * The JSON of one `data` of an event stream: an event, or a control frame, which has no id.
+ */
+export type StreamItem = Event | CaughtUpFrame | DrainingFrame;
+
+export type WrittenEntries = {
+    entries: Array<FileEntry>;
+    /**
+     * The version of the workspace after this change.
+     */
+    workspace_version: number;
+};
+
+export type Readiness = {
+    /**
+     * In status `degraded` an optional part fails; `verbose` names it.
+     */
+    status: 'ready' | 'degraded';
+    checks?: Array<{
+        name: string;
+        status: 'ok' | 'degraded';
+        /**
+         * The reason for the status `degraded`.
+         */
+        problem?: string;
+        latency_ms: number;
+    }>;
+    in_force?: Array<{
+        role: string;
+        in_force: string;
+    }>;
+};
+
+/**
+ * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+ */
+export type IdempotencyKey = string;
+
+/**
+ * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+ */
+export type IfNoneMatch = string;
+
+/**
+ * The id of the agent (`agt_…`).
+ */
+export type AgentId = string;
+
+/**
+ * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
+ */
+export type IfMatch = string;
+
+/**
+ * The id of the assistant (`ast_…`).
+ */
+export type AssistantId = string;
+
+/**
+ * The id of the session (`ses_…`).
+ */
+export type SessionId = string;
+
+/**
+ * The id of the turn (`trn_…`).
+ */
+export type TurnId = string;
+
+/**
+ * The id of the approval (`apr_…`).
+ */
+export type ApprovalId = string;
+
+/**
+ * The id of the deployment (`dep_…`).
+ */
+export type DeploymentId = string;
+
+/**
+ * The id of the environment (`env_…`).
+ */
+export type EnvironmentId = string;
+
+/**
+ * The id of the sandbox (`sbx_…`).
+ */
+export type SandboxId = string;
+
+/**
+ * The id of the token (`tok_…`).
+ */
+export type TokenId = string;
+
+/**
+ * The id of the user (`usr_…`).
+ */
+export type UserId = string;
+
+/**
+ * The id of the last received event. The stream continues after it.
+ */
+export type LastEventId = string;
+
+/**
+ * The chat id of AI SDK, which can be any text.
+ */
+export type ChatId = string;
+
+/**
+ * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
+ */
+export type Range = string;
+
+/**
+ * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
+ */
+export type IfRange = string;
+
+/**
+ * The maximum number of items per page.
+ */
+export type Limit = number;
+
+/**
+ * The `page.next_cursor` of the previous page. The filters must be the same.
+ */
+export type Cursor = string;
+
+/**
+ * Only items with a greater seq.
+ */
+export type AfterSeq = number;
+
+/**
+ * A directory. Default: the whole workspace.
+ */
+export type Path = string;
+
+/**
+ * Only sessions with this status.
+ */
+export type Status = 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
+
+/**
+ * Only sessions in this state. Can be repeated.
+ */
+export type State = Array<'needs_input' | 'needs_approval' | 'running' | 'retrying' | 'queued' | 'completed' | 'failed' | 'stopped' | 'limit_reached'>;
+
+/**
+ * Only sessions that wait for an approval (true), or only the others (false).
+ */
+export type NeedsAction = boolean;
+
+/**
+ * Matches a part of the title or of the id.
+ */
+export type Q = string;
+
+/**
+ * Only archived sessions. Default: only sessions that are not archived.
+ */
+export type Archived = boolean;
+
+/**
+ * Only events of these types, separated by commas.
+ */
+export type Types = string;
+
+/**
+ * Whether to list all entries below the directory instead of its direct children.
+ */
+export type Recursive = boolean;
+
+/**
+ * Only deployments of this type.
+ */
+export type Type = 'webhook';
+
+/**
+ * Lists each check with its latency, and the backend of each role. Requires an administrator unless the service runs in local mode.
+ */
+export type Verbose = string;
 
 export type ListAgentsData = {
     body?: never;
@@ -1493,16 +1945,10 @@ export type ListAgentsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -1511,46 +1957,10 @@ export type ListAgentsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -1558,7 +1968,7 @@ export type ListAgentsError = ListAgentsErrors[keyof ListAgentsErrors];
 
 export type ListAgentsResponses = {
     /**
-     * A page of agents.
+     * A page of type `Agent`.
      */
     200: {
         code: 'OK';
@@ -1580,10 +1990,7 @@ export type CreateAgentData = {
          * A description for users.
          */
         description?: string;
-        /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-         */
-        model: string;
+        model: ModelName;
         /**
          * Options that are passed to the model unchanged.
          */
@@ -1606,12 +2013,7 @@ export type CreateAgentData = {
          * The settings that a conversation or a message may override.
          */
         overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
-        /**
-         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-         */
-        metadata?: {
-            [key: string]: string;
-        };
+        metadata?: Metadata;
         /**
          * Whether new sessions can start.
          */
@@ -1646,16 +2048,10 @@ export type CreateAgentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -1682,46 +2078,10 @@ export type CreateAgentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -1729,7 +2089,7 @@ export type CreateAgentError = CreateAgentErrors[keyof CreateAgentErrors];
 
 export type CreateAgentResponses = {
     /**
-     * The new agent.
+     * One `Agent`.
      */
     201: {
         code: 'OK';
@@ -1743,6 +2103,9 @@ export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponse
 export type DeleteAgentData = {
     body?: never;
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -1763,10 +2126,10 @@ export type DeleteAgentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -1775,64 +2138,16 @@ export type DeleteAgentErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -1859,7 +2174,16 @@ export type DeleteAgentResponse = DeleteAgentResponses[keyof DeleteAgentResponse
 
 export type GetAgentData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -1880,10 +2204,10 @@ export type GetAgentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -1892,64 +2216,16 @@ export type GetAgentErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -1957,7 +2233,7 @@ export type GetAgentError = GetAgentErrors[keyof GetAgentErrors];
 
 export type GetAgentResponses = {
     /**
-     * The agent.
+     * One `Agent`.
      */
     200: {
         code: 'OK';
@@ -1975,10 +2251,7 @@ export type UpdateAgentData = {
          */
         name?: string;
         description?: string | null;
-        /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-         */
-        model?: string;
+        model?: ModelName;
         model_options?: {
             [key: string]: unknown;
         } | null;
@@ -1992,9 +2265,7 @@ export type UpdateAgentData = {
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
-        metadata?: {
-            [key: string]: string;
-        } | null;
+        metadata?: Metadata | null;
         /**
          * Whether new sessions can start.
          */
@@ -2011,6 +2282,9 @@ export type UpdateAgentData = {
         'If-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -2031,22 +2305,16 @@ export type UpdateAgentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -2061,12 +2329,6 @@ export type UpdateAgentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -2079,46 +2341,10 @@ export type UpdateAgentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2126,7 +2352,7 @@ export type UpdateAgentError = UpdateAgentErrors[keyof UpdateAgentErrors];
 
 export type UpdateAgentResponses = {
     /**
-     * The updated agent.
+     * One `Agent`.
      */
     200: {
         code: 'OK';
@@ -2146,6 +2372,9 @@ export type ListAgentVersionsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: {
@@ -2175,10 +2404,10 @@ export type ListAgentVersionsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -2187,64 +2416,16 @@ export type ListAgentVersionsErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2252,7 +2433,7 @@ export type ListAgentVersionsError = ListAgentVersionsErrors[keyof ListAgentVers
 
 export type ListAgentVersionsResponses = {
     /**
-     * A page of versions.
+     * A page of type `AgentVersion`.
      */
     200: {
         code: 'OK';
@@ -2266,7 +2447,16 @@ export type ListAgentVersionsResponse = ListAgentVersionsResponses[keyof ListAge
 
 export type GetAgentAccessData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -2287,10 +2477,10 @@ export type GetAgentAccessErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -2299,64 +2489,16 @@ export type GetAgentAccessErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2364,7 +2506,7 @@ export type GetAgentAccessError = GetAgentAccessErrors[keyof GetAgentAccessError
 
 export type GetAgentAccessResponses = {
     /**
-     * The access settings.
+     * One `AgentAccess`.
      */
     200: {
         code: 'OK';
@@ -2401,6 +2543,9 @@ export type SetAgentAccessData = {
         'If-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -2421,22 +2566,16 @@ export type SetAgentAccessErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -2451,12 +2590,6 @@ export type SetAgentAccessErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -2469,46 +2602,10 @@ export type SetAgentAccessErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2516,7 +2613,7 @@ export type SetAgentAccessError = SetAgentAccessErrors[keyof SetAgentAccessError
 
 export type SetAgentAccessResponses = {
     /**
-     * The new access settings.
+     * One `AgentAccess`.
      */
     200: {
         code: 'OK';
@@ -2567,16 +2664,10 @@ export type ListAssistantsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2585,46 +2676,10 @@ export type ListAssistantsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2632,7 +2687,7 @@ export type ListAssistantsError = ListAssistantsErrors[keyof ListAssistantsError
 
 export type ListAssistantsResponses = {
     /**
-     * A page of assistants.
+     * A page of type `Assistant`.
      */
     200: {
         code: 'OK';
@@ -2654,10 +2709,7 @@ export type CreateAssistantData = {
          * A description for users.
          */
         description?: string;
-        /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-         */
-        model: string;
+        model: ModelName;
         /**
          * Options that are passed to the model unchanged.
          */
@@ -2680,12 +2732,7 @@ export type CreateAssistantData = {
          * The settings that a conversation or a message may override.
          */
         overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
-        /**
-         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-         */
-        metadata?: {
-            [key: string]: string;
-        };
+        metadata?: Metadata;
         /**
          * Whether new sessions can start.
          */
@@ -2716,16 +2763,10 @@ export type CreateAssistantErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -2752,46 +2793,10 @@ export type CreateAssistantErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2799,7 +2804,7 @@ export type CreateAssistantError = CreateAssistantErrors[keyof CreateAssistantEr
 
 export type CreateAssistantResponses = {
     /**
-     * The new assistant.
+     * One `Assistant`.
      */
     201: {
         code: 'OK';
@@ -2813,6 +2818,9 @@ export type CreateAssistantResponse = CreateAssistantResponses[keyof CreateAssis
 export type DeleteAssistantData = {
     body?: never;
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -2833,10 +2841,10 @@ export type DeleteAssistantErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -2845,64 +2853,16 @@ export type DeleteAssistantErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2930,6 +2890,9 @@ export type DeleteAssistantResponse = DeleteAssistantResponses[keyof DeleteAssis
 export type GetAssistantData = {
     body?: never;
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -2950,10 +2913,10 @@ export type GetAssistantErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -2962,64 +2925,16 @@ export type GetAssistantErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3027,7 +2942,7 @@ export type GetAssistantError = GetAssistantErrors[keyof GetAssistantErrors];
 
 export type GetAssistantResponses = {
     /**
-     * The assistant.
+     * One `Assistant`.
      */
     200: {
         code: 'OK';
@@ -3045,10 +2960,7 @@ export type UpdateAssistantData = {
          */
         name?: string;
         description?: string | null;
-        /**
-         * `<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.
-         */
-        model?: string;
+        model?: ModelName;
         model_options?: {
             [key: string]: unknown;
         } | null;
@@ -3062,15 +2974,16 @@ export type UpdateAssistantData = {
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
         overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
-        metadata?: {
-            [key: string]: string;
-        } | null;
+        metadata?: Metadata | null;
         /**
          * Whether new sessions can start.
          */
         enabled?: boolean;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -3091,10 +3004,10 @@ export type UpdateAssistantErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -3103,22 +3016,10 @@ export type UpdateAssistantErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -3133,46 +3034,10 @@ export type UpdateAssistantErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3180,7 +3045,7 @@ export type UpdateAssistantError = UpdateAssistantErrors[keyof UpdateAssistantEr
 
 export type UpdateAssistantResponses = {
     /**
-     * The updated assistant.
+     * One `Assistant`.
      */
     200: {
         code: 'OK';
@@ -3194,6 +3059,9 @@ export type UpdateAssistantResponse = UpdateAssistantResponses[keyof UpdateAssis
 export type GetAssistantWorkspaceData = {
     body?: never;
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -3214,10 +3082,10 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -3226,64 +3094,16 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3291,7 +3111,7 @@ export type GetAssistantWorkspaceError = GetAssistantWorkspaceErrors[keyof GetAs
 
 export type GetAssistantWorkspaceResponses = {
     /**
-     * The workspace.
+     * One `Workspace`.
      */
     200: {
         code: 'OK';
@@ -3309,12 +3129,7 @@ export type CreateConversationData = {
          * The title of the session.
          */
         title?: string;
-        /**
-         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-         */
-        metadata?: {
-            [key: string]: string;
-        };
+        metadata?: Metadata;
     };
     headers?: {
         /**
@@ -3323,6 +3138,9 @@ export type CreateConversationData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -3343,10 +3161,10 @@ export type CreateConversationErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -3355,16 +3173,10 @@ export type CreateConversationErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
+        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -3373,64 +3185,22 @@ export type CreateConversationErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3438,7 +3208,7 @@ export type CreateConversationError = CreateConversationErrors[keyof CreateConve
 
 export type CreateConversationResponses = {
     /**
-     * The new session.
+     * One `Session`.
      */
     201: {
         code: 'OK';
@@ -3456,12 +3226,7 @@ export type CreateAssistantConversationData = {
          * The title of the session.
          */
         title?: string;
-        /**
-         * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
-         */
-        metadata?: {
-            [key: string]: string;
-        };
+        metadata?: Metadata;
     };
     headers?: {
         /**
@@ -3470,6 +3235,9 @@ export type CreateAssistantConversationData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -3490,10 +3258,10 @@ export type CreateAssistantConversationErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -3502,16 +3270,10 @@ export type CreateAssistantConversationErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
+        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -3520,64 +3282,22 @@ export type CreateAssistantConversationErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3585,7 +3305,7 @@ export type CreateAssistantConversationError = CreateAssistantConversationErrors
 
 export type CreateAssistantConversationResponses = {
     /**
-     * The new session.
+     * One `Session`.
      */
     201: {
         code: 'OK';
@@ -3605,6 +3325,9 @@ export type ListAgentSessionsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: {
@@ -3620,6 +3343,9 @@ export type ListAgentSessionsData = {
          * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
+        /**
+         * Only sessions with this status.
+         */
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
          * Only sessions in this state. Can be repeated.
@@ -3655,10 +3381,10 @@ export type ListAgentSessionsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -3667,64 +3393,16 @@ export type ListAgentSessionsErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3732,7 +3410,7 @@ export type ListAgentSessionsError = ListAgentSessionsErrors[keyof ListAgentSess
 
 export type ListAgentSessionsResponses = {
     /**
-     * A page of sessions.
+     * A page of type `Session`.
      */
     200: {
         code: 'OK';
@@ -3774,6 +3452,9 @@ export type ListSessionsData = {
          * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
+        /**
+         * Only sessions with this status.
+         */
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
          * Only sessions in this state. Can be repeated.
@@ -3809,16 +3490,10 @@ export type ListSessionsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -3827,46 +3502,10 @@ export type ListSessionsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3874,7 +3513,7 @@ export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
 
 export type ListSessionsResponses = {
     /**
-     * A page of sessions.
+     * A page of type `Session`.
      */
     200: {
         code: 'OK';
@@ -3916,6 +3555,9 @@ export type ListAllSessionsData = {
          * dep_…: only sessions of this deployment.
          */
         deployment_id?: string;
+        /**
+         * Only sessions with this status.
+         */
         status?: 'idle' | 'pending' | 'running' | 'rescheduling' | 'terminated';
         /**
          * Only sessions in this state. Can be repeated.
@@ -3951,16 +3593,10 @@ export type ListAllSessionsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -3969,46 +3605,10 @@ export type ListAllSessionsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4016,7 +3616,7 @@ export type ListAllSessionsError = ListAllSessionsErrors[keyof ListAllSessionsEr
 
 export type ListAllSessionsResponses = {
     /**
-     * A page of sessions.
+     * A page of type `Session`.
      */
     200: {
         code: 'OK';
@@ -4031,6 +3631,9 @@ export type ListAllSessionsResponse = ListAllSessionsResponses[keyof ListAllSess
 export type DeleteSessionData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4051,10 +3654,10 @@ export type DeleteSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4063,64 +3666,16 @@ export type DeleteSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4148,6 +3703,9 @@ export type DeleteSessionResponse = DeleteSessionResponses[keyof DeleteSessionRe
 export type GetSessionData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4168,10 +3726,10 @@ export type GetSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4180,64 +3738,16 @@ export type GetSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4245,7 +3755,7 @@ export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
 
 export type GetSessionResponses = {
     /**
-     * The session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -4259,11 +3769,12 @@ export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
 export type UpdateSessionData = {
     body: {
         title?: string | null;
-        metadata?: {
-            [key: string]: string;
-        } | null;
+        metadata?: Metadata | null;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4284,10 +3795,10 @@ export type UpdateSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4296,28 +3807,16 @@ export type UpdateSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only.
      */
     409: ErrorEnvelope & {
-        code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -4332,46 +3831,10 @@ export type UpdateSessionErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4379,7 +3842,7 @@ export type UpdateSessionError = UpdateSessionErrors[keyof UpdateSessionErrors];
 
 export type UpdateSessionResponses = {
     /**
-     * The updated session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -4393,6 +3856,9 @@ export type UpdateSessionResponse = UpdateSessionResponses[keyof UpdateSessionRe
 export type ArchiveSessionData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4413,10 +3879,10 @@ export type ArchiveSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4425,64 +3891,16 @@ export type ArchiveSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4490,7 +3908,7 @@ export type ArchiveSessionError = ArchiveSessionErrors[keyof ArchiveSessionError
 
 export type ArchiveSessionResponses = {
     /**
-     * The updated session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -4509,6 +3927,9 @@ export type SetAgentVersionData = {
         version: number;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4529,40 +3950,28 @@ export type SetAgentVersionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'AGENT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND';
+        code?: 'AGENT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND' | 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only.
      */
     409: ErrorEnvelope & {
-        code?: 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -4577,46 +3986,10 @@ export type SetAgentVersionErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4624,7 +3997,7 @@ export type SetAgentVersionError = SetAgentVersionErrors[keyof SetAgentVersionEr
 
 export type SetAgentVersionResponses = {
     /**
-     * The updated session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -4644,6 +4017,9 @@ export type ListMessagesData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -4673,10 +4049,10 @@ export type ListMessagesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4685,64 +4061,16 @@ export type ListMessagesErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4750,7 +4078,7 @@ export type ListMessagesError = ListMessagesErrors[keyof ListMessagesErrors];
 
 export type ListMessagesResponses = {
     /**
-     * A page of messages.
+     * A page of type `Message`.
      */
     200: {
         code: 'OK';
@@ -4774,6 +4102,9 @@ export type SendMessageData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -4794,10 +4125,10 @@ export type SendMessageErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -4806,16 +4137,10 @@ export type SendMessageErrors = {
         code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -4824,64 +4149,22 @@ export type SendMessageErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4918,6 +4201,9 @@ export type ListTurnsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -4947,10 +4233,10 @@ export type ListTurnsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -4959,64 +4245,16 @@ export type ListTurnsErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5024,7 +4262,7 @@ export type ListTurnsError = ListTurnsErrors[keyof ListTurnsErrors];
 
 export type ListTurnsResponses = {
     /**
-     * A page of turns.
+     * A page of type `Turn`.
      */
     200: {
         code: 'OK';
@@ -5039,7 +4277,13 @@ export type ListTurnsResponse = ListTurnsResponses[keyof ListTurnsResponses];
 export type CancelTurnData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
+        /**
+         * The id of the turn (`trn_…`).
+         */
         turn_id: string;
     };
     query?: never;
@@ -5060,10 +4304,10 @@ export type CancelTurnErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
@@ -5072,22 +4316,10 @@ export type CancelTurnErrors = {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `TURN_NOT_QUEUED`: The turn has started or ended, so it cannot be removed from the queue.
      */
     409: ErrorEnvelope & {
         code?: 'TURN_NOT_QUEUED';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -5096,46 +4328,10 @@ export type CancelTurnErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5163,7 +4359,13 @@ export type CancelTurnResponse = CancelTurnResponses[keyof CancelTurnResponses];
 export type GetTurnData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
+        /**
+         * The id of the turn (`trn_…`).
+         */
         turn_id: string;
     };
     query?: never;
@@ -5184,10 +4386,10 @@ export type GetTurnErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
@@ -5196,64 +4398,16 @@ export type GetTurnErrors = {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5261,7 +4415,7 @@ export type GetTurnError = GetTurnErrors[keyof GetTurnErrors];
 
 export type GetTurnResponses = {
     /**
-     * The turn.
+     * One `Turn`.
      */
     200: {
         code: 'OK';
@@ -5280,6 +4434,9 @@ export type InterruptSessionData = {
         queue?: 'continue' | 'hold';
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -5300,22 +4457,16 @@ export type InterruptSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `SESSION_TERMINATED`: The session is terminated and accepts no more work.
@@ -5330,12 +4481,6 @@ export type InterruptSessionErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -5348,46 +4493,10 @@ export type InterruptSessionErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5395,7 +4504,7 @@ export type InterruptSessionError = InterruptSessionErrors[keyof InterruptSessio
 
 export type InterruptSessionResponses = {
     /**
-     * The updated session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -5409,6 +4518,9 @@ export type InterruptSessionResponse = InterruptSessionResponses[keyof Interrupt
 export type ReleaseQueueData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -5429,10 +4541,10 @@ export type ReleaseQueueErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -5441,22 +4553,10 @@ export type ReleaseQueueErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only.
      */
     409: ErrorEnvelope & {
-        code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -5465,46 +4565,10 @@ export type ReleaseQueueErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5512,7 +4576,7 @@ export type ReleaseQueueError = ReleaseQueueErrors[keyof ReleaseQueueErrors];
 
 export type ReleaseQueueResponses = {
     /**
-     * The updated session.
+     * One `Session`.
      */
     200: {
         code: 'OK';
@@ -5532,7 +4596,13 @@ export type RegenerateAnswerData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
+        /**
+         * The id of the turn (`trn_…`).
+         */
         turn_id: string;
     };
     query?: never;
@@ -5553,10 +4623,10 @@ export type RegenerateAnswerErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -5565,70 +4635,22 @@ export type RegenerateAnswerErrors = {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `TURN_NOT_LAST`: Only the last answer of a session can be regenerated. For an earlier one, fork the session. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'TURN_NOT_LAST' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'TURN_NOT_LAST' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5665,6 +4687,9 @@ export type ListApprovalsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -5676,6 +4701,9 @@ export type ListApprovalsData = {
          * The `page.next_cursor` of the previous page. The filters must be the same.
          */
         cursor?: string;
+        /**
+         * Only approvals with this status.
+         */
         status?: 'pending' | 'decided' | 'expired' | 'cancelled';
     };
     url: '/sessions/{session_id}/approvals';
@@ -5695,10 +4723,10 @@ export type ListApprovalsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -5707,64 +4735,16 @@ export type ListApprovalsErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5772,7 +4752,7 @@ export type ListApprovalsError = ListApprovalsErrors[keyof ListApprovalsErrors];
 
 export type ListApprovalsResponses = {
     /**
-     * A page of approvals.
+     * A page of type `Approval`.
      */
     200: {
         code: 'OK';
@@ -5802,7 +4782,13 @@ export type DecideApprovalData = {
         };
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
+        /**
+         * The id of the approval (`apr_…`).
+         */
         approval_id: string;
     };
     query?: never;
@@ -5823,10 +4809,10 @@ export type DecideApprovalErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
@@ -5835,28 +4821,16 @@ export type DecideApprovalErrors = {
         code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended.
      */
     409: ErrorEnvelope & {
-        code?: 'APPROVAL_ALREADY_DECIDED' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -5871,46 +4845,10 @@ export type DecideApprovalErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5918,7 +4856,7 @@ export type DecideApprovalError = DecideApprovalErrors[keyof DecideApprovalError
 
 export type DecideApprovalResponses = {
     /**
-     * The decided approval.
+     * One `Approval`.
      */
     200: {
         code: 'OK';
@@ -5938,6 +4876,9 @@ export type ListToolCallsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -5971,10 +4912,10 @@ export type ListToolCallsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -5983,64 +4924,16 @@ export type ListToolCallsErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6048,7 +4941,7 @@ export type ListToolCallsError = ListToolCallsErrors[keyof ListToolCallsErrors];
 
 export type ListToolCallsResponses = {
     /**
-     * A page of tool calls.
+     * A page of type `ToolCall`.
      */
     200: {
         code: 'OK';
@@ -6076,6 +4969,9 @@ export type SubmitToolResultData = {
         error?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -6096,10 +4992,10 @@ export type SubmitToolResultErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
@@ -6108,28 +5004,16 @@ export type SubmitToolResultErrors = {
         code?: 'SESSION_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended.
      */
     409: ErrorEnvelope & {
-        code?: 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'SESSION_BUSY';
+        code?: 'SESSION_BUSY' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -6144,46 +5028,10 @@ export type SubmitToolResultErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6191,7 +5039,7 @@ export type SubmitToolResultError = SubmitToolResultErrors[keyof SubmitToolResul
 
 export type SubmitToolResultResponses = {
     /**
-     * The answered tool call.
+     * One `ToolCall`.
      */
     200: {
         code: 'OK';
@@ -6216,6 +5064,9 @@ export type ForkSessionData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -6236,40 +5087,28 @@ export type ForkSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'AGENT_NOT_FOUND' | 'ASSISTANT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND';
+        code?: 'AGENT_NOT_FOUND' | 'AGENT_VERSION_NOT_FOUND' | 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `ENVIRONMENT_DISABLED`: The environment is disabled.
+     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'AGENT_NOT_RUNNABLE' | 'ENVIRONMENT_DISABLED';
+        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'PAYLOAD_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -6284,46 +5123,10 @@ export type ForkSessionErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6331,7 +5134,7 @@ export type ForkSessionError = ForkSessionErrors[keyof ForkSessionErrors];
 
 export type ForkSessionResponses = {
     /**
-     * The new session.
+     * One `Session`.
      */
     201: {
         code: 'OK';
@@ -6351,6 +5154,9 @@ export type ListEventsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -6392,10 +5198,10 @@ export type ListEventsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -6404,64 +5210,16 @@ export type ListEventsErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6469,7 +5227,7 @@ export type ListEventsError = ListEventsErrors[keyof ListEventsErrors];
 
 export type ListEventsResponses = {
     /**
-     * A page of events.
+     * A page of type `Event`.
      */
     200: {
         code: 'OK';
@@ -6484,6 +5242,9 @@ export type ListEventsResponse = ListEventsResponses[keyof ListEventsResponses];
 export type DeleteSessionFileData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query: {
@@ -6509,10 +5270,10 @@ export type DeleteSessionFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -6521,22 +5282,10 @@ export type DeleteSessionFileErrors = {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only.
      */
     409: ErrorEnvelope & {
-        code?: 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -6545,46 +5294,10 @@ export type DeleteSessionFileErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6592,22 +5305,12 @@ export type DeleteSessionFileError = DeleteSessionFileErrors[keyof DeleteSession
 
 export type DeleteSessionFileResponses = {
     /**
-     * The entry was deleted.
+     * One `DeletedEntry`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            /**
-             * The path of the deleted entry.
-             */
-            path: string;
-            deleted: true;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: DeletedEntry;
     };
 };
 
@@ -6622,6 +5325,9 @@ export type ListSessionFilesData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -6659,10 +5365,10 @@ export type ListSessionFilesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -6671,64 +5377,16 @@ export type ListSessionFilesErrors = {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6736,7 +5394,7 @@ export type ListSessionFilesError = ListSessionFilesErrors[keyof ListSessionFile
 
 export type ListSessionFilesResponses = {
     /**
-     * A page of entries.
+     * A page of type `FileEntry`.
      */
     200: {
         code: 'OK';
@@ -6766,6 +5424,9 @@ export type UploadSessionFilesData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -6791,10 +5452,10 @@ export type UploadSessionFilesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -6803,16 +5464,10 @@ export type UploadSessionFilesErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
@@ -6821,64 +5476,22 @@ export type UploadSessionFilesErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6886,18 +5499,12 @@ export type UploadSessionFilesError = UploadSessionFilesErrors[keyof UploadSessi
 
 export type UploadSessionFilesResponses = {
     /**
-     * The written entries, in the order of the files.
+     * One `WrittenEntries`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: {
-            entries: Array<FileEntry>;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntries;
     };
 };
 
@@ -6905,7 +5512,16 @@ export type UploadSessionFilesResponse = UploadSessionFilesResponses[keyof Uploa
 
 export type GetSessionFileData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query: {
@@ -6931,10 +5547,10 @@ export type GetSessionFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -6943,64 +5559,16 @@ export type GetSessionFileErrors = {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7008,7 +5576,7 @@ export type GetSessionFileError = GetSessionFileErrors[keyof GetSessionFileError
 
 export type GetSessionFileResponses = {
     /**
-     * The entry.
+     * One `FileEntry`.
      */
     200: {
         code: 'OK';
@@ -7041,6 +5609,9 @@ export type MoveSessionFileData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -7061,10 +5632,10 @@ export type MoveSessionFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -7073,16 +5644,10 @@ export type MoveSessionFileErrors = {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -7091,64 +5656,22 @@ export type MoveSessionFileErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7156,18 +5679,12 @@ export type MoveSessionFileError = MoveSessionFileErrors[keyof MoveSessionFileEr
 
 export type MoveSessionFileResponses = {
     /**
-     * The moved entry.
+     * One `WrittenEntry`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            entry: FileEntry;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntry;
     };
 };
 
@@ -7187,6 +5704,9 @@ export type CreateSessionDirectoryData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -7207,10 +5727,10 @@ export type CreateSessionDirectoryErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -7219,16 +5739,10 @@ export type CreateSessionDirectoryErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `NAME_TAKEN`: Another resource already has this name.
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED' | 'NAME_TAKEN';
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -7237,64 +5751,22 @@ export type CreateSessionDirectoryErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7302,18 +5774,12 @@ export type CreateSessionDirectoryError = CreateSessionDirectoryErrors[keyof Cre
 
 export type CreateSessionDirectoryResponses = {
     /**
-     * The directory.
+     * One `WrittenEntry`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: {
-            entry: FileEntry;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntry;
     };
 };
 
@@ -7328,6 +5794,9 @@ export type ListSessionFileChangesData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -7361,10 +5830,10 @@ export type ListSessionFileChangesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -7373,22 +5842,10 @@ export type ListSessionFileChangesErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `CURSOR_EXPIRED`: The items at this cursor are deleted. Start again from the first page.
      */
     410: ErrorEnvelope & {
         code?: 'CURSOR_EXPIRED';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -7397,46 +5854,10 @@ export type ListSessionFileChangesErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7444,7 +5865,7 @@ export type ListSessionFileChangesError = ListSessionFileChangesErrors[keyof Lis
 
 export type ListSessionFileChangesResponses = {
     /**
-     * A page of changes.
+     * A page of type `FileChange`.
      */
     200: {
         code: 'OK';
@@ -7459,6 +5880,9 @@ export type ListSessionFileChangesResponse = ListSessionFileChangesResponses[key
 export type DeleteAssistantFileData = {
     body?: never;
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query: {
@@ -7484,10 +5908,10 @@ export type DeleteAssistantFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -7496,64 +5920,16 @@ export type DeleteAssistantFileErrors = {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7561,22 +5937,12 @@ export type DeleteAssistantFileError = DeleteAssistantFileErrors[keyof DeleteAss
 
 export type DeleteAssistantFileResponses = {
     /**
-     * The entry was deleted.
+     * One `DeletedEntry`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            /**
-             * The path of the deleted entry.
-             */
-            path: string;
-            deleted: true;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: DeletedEntry;
     };
 };
 
@@ -7591,6 +5957,9 @@ export type ListAssistantFilesData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: {
@@ -7628,10 +5997,10 @@ export type ListAssistantFilesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -7640,64 +6009,16 @@ export type ListAssistantFilesErrors = {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7705,7 +6026,7 @@ export type ListAssistantFilesError = ListAssistantFilesErrors[keyof ListAssista
 
 export type ListAssistantFilesResponses = {
     /**
-     * A page of entries.
+     * A page of type `FileEntry`.
      */
     200: {
         code: 'OK';
@@ -7735,6 +6056,9 @@ export type UploadAssistantFilesData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: {
@@ -7760,10 +6084,10 @@ export type UploadAssistantFilesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -7772,16 +6096,10 @@ export type UploadAssistantFilesErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
@@ -7790,64 +6108,22 @@ export type UploadAssistantFilesErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7855,18 +6131,12 @@ export type UploadAssistantFilesError = UploadAssistantFilesErrors[keyof UploadA
 
 export type UploadAssistantFilesResponses = {
     /**
-     * The written entries, in the order of the files.
+     * One `WrittenEntries`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: {
-            entries: Array<FileEntry>;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntries;
     };
 };
 
@@ -7874,7 +6144,16 @@ export type UploadAssistantFilesResponse = UploadAssistantFilesResponses[keyof U
 
 export type GetAssistantFileData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query: {
@@ -7900,10 +6179,10 @@ export type GetAssistantFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -7912,64 +6191,16 @@ export type GetAssistantFileErrors = {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7977,7 +6208,7 @@ export type GetAssistantFileError = GetAssistantFileErrors[keyof GetAssistantFil
 
 export type GetAssistantFileResponses = {
     /**
-     * The entry.
+     * One `FileEntry`.
      */
     200: {
         code: 'OK';
@@ -8010,6 +6241,9 @@ export type MoveAssistantFileData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -8030,10 +6264,10 @@ export type MoveAssistantFileErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -8042,16 +6276,10 @@ export type MoveAssistantFileErrors = {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -8060,64 +6288,22 @@ export type MoveAssistantFileErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8125,18 +6311,12 @@ export type MoveAssistantFileError = MoveAssistantFileErrors[keyof MoveAssistant
 
 export type MoveAssistantFileResponses = {
     /**
-     * The moved entry.
+     * One `WrittenEntry`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            entry: FileEntry;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntry;
     };
 };
 
@@ -8156,6 +6336,9 @@ export type CreateAssistantDirectoryData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: never;
@@ -8176,10 +6359,10 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -8188,16 +6371,10 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -8206,64 +6383,22 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8271,18 +6406,12 @@ export type CreateAssistantDirectoryError = CreateAssistantDirectoryErrors[keyof
 
 export type CreateAssistantDirectoryResponses = {
     /**
-     * The directory.
+     * One `WrittenEntry`.
      */
     201: {
         code: 'OK';
         message: 'success';
-        data: {
-            entry: FileEntry;
-            /**
-             * The version of the workspace after this change.
-             */
-            workspace_version: number;
-        };
+        data: WrittenEntry;
     };
 };
 
@@ -8297,6 +6426,9 @@ export type ListAssistantFileChangesData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: {
@@ -8330,10 +6462,10 @@ export type ListAssistantFileChangesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -8342,22 +6474,10 @@ export type ListAssistantFileChangesErrors = {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `CURSOR_EXPIRED`: The items at this cursor are deleted. Start again from the first page.
      */
     410: ErrorEnvelope & {
         code?: 'CURSOR_EXPIRED';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -8366,46 +6486,10 @@ export type ListAssistantFileChangesErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8413,7 +6497,7 @@ export type ListAssistantFileChangesError = ListAssistantFileChangesErrors[keyof
 
 export type ListAssistantFileChangesResponses = {
     /**
-     * A page of changes.
+     * A page of type `FileChange`.
      */
     200: {
         code: 'OK';
@@ -8434,6 +6518,9 @@ export type ListAgentDeploymentsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: {
@@ -8449,7 +6536,13 @@ export type ListAgentDeploymentsData = {
          * Matches a part of the agent's name, of the type or of the id.
          */
         q?: string;
+        /**
+         * Only deployments of this type.
+         */
         type?: 'webhook';
+        /**
+         * Only deployments with this status.
+         */
         status?: 'enabled' | 'disabled';
     };
     url: '/admin/agents/{agent_id}/deployments';
@@ -8469,10 +6562,10 @@ export type ListAgentDeploymentsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
@@ -8481,64 +6574,16 @@ export type ListAgentDeploymentsErrors = {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8546,7 +6591,7 @@ export type ListAgentDeploymentsError = ListAgentDeploymentsErrors[keyof ListAge
 
 export type ListAgentDeploymentsResponses = {
     /**
-     * A page of deployments.
+     * A page of type `Deployment`.
      */
     200: {
         code: 'OK';
@@ -8573,6 +6618,9 @@ export type CreateDeploymentData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
     };
     query?: never;
@@ -8593,22 +6641,16 @@ export type CreateDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -8623,12 +6665,6 @@ export type CreateDeploymentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -8641,46 +6677,10 @@ export type CreateDeploymentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8688,7 +6688,7 @@ export type CreateDeploymentError = CreateDeploymentErrors[keyof CreateDeploymen
 
 export type CreateDeploymentResponses = {
     /**
-     * The new webhook.
+     * One `NewDeployment`.
      */
     201: {
         code: 'OK';
@@ -8721,7 +6721,13 @@ export type ListDeploymentsData = {
          * Matches a part of the agent's name, of the type or of the id.
          */
         q?: string;
+        /**
+         * Only deployments of this type.
+         */
         type?: 'webhook';
+        /**
+         * Only deployments with this status.
+         */
         status?: 'enabled' | 'disabled';
     };
     url: '/admin/deployments';
@@ -8741,16 +6747,10 @@ export type ListDeploymentsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -8759,46 +6759,10 @@ export type ListDeploymentsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8806,7 +6770,7 @@ export type ListDeploymentsError = ListDeploymentsErrors[keyof ListDeploymentsEr
 
 export type ListDeploymentsResponses = {
     /**
-     * A page of deployments.
+     * A page of type `Deployment`.
      */
     200: {
         code: 'OK';
@@ -8821,7 +6785,13 @@ export type ListDeploymentsResponse = ListDeploymentsResponses[keyof ListDeploym
 export type DeleteDeploymentData = {
     body?: never;
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -8842,10 +6812,10 @@ export type DeleteDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
@@ -8854,64 +6824,16 @@ export type DeleteDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8939,7 +6861,13 @@ export type DeleteDeploymentResponse = DeleteDeploymentResponses[keyof DeleteDep
 export type GetDeploymentData = {
     body?: never;
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -8960,10 +6888,10 @@ export type GetDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
@@ -8972,64 +6900,16 @@ export type GetDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9037,7 +6917,7 @@ export type GetDeploymentError = GetDeploymentErrors[keyof GetDeploymentErrors];
 
 export type GetDeploymentResponses = {
     /**
-     * The deployment.
+     * One `Deployment`.
      */
     200: {
         code: 'OK';
@@ -9056,7 +6936,13 @@ export type UpdateDeploymentData = {
         [key: string]: unknown;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -9077,22 +6963,16 @@ export type UpdateDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `DEPLOYMENT_IMMUTABLE`: A webhook cannot be changed. Create a replacement.
@@ -9107,12 +6987,6 @@ export type UpdateDeploymentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -9125,46 +6999,10 @@ export type UpdateDeploymentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9172,7 +7010,7 @@ export type UpdateDeploymentError = UpdateDeploymentErrors[keyof UpdateDeploymen
 
 export type UpdateDeploymentResponses = {
     /**
-     * The updated deployment.
+     * One `Deployment`.
      */
     200: {
         code: 'OK';
@@ -9186,7 +7024,13 @@ export type UpdateDeploymentResponse = UpdateDeploymentResponses[keyof UpdateDep
 export type EnableDeploymentData = {
     body?: never;
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -9207,10 +7051,10 @@ export type EnableDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
@@ -9219,64 +7063,16 @@ export type EnableDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9284,7 +7080,7 @@ export type EnableDeploymentError = EnableDeploymentErrors[keyof EnableDeploymen
 
 export type EnableDeploymentResponses = {
     /**
-     * The updated deployment.
+     * One `Deployment`.
      */
     200: {
         code: 'OK';
@@ -9298,7 +7094,13 @@ export type EnableDeploymentResponse = EnableDeploymentResponses[keyof EnableDep
 export type DisableDeploymentData = {
     body?: never;
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -9319,10 +7121,10 @@ export type DisableDeploymentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
@@ -9331,64 +7133,16 @@ export type DisableDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9396,7 +7150,7 @@ export type DisableDeploymentError = DisableDeploymentErrors[keyof DisableDeploy
 
 export type DisableDeploymentResponses = {
     /**
-     * The updated deployment.
+     * One `Deployment`.
      */
     200: {
         code: 'OK';
@@ -9416,7 +7170,13 @@ export type ListInvocationsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the agent (`agt_…`).
+         */
         agent_id: string;
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: {
@@ -9446,10 +7206,10 @@ export type ListInvocationsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
@@ -9458,64 +7218,16 @@ export type ListInvocationsErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9523,7 +7235,7 @@ export type ListInvocationsError = ListInvocationsErrors[keyof ListInvocationsEr
 
 export type ListInvocationsResponses = {
     /**
-     * A page of invocations.
+     * A page of type `Invocation`.
      */
     200: {
         code: 'OK';
@@ -9575,16 +7287,10 @@ export type ListEnvironmentsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -9593,46 +7299,10 @@ export type ListEnvironmentsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9640,7 +7310,7 @@ export type ListEnvironmentsError = ListEnvironmentsErrors[keyof ListEnvironment
 
 export type ListEnvironmentsResponses = {
     /**
-     * A page of environments.
+     * A page of type `Environment`.
      */
     200: {
         code: 'OK';
@@ -9658,52 +7328,14 @@ export type CreateEnvironmentData = {
          * A unique name of a–z, 0–9 and `-`. It cannot be changed.
          */
         name: string;
-        sandbox?: {
-            /**
-             * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
-             */
-            provider?: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
-            image?: string | null;
-            cpu_millis?: number | null;
-            memory_mib?: number | null;
-            pids?: number | null;
-            disk_mib?: number | null;
-            workspace_mib?: number | null;
-            /**
-             * The time limit of a command in seconds.
-             */
-            command_timeout_seconds?: number;
-        };
-        network?: {
-            /**
-             * The network access of commands.
-             */
-            mode?: 'none' | 'limited' | 'unrestricted';
-            /**
-             * The reachable hosts in mode `limited`. Their addresses must be public.
-             */
-            allowed_hosts?: Array<string>;
-        };
+        sandbox?: SandboxSettingsChange;
+        network?: NetworkSettingsChange;
         /**
          * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
          */
         tenancy?: 'session' | 'agent';
-        idle?: {
-            /**
-             * The time in seconds that an idle sandbox stays ready.
-             */
-            timeout_seconds?: number;
-            /**
-             * What happens to the sandbox after the idle timeout.
-             */
-            action?: 'suspend' | 'release';
-        };
-        /**
-         * Environment variables of every command. Do not store secrets here.
-         */
-        variables?: {
-            [key: string]: string;
-        };
+        idle?: IdleSettingsChange;
+        variables?: EnvironmentVariables;
         /**
          * Whether new sessions can use the environment.
          */
@@ -9734,22 +7366,16 @@ export type CreateEnvironmentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `NAME_TAKEN`: Another resource already has this name.
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'NAME_TAKEN';
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -9770,46 +7396,10 @@ export type CreateEnvironmentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9817,7 +7407,7 @@ export type CreateEnvironmentError = CreateEnvironmentErrors[keyof CreateEnviron
 
 export type CreateEnvironmentResponses = {
     /**
-     * The new environment.
+     * One `Environment`.
      */
     201: {
         code: 'OK';
@@ -9831,6 +7421,9 @@ export type CreateEnvironmentResponse = CreateEnvironmentResponses[keyof CreateE
 export type DeleteEnvironmentData = {
     body?: never;
     path: {
+        /**
+         * The id of the environment (`env_…`).
+         */
         environment_id: string;
     };
     query?: never;
@@ -9851,10 +7444,10 @@ export type DeleteEnvironmentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
@@ -9863,22 +7456,10 @@ export type DeleteEnvironmentErrors = {
         code?: 'ENVIRONMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -9887,46 +7468,10 @@ export type DeleteEnvironmentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9953,7 +7498,16 @@ export type DeleteEnvironmentResponse = DeleteEnvironmentResponses[keyof DeleteE
 
 export type GetEnvironmentData = {
     body?: never;
+    headers?: {
+        /**
+         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
+        /**
+         * The id of the environment (`env_…`).
+         */
         environment_id: string;
     };
     query?: never;
@@ -9974,10 +7528,10 @@ export type GetEnvironmentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
@@ -9986,64 +7540,16 @@ export type GetEnvironmentErrors = {
         code?: 'ENVIRONMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10051,7 +7557,7 @@ export type GetEnvironmentError = GetEnvironmentErrors[keyof GetEnvironmentError
 
 export type GetEnvironmentResponses = {
     /**
-     * The environment.
+     * One `Environment`.
      */
     200: {
         code: 'OK';
@@ -10064,52 +7570,14 @@ export type GetEnvironmentResponse = GetEnvironmentResponses[keyof GetEnvironmen
 
 export type UpdateEnvironmentData = {
     body: {
-        sandbox?: {
-            /**
-             * The sandbox provider that runs commands. `auto` selects the strongest one that the runner supports.
-             */
-            provider?: 'auto' | 'simulated' | 'bubblewrap' | 'docker' | 'kubernetes';
-            image?: string | null;
-            cpu_millis?: number | null;
-            memory_mib?: number | null;
-            pids?: number | null;
-            disk_mib?: number | null;
-            workspace_mib?: number | null;
-            /**
-             * The time limit of a command in seconds.
-             */
-            command_timeout_seconds?: number;
-        };
-        network?: {
-            /**
-             * The network access of commands.
-             */
-            mode?: 'none' | 'limited' | 'unrestricted';
-            /**
-             * The reachable hosts in mode `limited`. Their addresses must be public.
-             */
-            allowed_hosts?: Array<string>;
-        };
+        sandbox?: SandboxSettingsChange;
+        network?: NetworkSettingsChange;
         /**
          * `session`: each session has its own sandbox. `agent`: all sessions of one user with one agent share a sandbox.
          */
         tenancy?: 'session' | 'agent';
-        idle?: {
-            /**
-             * The time in seconds that an idle sandbox stays ready.
-             */
-            timeout_seconds?: number;
-            /**
-             * What happens to the sandbox after the idle timeout.
-             */
-            action?: 'suspend' | 'release';
-        };
-        /**
-         * Environment variables of every command. Do not store secrets here.
-         */
-        variables?: {
-            [key: string]: string;
-        };
+        idle?: IdleSettingsChange;
+        variables?: EnvironmentVariables;
         /**
          * Whether new sessions can use the environment.
          */
@@ -10122,6 +7590,9 @@ export type UpdateEnvironmentData = {
         'If-Match'?: string;
     };
     path: {
+        /**
+         * The id of the environment (`env_…`).
+         */
         environment_id: string;
     };
     query?: never;
@@ -10142,22 +7613,16 @@ export type UpdateEnvironmentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -10172,12 +7637,6 @@ export type UpdateEnvironmentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
@@ -10190,46 +7649,10 @@ export type UpdateEnvironmentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10237,7 +7660,7 @@ export type UpdateEnvironmentError = UpdateEnvironmentErrors[keyof UpdateEnviron
 
 export type UpdateEnvironmentResponses = {
     /**
-     * The updated environment.
+     * One `Environment`.
      */
     200: {
         code: 'OK';
@@ -10257,6 +7680,9 @@ export type ListEnvironmentVersionsData = {
         'If-None-Match'?: string;
     };
     path: {
+        /**
+         * The id of the environment (`env_…`).
+         */
         environment_id: string;
     };
     query?: {
@@ -10286,10 +7712,10 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ENVIRONMENT_NOT_FOUND`: The environment does not exist.
@@ -10298,64 +7724,16 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'ENVIRONMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10363,7 +7741,7 @@ export type ListEnvironmentVersionsError = ListEnvironmentVersionsErrors[keyof L
 
 export type ListEnvironmentVersionsResponses = {
     /**
-     * A page of versions.
+     * A page of type `EnvironmentVersion`.
      */
     200: {
         code: 'OK';
@@ -10415,16 +7793,10 @@ export type ListSandboxesErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -10433,46 +7805,10 @@ export type ListSandboxesErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10480,7 +7816,7 @@ export type ListSandboxesError = ListSandboxesErrors[keyof ListSandboxesErrors];
 
 export type ListSandboxesResponses = {
     /**
-     * A page of sandboxes.
+     * A page of type `Sandbox`.
      */
     200: {
         code: 'OK';
@@ -10495,6 +7831,9 @@ export type ListSandboxesResponse = ListSandboxesResponses[keyof ListSandboxesRe
 export type GetSandboxData = {
     body?: never;
     path: {
+        /**
+         * The id of the sandbox (`sbx_…`).
+         */
         sandbox_id: string;
     };
     query?: never;
@@ -10515,10 +7854,10 @@ export type GetSandboxErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SANDBOX_NOT_FOUND`: The sandbox does not exist.
@@ -10527,64 +7866,16 @@ export type GetSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10592,7 +7883,7 @@ export type GetSandboxError = GetSandboxErrors[keyof GetSandboxErrors];
 
 export type GetSandboxResponses = {
     /**
-     * The sandbox.
+     * One `Sandbox`.
      */
     200: {
         code: 'OK';
@@ -10606,6 +7897,9 @@ export type GetSandboxResponse = GetSandboxResponses[keyof GetSandboxResponses];
 export type TerminateSandboxData = {
     body?: never;
     path: {
+        /**
+         * The id of the sandbox (`sbx_…`).
+         */
         sandbox_id: string;
     };
     query?: never;
@@ -10626,10 +7920,10 @@ export type TerminateSandboxErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SANDBOX_NOT_FOUND`: The sandbox does not exist.
@@ -10638,64 +7932,16 @@ export type TerminateSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10703,7 +7949,7 @@ export type TerminateSandboxError = TerminateSandboxErrors[keyof TerminateSandbo
 
 export type TerminateSandboxResponses = {
     /**
-     * The current state of the sandbox.
+     * One `Sandbox`.
      */
     202: {
         code: 'OK';
@@ -10735,58 +7981,16 @@ export type GetLoginErrors = {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10841,52 +8045,10 @@ export type LogOutErrors = {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10944,16 +8106,10 @@ export type ListTokensErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -10962,46 +8118,10 @@ export type ListTokensErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11009,7 +8129,7 @@ export type ListTokensError = ListTokensErrors[keyof ListTokensErrors];
 
 export type ListTokensResponses = {
     /**
-     * A page of tokens.
+     * A page of type `Token`.
      */
     200: {
         code: 'OK';
@@ -11061,16 +8181,10 @@ export type CreateTokenErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -11097,46 +8211,10 @@ export type CreateTokenErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11144,7 +8222,7 @@ export type CreateTokenError = CreateTokenErrors[keyof CreateTokenErrors];
 
 export type CreateTokenResponses = {
     /**
-     * The new token.
+     * One `NewToken`.
      */
     201: {
         code: 'OK';
@@ -11158,6 +8236,9 @@ export type CreateTokenResponse = CreateTokenResponses[keyof CreateTokenResponse
 export type DeleteTokenData = {
     body?: never;
     path: {
+        /**
+         * The id of the token (`tok_…`).
+         */
         token_id: string;
     };
     query?: never;
@@ -11178,10 +8259,10 @@ export type DeleteTokenErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `TOKEN_NOT_FOUND`: The token does not exist or the caller has no access to it.
@@ -11190,64 +8271,16 @@ export type DeleteTokenErrors = {
         code?: 'TOKEN_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11308,16 +8341,10 @@ export type FindUsersErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -11326,46 +8353,10 @@ export type FindUsersErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11373,7 +8364,7 @@ export type FindUsersError = FindUsersErrors[keyof FindUsersErrors];
 
 export type FindUsersResponses = {
     /**
-     * The users.
+     * A page of type `UserName`.
      */
     200: {
         code: 'OK';
@@ -11425,16 +8416,10 @@ export type ListUsersErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -11443,46 +8428,10 @@ export type ListUsersErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11490,7 +8439,7 @@ export type ListUsersError = ListUsersErrors[keyof ListUsersErrors];
 
 export type ListUsersResponses = {
     /**
-     * A page of users.
+     * A page of type `User`.
      */
     200: {
         code: 'OK';
@@ -11505,6 +8454,9 @@ export type ListUsersResponse = ListUsersResponses[keyof ListUsersResponses];
 export type EnableUserData = {
     body?: never;
     path: {
+        /**
+         * The id of the user (`usr_…`).
+         */
         user_id: string;
     };
     query?: never;
@@ -11525,10 +8477,10 @@ export type EnableUserErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `USER_NOT_FOUND`: The user does not exist.
@@ -11537,22 +8489,10 @@ export type EnableUserErrors = {
         code?: 'USER_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -11561,46 +8501,10 @@ export type EnableUserErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11608,7 +8512,7 @@ export type EnableUserError = EnableUserErrors[keyof EnableUserErrors];
 
 export type EnableUserResponses = {
     /**
-     * The updated user.
+     * One `User`.
      */
     200: {
         code: 'OK';
@@ -11622,6 +8526,9 @@ export type EnableUserResponse = EnableUserResponses[keyof EnableUserResponses];
 export type DisableUserData = {
     body?: never;
     path: {
+        /**
+         * The id of the user (`usr_…`).
+         */
         user_id: string;
     };
     query?: never;
@@ -11642,10 +8549,10 @@ export type DisableUserErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `USER_NOT_FOUND`: The user does not exist.
@@ -11654,22 +8561,10 @@ export type DisableUserErrors = {
         code?: 'USER_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `RESOURCE_IN_USE`: Another resource still uses this one.
      */
     409: ErrorEnvelope & {
         code?: 'RESOURCE_IN_USE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -11678,46 +8573,10 @@ export type DisableUserErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11725,7 +8584,7 @@ export type DisableUserError = DisableUserErrors[keyof DisableUserErrors];
 
 export type DisableUserResponses = {
     /**
-     * The updated user.
+     * One `User`.
      */
     200: {
         code: 'OK';
@@ -11796,16 +8655,10 @@ export type ListActsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -11814,46 +8667,10 @@ export type ListActsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -11861,7 +8678,7 @@ export type ListActsError = ListActsErrors[keyof ListActsErrors];
 
 export type ListActsResponses = {
     /**
-     * A page of entries.
+     * A page of type `Act`.
      */
     200: {
         code: 'OK';
@@ -11899,16 +8716,10 @@ export type VerifyActsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -11929,46 +8740,10 @@ export type VerifyActsErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12029,16 +8804,10 @@ export type GetConfigurationErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -12047,46 +8816,10 @@ export type GetConfigurationErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12094,7 +8827,7 @@ export type GetConfigurationError = GetConfigurationErrors[keyof GetConfiguratio
 
 export type GetConfigurationResponses = {
     /**
-     * All settings.
+     * A page of type `Setting`.
      */
     200: {
         code: 'OK';
@@ -12115,6 +8848,9 @@ export type StreamEventsData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -12148,10 +8884,10 @@ export type StreamEventsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -12160,64 +8896,16 @@ export type StreamEventsErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12225,9 +8913,9 @@ export type StreamEventsError = StreamEventsErrors[keyof StreamEventsErrors];
 
 export type StreamEventsResponses = {
     /**
-     * The event stream. Each `data` line is an event.
+     * The event stream. The schema is that of one `data`.
      */
-    200: Event;
+    200: StreamItem;
 };
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
@@ -12235,6 +8923,9 @@ export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsRespo
 export type ExportSessionData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -12255,10 +8946,10 @@ export type ExportSessionErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -12267,64 +8958,16 @@ export type ExportSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12332,7 +8975,7 @@ export type ExportSessionError = ExportSessionErrors[keyof ExportSessionErrors];
 
 export type ExportSessionResponses = {
     /**
-     * A file. Each line is an event, as in the list of events.
+     * A file. Each line is an event, as in the list of events. The schema is that of one line.
      */
     200: Event;
 };
@@ -12348,6 +8991,9 @@ export type ResumeTurnStreamData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -12373,10 +9019,10 @@ export type ResumeTurnStreamErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -12385,64 +9031,16 @@ export type ResumeTurnStreamErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12450,10 +9048,11 @@ export type ResumeTurnStreamError = ResumeTurnStreamErrors[keyof ResumeTurnStrea
 
 export type ResumeTurnStreamResponses = {
     /**
-     * The stream. Each `data` line is a chunk; `id` is the seq of the event that the chunk completes.
+     * The stream. Each `data` line is a chunk, the last one is `[DONE]`; `id` is the seq of the event that the chunk completes.
      */
     200: {
         type: string;
+        [key: string]: unknown;
     };
     /**
      * No turn is in progress.
@@ -12493,6 +9092,9 @@ export type StreamTurnData = {
         'Idempotency-Key'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: never;
@@ -12513,10 +9115,10 @@ export type StreamTurnErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
@@ -12525,16 +9127,10 @@ export type StreamTurnErrors = {
         code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_ARCHIVED`: The session is archived and read-only. `SESSION_TERMINATED`: The session is terminated and accepts no more work.
+     * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE' | 'APPROVAL_ALREADY_DECIDED' | 'SESSION_BUSY' | 'SESSION_ARCHIVED' | 'SESSION_TERMINATED';
+        code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -12543,64 +9139,22 @@ export type StreamTurnErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
      */
     415: ErrorEnvelope & {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After. `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached.
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED' | 'QUOTA_EXCEEDED';
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12608,10 +9162,11 @@ export type StreamTurnError = StreamTurnErrors[keyof StreamTurnErrors];
 
 export type StreamTurnResponses = {
     /**
-     * The stream. Each `data` line is a chunk; `id` is the seq of the event that the chunk completes.
+     * The stream. Each `data` line is a chunk, the last one is `[DONE]`; `id` is the seq of the event that the chunk completes.
      */
     200: {
         type: string;
+        [key: string]: unknown;
     };
 };
 
@@ -12626,7 +9181,13 @@ export type ReconnectTurnStreamData = {
         'Last-Event-ID'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
+        /**
+         * The chat id of AI SDK, which can be any text.
+         */
         chat_id: string;
     };
     query?: {
@@ -12652,10 +9213,10 @@ export type ReconnectTurnStreamErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -12664,64 +9225,16 @@ export type ReconnectTurnStreamErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12729,10 +9242,11 @@ export type ReconnectTurnStreamError = ReconnectTurnStreamErrors[keyof Reconnect
 
 export type ReconnectTurnStreamResponses = {
     /**
-     * The stream. Each `data` line is a chunk; `id` is the seq of the event that the chunk completes.
+     * The stream. Each `data` line is a chunk, the last one is `[DONE]`; `id` is the seq of the event that the chunk completes.
      */
     200: {
         type: string;
+        [key: string]: unknown;
     };
     /**
      * No turn is in progress.
@@ -12763,6 +9277,9 @@ export type GetSessionFileContentData = {
         'If-Match'?: string;
     };
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query: {
@@ -12788,22 +9305,16 @@ export type GetSessionFileContentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -12818,12 +9329,6 @@ export type GetSessionFileContentErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
      */
     416: ErrorEnvelope & {
@@ -12836,46 +9341,16 @@ export type GetSessionFileContentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -12915,6 +9390,9 @@ export type GetAssistantFileContentData = {
         'If-Match'?: string;
     };
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query: {
@@ -12940,22 +9418,16 @@ export type GetAssistantFileContentErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
     };
     /**
      * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
@@ -12970,12 +9442,6 @@ export type GetAssistantFileContentErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
      */
     416: ErrorEnvelope & {
@@ -12988,46 +9454,16 @@ export type GetAssistantFileContentErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13049,6 +9485,9 @@ export type GetAssistantFileContentResponse = GetAssistantFileContentResponses[k
 export type GetSessionFileArchiveData = {
     body?: never;
     path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
         session_id: string;
     };
     query?: {
@@ -13074,10 +9513,10 @@ export type GetSessionFileArchiveErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -13086,22 +9525,10 @@ export type GetSessionFileArchiveErrors = {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -13110,46 +9537,16 @@ export type GetSessionFileArchiveErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13167,6 +9564,9 @@ export type GetSessionFileArchiveResponse = GetSessionFileArchiveResponses[keyof
 export type GetAssistantFileArchiveData = {
     body?: never;
     path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
         assistant_id: string;
     };
     query?: {
@@ -13192,10 +9592,10 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires.
+     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'SCOPE_INSUFFICIENT';
+        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
@@ -13204,22 +9604,10 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
         code?: 'FILE_TOO_LARGE';
-    };
-    /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -13228,46 +9616,16 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13308,12 +9666,6 @@ export type BeginLoginErrors = {
         code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
      */
     409: ErrorEnvelope & {
@@ -13325,51 +9677,20 @@ export type BeginLoginErrors = {
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
-    /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
 };
 
 export type BeginLoginError = BeginLoginErrors[keyof BeginLoginErrors];
+
+export type BeginLoginResponses = {
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type BeginLoginResponse = BeginLoginResponses[keyof BeginLoginResponses];
 
 export type FinishLoginData = {
     body?: never;
@@ -13386,16 +9707,10 @@ export type FinishLoginErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `LOGIN_FAILED`: The login failed. Start it again.
+     * `LOGIN_FAILED`: The login failed. Start it again. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'LOGIN_FAILED';
-    };
-    /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
+        code?: 'LOGIN_FAILED' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
@@ -13409,51 +9724,20 @@ export type FinishLoginErrors = {
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
-    /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
-     */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
-    };
 };
 
 export type FinishLoginError = FinishLoginErrors[keyof FinishLoginErrors];
+
+export type FinishLoginResponses = {
+    /**
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type FinishLoginResponse = FinishLoginResponses[keyof FinishLoginResponses];
 
 export type TriggerDeploymentData = {
     body?: unknown;
@@ -13468,6 +9752,9 @@ export type TriggerDeploymentData = {
         'X-WEBHOOK-SIGNATURE': string;
     };
     path: {
+        /**
+         * The id of the deployment (`dep_…`).
+         */
         deployment_id: string;
     };
     query?: never;
@@ -13494,12 +9781,6 @@ export type TriggerDeploymentErrors = {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `REQUEST_TIMEOUT`: The request did not arrive in time.
-     */
-    408: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT';
-    };
-    /**
      * `DEPLOYMENT_CANNOT_START`: The trigger's agent, its environment or its owner is deleted or disabled.
      */
     409: ErrorEnvelope & {
@@ -13512,58 +9793,16 @@ export type TriggerDeploymentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
-     * `URI_TOO_LONG`: The request target or a part of it is too long.
-     */
-    414: ErrorEnvelope & {
-        code?: 'URI_TOO_LONG';
-    };
-    /**
      * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `HEADERS_TOO_LARGE`: The request headers are too large.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    431: ErrorEnvelope & {
-        code?: 'HEADERS_TOO_LARGE';
-    };
-    /**
-     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace.
-     */
-    500: ErrorEnvelope & {
-        code?: 'INTERNAL';
-    };
-    /**
-     * `NOT_IMPLEMENTED`: The service does not implement the method CONNECT, nor a transfer coding other than `chunked`.
-     */
-    501: ErrorEnvelope & {
-        code?: 'NOT_IMPLEMENTED';
-    };
-    /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable. `PEER_REJECTED`: One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ.
-     */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED';
-    };
-    /**
-     * `DEADLINE_EXCEEDED`: The response took too long. The operation may still have been performed.
-     */
-    504: ErrorEnvelope & {
-        code?: 'DEADLINE_EXCEEDED';
-    };
-    /**
-     * `HTTP_VERSION_NOT_SUPPORTED`: The version in the request line is neither HTTP/1.0 nor HTTP/1.1.
-     */
-    505: ErrorEnvelope & {
-        code?: 'HTTP_VERSION_NOT_SUPPORTED';
-    };
-    /**
-     * `STORAGE_FULL`: The storage has no space left.
-     */
-    507: ErrorEnvelope & {
-        code?: 'STORAGE_FULL';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13601,10 +9840,10 @@ export type IsAliveData = {
 
 export type IsAliveErrors = {
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site.
+     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED';
+        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
 };
 
@@ -13651,10 +9890,10 @@ export type IsReadyErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -13663,10 +9902,10 @@ export type IsReadyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13674,30 +9913,12 @@ export type IsReadyError = IsReadyErrors[keyof IsReadyErrors];
 
 export type IsReadyResponses = {
     /**
-     * Every required part works. In status `degraded`, an optional part fails.
+     * One `Readiness`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            /**
-             * In status `degraded` an optional part fails; `verbose` names it.
-             */
-            status: 'ready' | 'degraded';
-            checks?: Array<{
-                name: string;
-                status: 'ok' | 'degraded';
-                /**
-                 * The reason for the status `degraded`.
-                 */
-                problem?: string;
-                latency_ms: number;
-            }>;
-            in_force?: Array<{
-                role: string;
-                in_force: string;
-            }>;
-        };
+        data: Readiness;
     };
 };
 
@@ -13729,10 +9950,10 @@ export type IsHealthyErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -13741,10 +9962,10 @@ export type IsHealthyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
+     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
-    503: ErrorEnvelope & {
-        code?: 'DEPENDENCY_UNAVAILABLE';
+    default: ErrorEnvelope & {
+        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -13752,30 +9973,12 @@ export type IsHealthyError = IsHealthyErrors[keyof IsHealthyErrors];
 
 export type IsHealthyResponses = {
     /**
-     * Every required part works. In status `degraded`, an optional part fails.
+     * One `Readiness`.
      */
     200: {
         code: 'OK';
         message: 'success';
-        data: {
-            /**
-             * In status `degraded` an optional part fails; `verbose` names it.
-             */
-            status: 'ready' | 'degraded';
-            checks?: Array<{
-                name: string;
-                status: 'ok' | 'degraded';
-                /**
-                 * The reason for the status `degraded`.
-                 */
-                problem?: string;
-                latency_ms: number;
-            }>;
-            in_force?: Array<{
-                role: string;
-                in_force: string;
-            }>;
-        };
+        data: Readiness;
     };
 };
 
@@ -13796,10 +9999,10 @@ export type ReadMetricsErrors = {
         code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
     };
     /**
-     * `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve. `CSRF_REJECTED`: The request comes from another web site. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `FORBIDDEN`: The caller may see the resource but not perform this operation.
+     * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
-        code?: 'HOST_NOT_ALLOWED' | 'CSRF_REJECTED' | 'SCOPE_INSUFFICIENT' | 'FORBIDDEN';
+        code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.

@@ -3,7 +3,6 @@ import { unwrapPage } from '../api/client.ts';
 import type { ListPage } from '../api/pages.ts';
 import { type Event, listEvents } from '../gen/index.ts';
 import {
-  asJournalEvent,
   CONVERSATION_TYPES,
   DURABLE_TYPES,
   type DurableEvent,
@@ -53,7 +52,7 @@ export function readPage(
 }
 
 export const durableEvents = (items: readonly Event[]): DurableEvent[] =>
-  items.map(asJournalEvent).filter((event): event is DurableEvent => !isTransient(event));
+  items.filter((event): event is DurableEvent => !isTransient(event));
 
 /** The newest conversation events, newest first. A route loader can request them before the page renders. */
 export const newestPage = (sessionId: string) =>
@@ -80,7 +79,7 @@ export async function readEvent(
 ): Promise<JournalEvent | undefined> {
   const { items } = await readPage(sessionId, { after_seq: seq - 1, limit: 1 }, signal);
   const [event] = items;
-  return event?.seq === seq ? asJournalEvent(event) : undefined;
+  return event?.seq === seq ? event : undefined;
 }
 
 /** Reads the durable events with a seq from `from` to `to`, oldest first. */

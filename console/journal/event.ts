@@ -1,92 +1,10 @@
-import type {
-  DataOfAgentMessage,
-  DataOfAgentMessageDelta,
-  DataOfAgentMessageDiscarded,
-  DataOfAgentThinking,
-  DataOfAgentToolDispatched,
-  DataOfAgentToolProgress,
-  DataOfAgentToolResult,
-  DataOfAgentToolUse,
-  DataOfApprovalDecided,
-  DataOfApprovalRequested,
-  DataOfEnvironmentStatusChanged,
-  DataOfFileCreated,
-  DataOfFileDeleted,
-  DataOfFileModified,
-  DataOfFilesUploaded,
-  DataOfModelRequestFinished,
-  DataOfModelRequestStarted,
-  DataOfSessionCreated,
-  DataOfSessionDeleted,
-  DataOfSessionError,
-  DataOfSessionForked,
-  DataOfSessionStatusIdle,
-  DataOfSessionStatusPending,
-  DataOfSessionStatusRescheduled,
-  DataOfSessionStatusRunning,
-  DataOfSessionStatusTerminated,
-  DataOfSessionUpdated,
-  DataOfTurnBlocked,
-  DataOfTurnCancelled,
-  DataOfTurnCompleted,
-  DataOfTurnFailed,
-  DataOfTurnInterrupted,
-  DataOfTurnQueued,
-  DataOfTurnStarted,
-  DataOfUserInterrupt,
-  DataOfUserMessage,
-  DataOfUserToolApproval,
-  Event,
-} from '../gen/types.gen.ts';
+import type { Event } from '../gen/types.gen.ts';
 
-interface DataByType {
-  'session.created': DataOfSessionCreated;
-  'session.updated': DataOfSessionUpdated;
-  'session.forked': DataOfSessionForked;
-  'session.deleted': DataOfSessionDeleted;
-  'turn.queued': DataOfTurnQueued;
-  'turn.started': DataOfTurnStarted;
-  'turn.blocked': DataOfTurnBlocked;
-  'turn.completed': DataOfTurnCompleted;
-  'turn.failed': DataOfTurnFailed;
-  'turn.interrupted': DataOfTurnInterrupted;
-  'turn.cancelled': DataOfTurnCancelled;
-  'session.status_pending': DataOfSessionStatusPending;
-  'session.status_running': DataOfSessionStatusRunning;
-  'session.status_idle': DataOfSessionStatusIdle;
-  'session.status_rescheduled': DataOfSessionStatusRescheduled;
-  'session.status_terminated': DataOfSessionStatusTerminated;
-  'session.error': DataOfSessionError;
-  'user.message': DataOfUserMessage;
-  'user.interrupt': DataOfUserInterrupt;
-  'user.tool_approval': DataOfUserToolApproval;
-  'agent.message': DataOfAgentMessage;
-  'agent.thinking': DataOfAgentThinking;
-  'agent.message_delta': DataOfAgentMessageDelta;
-  'agent.message_discarded': DataOfAgentMessageDiscarded;
-  'agent.tool_use': DataOfAgentToolUse;
-  'agent.tool_dispatched': DataOfAgentToolDispatched;
-  'agent.tool_progress': DataOfAgentToolProgress;
-  'agent.tool_result': DataOfAgentToolResult;
-  'approval.requested': DataOfApprovalRequested;
-  'approval.decided': DataOfApprovalDecided;
-  'files.uploaded': DataOfFilesUploaded;
-  'file.created': DataOfFileCreated;
-  'file.modified': DataOfFileModified;
-  'file.deleted': DataOfFileDeleted;
-  'environment.status_changed': DataOfEnvironmentStatusChanged;
-  'model.request_started': DataOfModelRequestStarted;
-  'model.request_finished': DataOfModelRequestFinished;
-}
-
-export type JournalEventType = keyof DataByType;
+export type JournalEvent = Event;
+export type JournalEventType = Event['type'];
 
 /** An event with the data type of its event type. */
-export type EventOf<Type extends JournalEventType> = {
-  [Key in Type]: Omit<Event, 'type' | 'data'> & { type: Key; data: DataByType[Key] };
-}[Type];
-
-export type JournalEvent = EventOf<JournalEventType>;
+export type EventOf<Type extends JournalEventType> = Extract<Event, { type: Type }>;
 
 /** An event with partial output. A later durable event contains the complete output. */
 export type TransientEvent = EventOf<'agent.message_delta' | 'agent.tool_progress'>;
@@ -142,6 +60,3 @@ export const CONVERSATION_TYPES = DURABLE_TYPES.filter((type) => !isFileType(typ
 export function isTransient(event: JournalEvent): event is TransientEvent {
   return event.type === 'agent.message_delta' || event.type === 'agent.tool_progress';
 }
-
-/** Narrows an event from the API. The service guarantees that the data matches the type. */
-export const asJournalEvent = (event: Event): JournalEvent => event as JournalEvent;

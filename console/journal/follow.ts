@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { API_BASE, ApiError } from '../api/client.ts';
-import { asJournalEvent, type JournalEvent } from './event.ts';
+import type { JournalEvent } from './event.ts';
 import type { StreamStatus } from './view.ts';
 import { onHidden, untilVisible } from './visibility.ts';
 
@@ -109,7 +109,7 @@ async function readStream(
       onEvent({ id, event, data }) {
         if (event === 'stream.caught_up') reader.onCaughtUp();
         else if (event === 'stream.draining') end.waitMs = reconnectDelayOf(data);
-        else if (id) reader.onEvent(asJournalEvent(JSON.parse(data)));
+        else if (id) reader.onEvent(JSON.parse(data));
         if (event === 'session.deleted') end.reason = 'deleted';
       },
     });

@@ -27,7 +27,7 @@ export class MessageParts {
 
   thought(content: readonly Part[]): UiChunk[] {
     this.#thoughts++;
-    return this.#reasoning(content.map(({ text }) => text ?? '').join(''));
+    return this.#reasoning(content.map(textOf).join(''));
   }
 
   /** Adds the rest of the final message and closes the open part. */
@@ -36,7 +36,7 @@ export class MessageParts {
     let shown = this.#shown;
     let thoughts = this.#thoughts;
     for (const part of content) {
-      const text = part.text ?? '';
+      const text = textOf(part);
       if (part.type === 'text' && text.length <= shown) shown -= text.length;
       else if (part.type === 'text') {
         if (shown === 0) chunks.push(...this.#close());
@@ -85,9 +85,9 @@ export class MessageParts {
   }
 }
 
-function fileOf(part: Part): UiChunk[] {
-  const { data, mediaType } = part as { data?: unknown; mediaType?: unknown };
-  if (typeof data !== 'string' || typeof mediaType !== 'string') return [];
+const textOf = (part: Part) => ('text' in part ? part.text : '');
+
+function fileOf({ data, mediaType }: Extract<Part, { type: 'file' }>): UiChunk[] {
   const isUrl = /^(https?|data):/.test(data);
   return [{ type: 'file', url: isUrl ? data : `data:${mediaType};base64,${data}`, mediaType }];
 }

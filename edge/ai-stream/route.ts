@@ -5,7 +5,7 @@ import { idempotencyKey, lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import type { RawQuery } from '../input/query.ts';
 import { receiveJson } from '../register-route.ts';
-import { type RouteContext, route } from '../route.ts';
+import { type RawResponse, type RouteContext, route } from '../route.ts';
 import { replayed } from '../routes/replayed.ts';
 import { closed } from '../schemas/common.ts';
 import { MESSAGE_BYTES } from '../schemas/content.ts';
@@ -19,29 +19,19 @@ import { TurnFinder, type TurnStream } from './turn-finder.ts';
 import { TurnRenderer } from './turn-renderer.ts';
 
 const AI_STREAM_PATH = '/sessions/{session_id}/ai-stream';
-const CHUNKS = [
-  { type: 'start', messageId: 'trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8' },
-  { type: 'start-step' },
-  { type: 'text-start', id: '1' },
-  { type: 'text-delta', id: '1', delta: 'Hello!' },
-  { type: 'text-end', id: '1' },
-  { type: 'finish-step' },
-  { type: 'finish', finishReason: 'stop' },
-];
-
-const CHUNK_STREAM = {
+const CHUNK_STREAM: RawResponse = {
   description:
-    'The stream. Each `data` line is a chunk; `id` is the seq of the event that the chunk completes.',
-  headers: {
-    'x-vercel-ai-ui-message-stream': {
-      description: 'The version of the stream protocol.',
-      schema: { const: 'v1' },
-    },
-  },
+    'The stream. Each `data` line is a chunk, the last one is `[DONE]`; `id` is the seq of the event that the chunk completes.',
+  headers: ['x-vercel-ai-ui-message-stream', 'X-Accel-Buffering'],
   content: {
     'text/event-stream': {
-      schema: { type: 'object', required: ['type'], properties: { type: { type: 'string' } } },
-      example: `${CHUNKS.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`,
+      schema: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { type: 'string' } },
+        additionalProperties: true,
+      },
+      example: { type: 'text-delta', id: '1', delta: 'Hello!' },
     },
   },
 };

@@ -1,10 +1,11 @@
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import type { RouteAccess } from '../access.ts';
 import type { RequestHeader } from '../input/headers.ts';
+import { type Components, share } from './components.ts';
+import { type ResponseHeader, responseHeaders } from './headers.ts';
 
 /** The inputs of an operation from which error codes follow. */
 interface OperationInputs {
-  path: string;
   query?: object | undefined;
   body?: object | undefined;
   headers?: readonly RequestHeader[] | undefined;
@@ -12,10 +13,10 @@ interface OperationInputs {
   impliedErrors?: 'all' | 'request' | 'none';
 }
 
-/** Errors that any request can return. */
+/** Errors that any request can return, described once for all operations. */
 const ANY_REQUEST: readonly ErrorCode[] = [
-  'INVALID_REQUEST',
   'REQUEST_TIMEOUT',
+  'URI_TOO_LONG',
   'HEADERS_TOO_LARGE',
   'NOT_IMPLEMENTED',
   'HTTP_VERSION_NOT_SUPPORTED',
@@ -39,41 +40,91 @@ const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY
 
 /** The error codes that follow from the inputs of an operation. */
 export function impliedErrors(operation: OperationInputs): readonly ErrorCode[] {
-  const { path, query, body, headers, access, impliedErrors: implied = 'all' } = operation;
-  if (implied !== 'all') return implied === 'request' ? ANY_REQUEST : [];
+  const { query, body, headers, access, impliedErrors: implied = 'all' } = operation;
+  if (implied !== 'all') return implied === 'request' ? ['INVALID_REQUEST', ...ANY_REQUEST] : [];
   return [
+    'INVALID_REQUEST',
     ...ANY_REQUEST,
     ...ANY_BROWSER,
     ...(access === 'open' ? [] : ANY_CALLER),
-    ...(path.includes('{') ? (['URI_TOO_LONG'] as const) : []),
     ...(query ? (['INVALID_TEXT'] as const) : []),
     ...(body ? WITH_BODY : []),
     ...(headers?.includes('Idempotency-Key') ? WITH_KEY : []),
   ];
 }
 
-/** One response per status, with its error codes. */
-export function errorResponses(codes: readonly ErrorCode[]): Record<string, object> {
-  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
-  const sorted = [...byStatus].sort(([a], [b]) => a - b);
-  return Object.fromEntries(
-    sorted.map(([status, names]) => [
-      String(status),
-      {
-        description: names.map((name) => `\`${name}\`: ${ERRORS[name].about}`).join(' '),
-        content: {
-          'application/json': {
-            schema: {
-              allOf: [
-                { $ref: '#/components/schemas/ErrorEnvelope' },
-                { properties: { code: { enum: names } } },
-              ],
-            },
-          },
+/**
+ * The responses of an operation for its error codes: one per status, and `default` for the codes that any request can
+ * return, unless their status has a response of its own.
+ */
+export function errorResponses(codes: readonly ErrorCode[], components: Components): Record<string, object> {
+  const specific = new Set(codes.filter((code) => !ANY_REQUEST.includes(code)));
+  const statuses = new Set(Array.from(specific, (code) => ERRORS[code].status));
+  const [own, common] = [
+    codes.filter((code) => statuses.has(ERRORS[code].status)),
+    codes.filter((code) => !statuses.has(ERRORS[code].status)),
+  ];
+  const byStatus = Map.groupBy(inOrder(own), (code) => ERRORS[code].status);
+  const responses = [...byStatus].map(([status, names]) => [
+    String(status),
+    shareErrors(responseName(names), names, components),
+  ]);
+  if (common.length > 0)
+    responses.push(['default', shareErrors('AnyError', inOrder(ANY_REQUEST), components)]);
+  return Object.fromEntries(responses);
+}
+
+/** Each code once, in the order of the table of errors. */
+function inOrder(codes: readonly ErrorCode[]): ErrorCode[] {
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.includes(code));
+}
+
+/** Short names for the codes that most responses with a status have in common. */
+const GROUPS: readonly { name: string; codes: readonly ErrorCode[] }[] = [
+  { name: 'BadRequest', codes: ['INVALID_REQUEST'] },
+  { name: 'Unauthorized', codes: ['UNAUTHENTICATED', 'TOKEN_EXPIRED'] },
+  { name: 'Forbidden', codes: ['SCOPE_INSUFFICIENT', 'CSRF_REJECTED', 'HOST_NOT_ALLOWED'] },
+  { name: 'IdempotencyConflict', codes: ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'] },
+];
+
+/** The codes of a response joined by `Or`, for example `BadRequestOrInvalidCursor`. */
+function responseName(codes: readonly ErrorCode[]): string {
+  const group = GROUPS.find((one) => one.codes.every((code) => codes.includes(code)));
+  const rest = codes.filter((code) => !group?.codes.includes(code));
+  return [...(group ? [group.name] : []), ...rest.map(pascalCase)].join('Or');
+}
+
+const pascalCase = (code: string) =>
+  code.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const HEADERS_BY_STATUS: Record<number, readonly ResponseHeader[]> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  416: ['Content-Range'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+function shareErrors(name: string, codes: readonly ErrorCode[], components: Components): object {
+  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  const isMixed = statuses.size > 1;
+  const text = (code: ErrorCode) =>
+    `\`${code}\`${isMixed ? ` (${ERRORS[code].status})` : ''}: ${ERRORS[code].about}`;
+  const headers = new Set([...statuses].flatMap((status) => HEADERS_BY_STATUS[status] ?? []));
+  return share(components, 'responses', name, {
+    description: codes.map(text).join(' '),
+    headers: responseHeaders([...headers], components),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/ErrorEnvelope' },
+            { type: 'object', properties: { code: { enum: codes } } },
+          ],
         },
       },
-    ]),
-  );
+    },
+  });
 }
 
 /** The schema of the error envelope, a component of the document. */

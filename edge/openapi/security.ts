@@ -6,8 +6,8 @@ export const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A personal access token (`ahs_…`), or an access token of the identity provider. Its scopes ' +
-      'limit what it can do: read, write (which includes read), admin.',
+      'A personal access token (`ahs_…`), or an access token of the identity provider. Its scopes limit what it can do: read, ' +
+      'write (which includes read), admin. `x-required-scope` of an operation names the scope that it requires.',
   },
   login: {
     type: 'apiKey',
@@ -21,5 +21,5 @@ export const SECURITY_SCHEMES = {
 
 /** The OpenAPI security requirements of a route: one of the credentials, or none for access `open`. */
 export function securityOf(access: RouteAccess): object[] {
-  return access === 'open' ? [] : [{ token: [access] }, { login: [] }];
+  return access === 'open' ? [] : [{ token: [] }, { login: [] }];
 }

@@ -14,7 +14,7 @@ export const accessRoutes = [
     tag: 'Agents',
     summary: 'Get the access settings of an agent',
     description: 'Requires manage access. The ETag is the version of the settings, for `If-Match`.',
-    success: { status: 200, description: 'The access settings.', data: AccessShape },
+    success: { status: 200, description: 'The access settings.', data: AccessShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'AGENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const settings = await clients.agents.getAgentAccess({ agentId: param('agent_id') }, call);
@@ -34,7 +34,7 @@ export const accessRoutes = [
     headers: ['If-Match'],
     body: AccessChange,
     example: { visibility: 'allowlist', managers: [], users: [], groups: ['support'] },
-    success: { status: 200, description: 'The new access settings.', data: AccessShape },
+    success: { status: 200, description: 'The new access settings.', data: AccessShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'AGENT_NOT_FOUND', 'VERSION_CONFLICT'],
     async answer({ clients, call, param, body, request }) {
       const change = { agentId: param('agent_id'), access: body, ifVersion: ifMatch(request.raw) };

@@ -23,10 +23,11 @@ export const agentRoutes = [
     operationId: 'createAgent',
     tag: 'Agents',
     summary: 'Create an agent',
+    description: 'The caller is its creator and can manage it. Omitted members get their defaults.',
     headers: ['Idempotency-Key'],
     body: AgentCreation,
     example: EXAMPLE,
-    success: { status: 201, description: 'The new agent.', data: AgentShape },
+    success: { status: 201, description: 'The new agent.', data: AgentShape, headers: ['ETag'] },
     errors: [],
     async answer({ clients, call, body, request }) {
       const { agent, replayed: isReplay } = await clients.agents.createAgent(
@@ -67,7 +68,7 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'Get an agent',
     description: 'The ETag is the version of the agent, for `If-Match`.',
-    success: { status: 200, description: 'The agent.', data: AgentShape },
+    success: { status: 200, description: 'The agent.', data: AgentShape, headers: ['ETag'] },
     errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { agent } = await clients.agents.getAgent({ agentId: param('agent_id') }, call);
@@ -87,7 +88,7 @@ export const agentRoutes = [
     headers: ['If-Match'],
     body: AgentPatch,
     example: { system: 'Say it twice.' },
-    success: { status: 200, description: 'The updated agent.', data: AgentShape },
+    success: { status: 200, description: 'The updated agent.', data: AgentShape, headers: ['ETag'] },
     errors: ['AGENT_NOT_FOUND', 'VERSION_CONFLICT'],
     async answer({ clients, call, param, body, request }) {
       const { agent } = await clients.agents.updateAgent(

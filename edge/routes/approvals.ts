@@ -17,7 +17,12 @@ export const approvalRoutes = [
     tag: 'Approvals',
     summary: 'List the approvals of a session',
     description: 'Returns the approvals that turns of the session have requested, newest first.',
-    query: closed({ ...paging, status: optional(Type.Enum([...APPROVAL_STATUSES])) }),
+    query: closed({
+      ...paging,
+      status: optional(
+        Type.Enum([...APPROVAL_STATUSES], { description: 'Only approvals with this status.' }),
+      ),
+    }),
     success: { status: 200, description: 'A page of approvals.', data: ApprovalShape, list: true },
     errors: ['SESSION_NOT_FOUND', 'INVALID_CURSOR'],
     async answer({ clients, call, param, query }) {

@@ -59,6 +59,7 @@ export const assistantRoutes = [
     operationId: 'getAssistant',
     tag: 'Assistants',
     summary: 'Get an assistant',
+    description: 'Only its creator can read it.',
     success: { status: 200, description: 'The assistant.', data: AssistantShape },
     errors: ['ASSISTANT_NOT_FOUND'],
     async answer({ clients, call, param }) {

@@ -18,8 +18,8 @@ const ONE = `${OF_AGENT}/{deployment_id}`;
 
 const filters = {
   q: search("Matches a part of the agent's name, of the type or of the id."),
-  type: optional(Type.Enum(['webhook'])),
-  status: optional(Type.Enum(['enabled', 'disabled'])),
+  type: optional(Type.Enum(['webhook'], { description: 'Only deployments of this type.' })),
+  status: optional(Type.Enum(['enabled', 'disabled'], { description: 'Only deployments with this status.' })),
 };
 
 interface Filters {

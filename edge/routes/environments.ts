@@ -35,7 +35,7 @@ export const environmentRoutes = [
       sandbox: { memory_mib: 2_048, command_timeout_seconds: 600 },
       variables: { CI: 'true' },
     },
-    success: { status: 201, description: 'The new environment.', data: EnvironmentShape },
+    success: { status: 201, description: 'The new environment.', data: EnvironmentShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'NAME_TAKEN'],
     async answer({ clients, call, body, request }) {
       const { environment, replayed: isReplay } = await clients.agents.createEnvironment(
@@ -81,7 +81,7 @@ export const environmentRoutes = [
     tag: 'Environments',
     summary: 'Get an environment',
     description: 'Requires an administrator. The ETag is the version of the environment, for `If-Match`.',
-    success: { status: 200, description: 'The environment.', data: EnvironmentShape },
+    success: { status: 200, description: 'The environment.', data: EnvironmentShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const request = { environmentId: param('environment_id') };
@@ -103,7 +103,12 @@ export const environmentRoutes = [
     headers: ['If-Match'],
     body: EnvironmentPatchBody,
     example: { variables: { CI: 'true', LANG: 'C.UTF-8' } },
-    success: { status: 200, description: 'The updated environment.', data: EnvironmentShape },
+    success: {
+      status: 200,
+      description: 'The updated environment.',
+      data: EnvironmentShape,
+      headers: ['ETag'],
+    },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'VERSION_CONFLICT'],
     async answer({ clients, call, param, body, request }) {
       const { environment } = await clients.agents.updateEnvironment(

@@ -1,26 +1,8 @@
-import { Event } from '../../lib/events.ts';
 import { listOfJson } from '../envelope.ts';
 import { route } from '../route.ts';
 import { closed, pageRequest, paging } from '../schemas/common.ts';
+import { EventShape } from '../schemas/event.ts';
 import { afterSeq, order, types, typesOf } from '../schemas/events.ts';
-
-export const EVENT_EXAMPLE = {
-  event_id: 'evt_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
-  session_id: 'ses_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
-  seq: 2,
-  type: 'user.message',
-  turn_id: 'trn_01KAK3V9Q6W1X2Y3Z4A5B6C7D8',
-  created_at: '2026-01-01T12:00:00.000Z',
-  actor: { type: 'user', id: 'usr_01KAK3V9Q6W1X2Y3Z4A5B6C7D8' },
-  data: { content: [{ type: 'text', text: 'Hello!' }] },
-};
-
-export const EventShape = {
-  ...Event,
-  title: 'Event',
-  description: 'An event of a session.',
-  examples: [EVENT_EXAMPLE],
-};
 
 export const eventRoutes = [
   route({

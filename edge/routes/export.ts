@@ -4,8 +4,8 @@ import { checkPath } from '../input/path.ts';
 import type { RawQuery } from '../input/query.ts';
 import { route } from '../route.ts';
 import { closed } from '../schemas/common.ts';
+import { EVENT_EXAMPLE, EventShape } from '../schemas/event.ts';
 import { ResponseWriter } from '../streaming/response-writer.ts';
-import { EVENT_EXAMPLE, EventShape } from './events.ts';
 
 /** The journal as JSON lines (https://github.com/ndjson/ndjson-spec). Each line equals the event in the list of events. */
 export const exportRoutes = [
@@ -19,9 +19,11 @@ export const exportRoutes = [
     query: closed({}),
     responses: {
       200: {
-        description: 'A file. Each line is an event, as in the list of events.',
+        description:
+          'A file. Each line is an event, as in the list of events. The schema is that of one line.',
+        headers: ['Content-Disposition'],
         content: {
-          'application/x-ndjson': { schema: EventShape, example: `${JSON.stringify(EVENT_EXAMPLE)}\n` },
+          'application/x-ndjson': { schema: EventShape, example: EVENT_EXAMPLE },
         },
       },
     },

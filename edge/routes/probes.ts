@@ -11,37 +11,40 @@ import { backendsOfRunners } from './runner-backends.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const Ready = Type.Object({
-  status: Type.Union([Type.Literal('ready'), Type.Literal('degraded')], {
-    description: 'In status `degraded` an optional part fails; `verbose` names it.',
-  }),
-  checks: Type.Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.String({ examples: ['sessions'] }),
-        status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
-        problem: Type.Optional(
-          Type.String({
-            description: 'The reason for the status `degraded`.',
-            examples: ['Redis does not answer within 1000 ms'],
-          }),
-        ),
-        latency_ms: Type.Number({ minimum: 0, examples: [0.42] }),
-      }),
-    ),
-  ),
-  in_force: Type.Optional(
-    Type.Array(
-      Type.Object(
-        { role: Type.String(), in_force: Type.String() },
-        {
-          description: 'The implementation that is used for a role.',
-          examples: [{ role: 'hints', in_force: 'in this process' }],
-        },
+const Ready = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ready'), Type.Literal('degraded')], {
+      description: 'In status `degraded` an optional part fails; `verbose` names it.',
+    }),
+    checks: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({ examples: ['sessions'] }),
+          status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
+          problem: Type.Optional(
+            Type.String({
+              description: 'The reason for the status `degraded`.',
+              examples: ['Redis does not answer within 1000 ms'],
+            }),
+          ),
+          latency_ms: Type.Number({ minimum: 0, examples: [0.42] }),
+        }),
       ),
     ),
-  ),
-});
+    in_force: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { role: Type.String(), in_force: Type.String() },
+          {
+            description: 'The implementation that is used for a role.',
+            examples: [{ role: 'hints', in_force: 'in this process' }],
+          },
+        ),
+      ),
+    ),
+  },
+  { title: 'Readiness' },
+);
 
 const ReadyQuery = closed({
   verbose: optional(
@@ -65,6 +68,7 @@ const readinessRoute = (path: string, operationId: string, summary: string) =>
     operationId,
     tag: 'Operations',
     summary,
+    description: 'A readiness probe. Returns 503 while a required part does not work.',
     query: ReadyQuery,
     responses: {
       200: {
@@ -138,6 +142,7 @@ export const probeRoutes = [
     operationId: 'isAlive',
     tag: 'Operations',
     summary: 'Check whether the process runs',
+    description: 'A liveness probe. It checks no other part of the service.',
     responses: {
       200: { description: 'The process runs.', data: Type.Object({ status: Type.Literal('alive') }) },
     },

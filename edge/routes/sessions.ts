@@ -31,7 +31,7 @@ const MAX_VERSION = 2 ** 31 - 1;
 
 const filters = {
   deployment_id: identifier('dep', 'only sessions of this deployment.'),
-  status: optional(Type.Enum([...SESSION_STATUSES])),
+  status: optional(Type.Enum([...SESSION_STATUSES], { description: 'Only sessions with this status.' })),
   state: optional(
     Type.Array(Type.Enum([...SESSION_STATES]), {
       description: 'Only sessions in this state. Can be repeated.',
@@ -142,6 +142,7 @@ export const sessionRoutes = [
     operationId: 'getSession',
     tag: 'Sessions',
     summary: 'Get a session',
+    description: 'Returns the current state. To follow changes, stream the events of the session.',
     success: { status: 200, description: 'The session.', data: SessionShape },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {

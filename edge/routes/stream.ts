@@ -9,12 +9,12 @@ import { checkPath } from '../input/path.ts';
 import type { RawQuery } from '../input/query.ts';
 import { route } from '../route.ts';
 import { closed, optional } from '../schemas/common.ts';
+import { EVENT_EXAMPLE, StreamItemShape } from '../schemas/event.ts';
 import { afterSeq, types, typesOf } from '../schemas/events.ts';
 import { EventWriter } from '../streaming/event-writer.ts';
 import type { LiveStreams } from '../streaming/live-streams.ts';
 import { SharedFrames } from '../streaming/shared-frames.ts';
 import { SSE_HEADERS } from '../streaming/sse.ts';
-import { EVENT_EXAMPLE, EventShape } from './events.ts';
 
 const StreamQuery = closed({
   after_seq: afterSeq,
@@ -23,10 +23,6 @@ const StreamQuery = closed({
   ),
   types,
 });
-
-const EXAMPLE_FRAMES =
-  `id: ${EVENT_EXAMPLE.seq}\nevent: ${EVENT_EXAMPLE.type}\ndata: ${JSON.stringify(EVENT_EXAMPLE)}\n\n` +
-  `event: stream.caught_up\ndata: {"seq":${EVENT_EXAMPLE.seq}}\n\n`;
 
 /** Events as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const streamRoutes = [
@@ -38,14 +34,17 @@ export const streamRoutes = [
     summary: 'Stream the events of a session',
     description:
       'Server-Sent Events. `id` is the seq, `event` is the type and `data` is the event as JSON. The stream can be opened ' +
-      'before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The frames ' +
-      '`stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`.',
+      'before, during and after turns. To resume without lost or repeated events, reconnect with `Last-Event-ID`. The control ' +
+      'frames `stream.caught_up` and `stream.draining` have no id. The stream ends after `session.deleted`. For example:\n\n' +
+      '```\nid: 2\nevent: user.message\ndata: {"event_id":"evt_…","session_id":"ses_…","seq":2,"type":"user.message",…}\n\n' +
+      'event: stream.caught_up\ndata: {"type":"stream.caught_up","seq":2}\n```',
     query: StreamQuery,
     headers: ['Last-Event-ID'],
     responses: {
       200: {
-        description: 'The event stream. Each `data` line is an event.',
-        content: { 'text/event-stream': { schema: EventShape, example: EXAMPLE_FRAMES } },
+        description: 'The event stream. The schema is that of one `data`.',
+        headers: ['X-Accel-Buffering'],
+        content: { 'text/event-stream': { schema: StreamItemShape, example: EVENT_EXAMPLE } },
       },
     },
     errors: ['INVALID_CURSOR', 'SESSION_NOT_FOUND'],

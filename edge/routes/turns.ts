@@ -31,6 +31,7 @@ export const turnRoutes = [
     operationId: 'getTurn',
     tag: 'Sessions',
     summary: 'Get a turn',
+    description: 'Returns the status, the usage and the error of the turn.',
     success: { status: 200, description: 'The turn.', data: TurnShape },
     errors: ['SESSION_NOT_FOUND', 'TURN_NOT_FOUND'],
     async answer({ clients, call, param }) {

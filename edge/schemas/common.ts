@@ -28,6 +28,7 @@ export const id = (prefix: string, description: string) =>
   });
 
 export const Metadata = Type.Unsafe<Record<string, string>>({
+  title: 'Metadata',
   type: 'object',
   maxProperties: 50,
   propertyNames: { minLength: 1, maxLength: 64 },

@@ -65,6 +65,7 @@ const idle = {
   }),
 };
 const variables = Type.Unsafe<Record<string, string>>({
+  title: 'EnvironmentVariables',
   type: 'object',
   maxProperties: 100,
   additionalProperties: { type: 'string', maxLength: 4_096 },
@@ -78,18 +79,27 @@ const name = text('A unique name of a–z, 0–9 and `-`. It cannot be changed.'
   examples: ['builds'],
 });
 
-const SandboxPart = closed({
-  provider: optional(sandbox.provider),
-  image: optional(sandbox.image),
-  cpu_millis: optional(sandbox.cpu_millis),
-  memory_mib: optional(sandbox.memory_mib),
-  pids: optional(sandbox.pids),
-  disk_mib: optional(sandbox.disk_mib),
-  workspace_mib: optional(sandbox.workspace_mib),
-  command_timeout_seconds: optional(sandbox.command_timeout_seconds),
-});
-const NetworkPart = closed({ mode: optional(network.mode), allowed_hosts: optional(network.allowed_hosts) });
-const IdlePart = closed({ timeout_seconds: optional(idle.timeout_seconds), action: optional(idle.action) });
+const SandboxPart = closed(
+  {
+    provider: optional(sandbox.provider),
+    image: optional(sandbox.image),
+    cpu_millis: optional(sandbox.cpu_millis),
+    memory_mib: optional(sandbox.memory_mib),
+    pids: optional(sandbox.pids),
+    disk_mib: optional(sandbox.disk_mib),
+    workspace_mib: optional(sandbox.workspace_mib),
+    command_timeout_seconds: optional(sandbox.command_timeout_seconds),
+  },
+  { title: 'SandboxSettingsChange' },
+);
+const NetworkPart = closed(
+  { mode: optional(network.mode), allowed_hosts: optional(network.allowed_hosts) },
+  { title: 'NetworkSettingsChange' },
+);
+const IdlePart = closed(
+  { timeout_seconds: optional(idle.timeout_seconds), action: optional(idle.action) },
+  { title: 'IdleSettingsChange' },
+);
 
 const parts = {
   sandbox: optional(SandboxPart),
@@ -104,10 +114,10 @@ export const EnvironmentCreationBody = closed({ name, ...parts });
 export const EnvironmentPatchBody = closed(parts);
 
 const spec = {
-  sandbox: Type.Object(sandbox),
-  network: Type.Object(network),
+  sandbox: Type.Object(sandbox, { title: 'SandboxSettings' }),
+  network: Type.Object(network, { title: 'NetworkSettings' }),
   tenancy,
-  idle: Type.Object(idle),
+  idle: Type.Object(idle, { title: 'IdleSettings' }),
   variables,
 };
 

@@ -1,18 +1,13 @@
 import { Type } from 'typebox';
-import { count, id, text, time } from './common.ts';
+import { MessagePart } from '../../lib/events.ts';
+import { count, id, time } from './common.ts';
 
 export const MessageShape = Type.Object(
   {
     event_id: id('evt', 'the event of the message'),
     seq: count('The position of the event in the journal.'),
     role: Type.Enum(['user', 'agent']),
-    content: Type.Array(
-      Type.Object(
-        { type: text('The type of the part, for example `text`.') },
-        { additionalProperties: true },
-      ),
-      { examples: [[{ type: 'text', text: 'Hello!' }]] },
-    ),
+    content: Type.Array(MessagePart, { examples: [[{ type: 'text', text: 'Hello!' }]] }),
     turn_id: id('trn', 'the turn'),
     message_id: Type.Optional(id('msg', 'the message of the agent')),
     created_at: time('The time of the message.'),

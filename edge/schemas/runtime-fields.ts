@@ -96,7 +96,7 @@ export const RUNTIME_FIELDS = {
     schemas: required(
       text(
         '`<provider>/<model id>`. Built in: `rehearsal/echo`, `rehearsal/script` and `rehearsal/shell`, which need no API key.',
-        { minLength: 1, maxLength: 200, examples: ['rehearsal/echo'] },
+        { title: 'ModelName', minLength: 1, maxLength: 200, examples: ['rehearsal/echo'] },
       ),
     ),
     initial: '',

@@ -11,6 +11,8 @@ const LONG_CHARACTERS = 16 * 1024;
 /** Writes the events of a journal as an event stream. */
 export class EventWriter {
   readonly #writer: ResponseWriter;
+  /** The client has received all events that existed when the last chunk was read. */
+  #isLive = false;
 
   constructor(response: ServerResponse, headers: ResponseHeaders, monitor: StallMonitor) {
     this.#writer = new ResponseWriter(response, { ...headers, ...SSE_HEADERS }, monitor);
@@ -26,9 +28,10 @@ export class EventWriter {
     this.#writer.write(`id: ${seq}\n\n`);
   }
 
-  /** Writes the events of a chunk, and `stream.caught_up` when no event follows yet. */
+  /** Writes the events of a chunk, and `stream.caught_up` when the client was behind and no event follows yet. */
   writeChunk({ events, seq, caughtUp }: FollowResponse, sessionId: string, frames: SharedFrames): void {
-    const end = caughtUp ? `event: stream.caught_up\ndata: {"seq":${seq}}\n\n` : '';
+    const end = caughtUp && !this.#isLive ? controlFrame('stream.caught_up', { seq }) : '';
+    this.#isLive = caughtUp;
     if (lengthOf(events) < LONG_CHARACTERS) {
       const text = framesText(events) + end;
       if (text !== '') this.#writer.write(text);
@@ -49,7 +52,7 @@ export class EventWriter {
 
   /** Asks the client to reconnect, possibly to another replica, and ends the stream. */
   drain(): void {
-    this.#writer.write(`event: stream.draining\ndata: {"reconnect_after_ms":${RETRY_MS}}\n\n`);
+    this.#writer.write(controlFrame('stream.draining', { reconnect_after_ms: RETRY_MS }));
     this.end();
   }
 
@@ -57,5 +60,9 @@ export class EventWriter {
     this.#writer.end();
   }
 }
+
+/** A frame without an id. `type` is also in the data, for clients that get only the data. */
+const controlFrame = (type: string, members: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
 const lengthOf = (events: readonly Event[]) => events.reduce((sum, { json }) => sum + json.length, 0);

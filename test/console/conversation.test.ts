@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatItem } from '../../console/journal/chat-items.ts';
 import { Conversation } from '../../console/journal/conversation.ts';
-import { asJournalEvent, type DurableEvent, type JournalEvent } from '../../console/journal/event.ts';
+import type { JournalEvent } from '../../console/journal/event.ts';
 import { itemShowing } from '../../console/journal/event-target.ts';
 import { pageEnd, pageStart } from '../../console/journal/page-boundaries.ts';
 import { callKey } from '../../console/journal/view.ts';
@@ -10,6 +10,7 @@ import {
   byUser,
   chatFrom,
   type EventSpec,
+  eventFrom,
   journal,
   retryingError,
   text,
@@ -154,7 +155,7 @@ describe('itemShowing', () => {
 
   it('returns the message of a delta and the call of an output', () => {
     const transient = (type: 'agent.message_delta' | 'agent.tool_progress', data: object): JournalEvent =>
-      asJournalEvent({ ...(events[3] as DurableEvent), type, seq: 999, data: { ...data } });
+      eventFrom({ ...events[3], type, seq: 999, data: { ...data } });
     const delta = transient('agent.message_delta', { message_id: 'msg_1', index: 0, delta: 'I' });
     expect(itemShowing(items, delta)?.seq).toBe(4);
     const output = transient('agent.tool_progress', { tool_use_id: 'call_1', output_delta: 'x' });

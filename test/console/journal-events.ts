@@ -1,19 +1,22 @@
 import type { ChatItem } from '../../console/journal/chat-items.ts';
 import { Conversation } from '../../console/journal/conversation.ts';
-import { asJournalEvent, type DurableEvent, isTransient } from '../../console/journal/event.ts';
+import { type DurableEvent, isTransient, type JournalEvent } from '../../console/journal/event.ts';
 
 export const START = Date.parse('2026-01-01T12:00:00.000Z');
 
 export type EventSpec = [type: string, data?: object, turnId?: string];
 
+/** An event whose data is assumed to match its type. */
+export const eventFrom = (members: object) => members as JournalEvent;
+
 /** Creates events that are 100 ms apart. An empty turn id stands for an event without a turn. */
 export function journal(...specs: EventSpec[]): DurableEvent[] {
   return specs.map(([type, data = {}, turnId = 'trn_1'], index) => {
-    const event = asJournalEvent({
+    const event = eventFrom({
       event_id: `evt_${index + 1}`,
       session_id: 'ses_1',
       seq: index + 1,
-      type: type as DurableEvent['type'],
+      type,
       ...(turnId === '' ? {} : { turn_id: turnId }),
       created_at: new Date(START + index * 100).toISOString(),
       actor: { type: 'agent', id: 'agt_1' },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { QueueReader, waitingCount, waitingMessages } from '../../console/api/queue.ts';
-
-type ReaderEvent = Parameters<QueueReader['add']>[0];
+import type { JournalEventType } from '../../console/journal/event.ts';
+import { eventFrom } from './journal-events.ts';
 
 /** Events of a journal, oldest first, as `type turn`. A message has the text of its turn. */
-function readerOf(...journal: `${ReaderEvent['type']} ${string}`[]): QueueReader {
+function readerOf(...journal: `${JournalEventType} ${string}`[]): QueueReader {
   const reader = new QueueReader();
-  const events = journal.map((entry, index): ReaderEvent => {
+  const events = journal.map((entry, index) => {
     const [type, turnId = ''] = entry.split(' ');
     const content = [{ type: 'text', text: `text of ${turnId}` }];
-    return { type: type as ReaderEvent['type'], turn_id: turnId, seq: index + 1, data: { content } };
+    return eventFrom({ type, turn_id: turnId, seq: index + 1, data: { content } });
   });
   for (const event of events.reverse()) reader.add(event);
   return reader;
@@ -49,9 +49,9 @@ describe('QueueReader', () => {
 
   it('marks messages with content other than text', () => {
     const reader = new QueueReader();
-    reader.add({ type: 'turn.queued', turn_id: 'a', seq: 2, data: {} });
+    reader.add(eventFrom({ type: 'turn.queued', turn_id: 'a', seq: 2, data: {} }));
     const content = [{ type: 'text', text: 'Look' }, { type: 'image' }];
-    reader.add({ type: 'user.message', turn_id: 'a', seq: 1, data: { content } });
+    reader.add(eventFrom({ type: 'user.message', turn_id: 'a', seq: 1, data: { content } }));
     expect(reader.messages).toMatchObject([{ text: 'Look', hasOtherParts: true }]);
   });
 });

@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  asJournalEvent,
-  type DurableEvent,
-  isTransient,
-  type TransientEvent,
-} from '../../console/journal/event.ts';
+import { type DurableEvent, isTransient, type TransientEvent } from '../../console/journal/event.ts';
 import { TransientState } from '../../console/journal/transient.ts';
 import { callKey } from '../../console/journal/view.ts';
 import type { EventType } from '../../lib/event-types.ts';
+import { eventFrom } from './journal-events.ts';
 
 const eventOf = (type: EventType, turnId: string, data: object) =>
-  asJournalEvent({
+  eventFrom({
     event_id: 'evt_1',
     session_id: 'ses_1',
     seq: 1,

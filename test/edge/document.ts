@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 
 interface Parameter {
   name: string;
@@ -23,49 +24,109 @@ export interface Operation {
   parameters: Parameter[];
   /** Alternative security requirements. */
   security: object[];
+  'x-required-scope'?: string;
   requestBody?: { required?: boolean; content: Record<string, Content> };
-  responses: Record<string, { description: string; content?: Record<string, Content> }>;
-  /** The documented error codes by status. */
+  responses: Record<string, DocumentedResponse>;
+  /** The documented error codes by status, including those of the response `default`. */
   errors: Map<number, string[]>;
 }
 
+interface DocumentedResponse {
+  description: string;
+  headers: Record<string, unknown>;
+  content?: Record<string, Content>;
+}
+
+type Reference = { $ref: string };
+
 /** An operation in the document. */
-interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'errors' | 'parameters'> {
-  parameters?: Parameter[];
+interface DocumentedOperation
+  extends Omit<Operation, 'method' | 'path' | 'errors' | 'parameters' | 'responses'> {
+  parameters: (Parameter | Reference)[];
+  responses: Record<string, DocumentedResponse | Reference>;
 }
 
 interface Document {
   servers: { url: string }[];
   /** Operations by method, and `servers`. */
   paths: Record<string, Record<string, unknown>>;
-  components: { schemas: Record<string, object> };
+  components: Record<'schemas' | 'responses' | 'parameters' | 'headers', Record<string, object>>;
 }
 
 export function operationsOf(document: Document): Operation[] {
   const base = new URL(document.servers[0]?.url ?? '').pathname;
   return Object.entries(document.paths).flatMap(([path, { servers, ...methods }]) =>
     Object.entries(methods).map(([method, documented]) => {
-      const operation = { parameters: [], ...(documented as DocumentedOperation) };
+      const operation = documented as DocumentedOperation;
+      const responses = Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [
+          status,
+          resolve(document, response),
+        ]),
+      );
       return {
         ...operation,
         method: method.toUpperCase(),
         path: (servers ? '' : base) + path,
-        errors: errorsOf(operation),
+        parameters: operation.parameters.map((parameter) => resolve(document, parameter)),
+        responses,
+        errors: errorsOf(responses),
       };
     }),
   );
 }
 
-function errorsOf({ responses }: DocumentedOperation): Map<number, string[]> {
-  const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400);
-  return new Map(
-    failures.map(([status, { content }]) => {
-      const schema = content?.['application/json']?.schema as
-        | { allOf: [object, { properties: { code: { enum: string[] } } }] }
-        | undefined;
-      return [Number(status), schema?.allOf[1].properties.code.enum ?? []];
-    }),
-  );
+function resolve<Part extends object>(document: Document, part: Part | Reference): Part {
+  if (!('$ref' in part)) return part;
+  const [, , kind, name = ''] = part.$ref.split('/');
+  return document.components[kind as keyof Document['components']][name] as Part;
+}
+
+function errorsOf(responses: Operation['responses']): Map<number, string[]> {
+  const codesOf = ({ content }: DocumentedResponse) => {
+    const schema = content?.['application/json']?.schema as
+      | { allOf: [object, { properties: { code: { enum: string[] } } }] }
+      | undefined;
+    return schema?.allOf[1].properties.code.enum ?? [];
+  };
+  const { default: common, ...own } = responses;
+  const byStatus = Map.groupBy(common ? codesOf(common) : [], (code) => ERRORS[code as ErrorCode].status);
+  for (const [status, response] of Object.entries(own))
+    if (Number(status) >= 400) byStatus.set(Number(status), codesOf(response));
+  return byStatus;
+}
+
+/** Headers of HTTP and those that the introduction of the document lists for every response. */
+const GENERAL_HEADERS = [
+  ...[
+    'cache-control',
+    'connection',
+    'content-encoding',
+    'content-length',
+    'content-type',
+    'date',
+    'keep-alive',
+  ],
+  ...[
+    'transfer-encoding',
+    'vary',
+    'traceparent',
+    'content-security-policy',
+    'cross-origin-opener-policy',
+    'cross-origin-resource-policy',
+  ],
+  ...['referrer-policy', 'x-content-type-options', 'x-frame-options'],
+];
+
+/** The response headers that an operation does not document for a status. */
+export function undocumentedHeaders(
+  { responses }: Operation,
+  status: number,
+  headers: Iterable<[string, string]>,
+): string[] {
+  const documented = Object.keys((responses[status] ?? responses.default)?.headers ?? {});
+  const known = new Set([...GENERAL_HEADERS, ...documented.map((name) => name.toLowerCase())]);
+  return Array.from(headers, ([name]) => name).filter((name) => !known.has(name));
 }
 
 /** The differences between a value and its schema, including undocumented members. Empty if it matches. */
@@ -75,19 +136,38 @@ export function misfits(document: Document, schema: object, value: unknown): str
   return compiled.Errors(value).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
+/** A schema with its references replaced by the components. */
+export function resolved(document: Document, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => resolved(document, item));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema) return resolved(document, resolve(document, schema as Reference));
+  return Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, resolved(document, part)]));
+}
+
 /** Resolves references and forbids undocumented members. */
 function exact(document: Document, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((item) => exact(document, item));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $ref, examples: _, ...plain } = schema as Record<string, unknown>;
-  if (typeof $ref === 'string') {
-    return exact(document, document.components.schemas[$ref.slice('#/components/schemas/'.length)]);
-  }
+  const { examples: _, ...plain } = schema as Record<string, unknown>;
+  if ('$ref' in plain) return exact(document, resolve(document, plain as Reference));
+  if (Array.isArray(plain.allOf)) return exact(document, merged(document, plain.allOf));
   const inner = Object.fromEntries(
     Object.entries(plain).map(([name, part]) => [name, exact(document, part)]),
   );
   const isObject = 'properties' in inner && inner.type === 'object' && !('additionalProperties' in inner);
   return isObject ? { ...inner, additionalProperties: false } : inner;
+}
+
+/** Object schemas that hold together, as one schema. */
+function merged(document: Document, parts: readonly object[]): object {
+  const objects = parts.map(
+    (part) => resolve(document, part) as { required?: string[]; properties?: object },
+  );
+  return {
+    type: 'object',
+    required: [...new Set(objects.flatMap(({ required = [] }) => required))],
+    properties: Object.assign({}, ...objects.map(({ properties }) => properties)),
+  };
 }
 
 export type { Document };

@@ -9,6 +9,7 @@ import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/wait.ts';
 import { expectHeaders, expectRefusal, readResponse } from './envelope.ts';
 
+const caughtUpData = (seq: number) => `{"type":"stream.caught_up","seq":${seq}}`;
 const caughtUp = (frames: Frame[]) => frames.at(-1)?.event === 'stream.caught_up';
 const seqs = (frames: Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
@@ -76,7 +77,7 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       events.map((event) => ({ id: String(event.seq), event: event.type, data: JSON.stringify(event) })),
     );
     expect(frames.filter((frame) => frame.id === undefined)).toEqual([
-      { id: undefined, event: 'stream.caught_up', data: `{"seq":${last}}` },
+      { id: undefined, event: 'stream.caught_up', data: caughtUpData(last) },
     ]);
   });
 
@@ -102,15 +103,17 @@ describe('GET /sessions/{session_id}/events/stream', () => {
       return frames.at(-1)?.event === 'session.status_idle';
     });
     expect(frames[0]).toEqual({ id: String(before), event: undefined, data: undefined });
-    expect(frames[1]).toEqual({ id: undefined, event: 'stream.caught_up', data: `{"seq":${before}}` });
+    expect(frames[1]).toEqual({ id: undefined, event: 'stream.caught_up', data: caughtUpData(before) });
     const after = await ended(id);
     expect(seqs(frames.slice(1))).toEqual(upTo(after, before + 1));
+    // A live reader is not behind, so no later chunk has the frame.
+    expect(frames.filter((frame) => frame.event === 'stream.caught_up')).toHaveLength(1);
   });
 
   it('sends only the requested types and reports its position', async () => {
     const frames = await read('?types=user.message,agent.message', caughtUp);
     expect(frames.map((frame) => frame.event)).toEqual(['user.message', 'agent.message', 'stream.caught_up']);
-    expect(frames.at(-1)?.data).toBe(`{"seq":${last}}`);
+    expect(frames.at(-1)?.data).toBe(caughtUpData(last));
   });
 
   it('returns an error status for invalid requests', async () => {
@@ -221,7 +224,7 @@ describe('a stopping service', () => {
       expect(frames.at(-1)).toEqual({
         id: undefined,
         event: 'stream.draining',
-        data: '{"reconnect_after_ms":2000}',
+        data: '{"type":"stream.draining","reconnect_after_ms":2000}',
       });
     }
   });

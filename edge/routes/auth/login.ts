@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { RawQuery } from '../../input/query.ts';
 import { anonymousCall } from '../../register-route.ts';
-import { route } from '../../route.ts';
+import { type RawResponse, route } from '../../route.ts';
 import { closed, optional, text } from '../../schemas/common.ts';
 
 export const LOGIN_PATH = '/auth/login';
@@ -17,12 +17,9 @@ const LoginQuery = closed({
   ),
 });
 
-const redirect = (description: string) => ({
+const redirect = (description: string): RawResponse => ({
   description,
-  headers: {
-    Location: { description: 'The URL to which the browser is redirected.', schema: { type: 'string' } },
-    'Set-Cookie': { description: 'A cookie for this origin.', schema: { type: 'string' } },
-  },
+  headers: ['Location', 'Set-Cookie'],
 });
 
 /**

@@ -22,6 +22,7 @@ const archiveRoute = (owner: WorkspaceOwner) =>
     responses: {
       200: {
         description: 'The archive.',
+        headers: ['Content-Disposition'],
         content: { 'application/x-tar': { schema: BINARY, example: 'The archive.' } },
       },
     },

@@ -17,7 +17,10 @@ import {
 } from '../../schemas/files.ts';
 import { replayed } from '../replayed.ts';
 
-const Changed = Type.Object({ entry: EntryShape, workspace_version: workspaceVersion });
+const Changed = Type.Object(
+  { entry: EntryShape, workspace_version: workspaceVersion },
+  { title: 'WrittenEntry' },
+);
 
 /** Makes one change and returns its entry and the new version. */
 async function change(
@@ -79,7 +82,7 @@ const entryRoute = (owner: WorkspaceOwner) =>
     description:
       'Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.',
     query: closed({ path: filePath('The path of the entry.') }),
-    success: { status: 200, description: 'The entry.', data: EntryShape },
+    success: { status: 200, description: 'The entry.', data: EntryShape, headers: ['ETag'] },
     errors: [owner.notFound, 'FILE_NOT_FOUND'],
     async answer({ clients, call, param, query, request }) {
       decodableQuery(request);
@@ -151,11 +154,14 @@ const deleteRoute = (owner: WorkspaceOwner) =>
     success: {
       status: 200,
       description: 'The entry was deleted.',
-      data: Type.Object({
-        path: filePath('The path of the deleted entry.'),
-        deleted: Type.Literal(true),
-        workspace_version: workspaceVersion,
-      }),
+      data: Type.Object(
+        {
+          path: filePath('The path of the deleted entry.'),
+          deleted: Type.Literal(true),
+          workspace_version: workspaceVersion,
+        },
+        { title: 'DeletedEntry' },
+      ),
     },
     errors: [owner.notFound, ...owner.changeErrors, 'FILE_NOT_FOUND'],
     async answer(exchange) {

@@ -24,6 +24,11 @@ import { replayed } from '../replayed.ts';
 
 const MULTIPART = /^multipart\/form-data[ \t]*(;|$)/i;
 
+const Written = Type.Object(
+  { entries: Type.Array(EntryShape), workspace_version: workspaceVersion },
+  { title: 'WrittenEntries' },
+);
+
 const REQUEST_BODY = {
   required: true,
   content: {
@@ -73,7 +78,7 @@ const uploadRoute = (owner: WorkspaceOwner) =>
     responses: {
       201: {
         description: 'The written entries, in the order of the files.',
-        data: Type.Object({ entries: Type.Array(EntryShape), workspace_version: workspaceVersion }),
+        data: Written,
       },
     },
     errors: [

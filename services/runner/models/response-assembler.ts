@@ -6,10 +6,12 @@ import type {
 } from '@ai-sdk/provider';
 import type { AssistantContent, FilePart, TextPart, ToolCallPart } from 'ai';
 
+/** A file that a model has generated. */
+type GeneratedFile = FilePart & { data: string };
 type ReasoningPart = Extract<AssistantContent[number], { type: 'reasoning' }>;
 
 /** One part of an answer, in the form in which the next request sends it back. */
-export type ContentPart = TextPart | ReasoningPart | ToolCallPart | FilePart;
+export type ContentPart = TextPart | ReasoningPart | ToolCallPart | GeneratedFile;
 
 /** Gets the answer of a model while it is streamed. */
 export interface ModelStepListener {
@@ -130,8 +132,8 @@ function parseInput(text: string): object {
   return { invalid_json: text };
 }
 
-function file({ data, mediaType, providerMetadata }: LanguageModelV4File): FilePart {
-  const part: FilePart = { type: 'file', data: fileData(data), mediaType };
+function file({ data, mediaType, providerMetadata }: LanguageModelV4File): GeneratedFile {
+  const part: GeneratedFile = { type: 'file', data: fileData(data), mediaType };
   attach(part, providerMetadata);
   return part;
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../../lib/errors.ts';
 import type { EventType } from '../../../lib/event-types.ts';
-import type { EventData } from '../../../lib/events.ts';
+import type { EventData, MessagePart } from '../../../lib/events.ts';
 import { MAX_MESSAGE_BYTES } from '../../../lib/grpc/transport.ts';
 import { type Trace, traceparent } from '../../../lib/trace.ts';
 import type {
@@ -111,8 +111,8 @@ export class Outbox {
   }
 
   addThinking(text: string): void {
-    const data = { message_id: this.#messageId, content: [{ type: 'text', text }] };
-    this.add('agent.thinking', data, this.#messageId);
+    const content: MessagePart[] = [{ type: 'text', text }];
+    this.add('agent.thinking', { message_id: this.#messageId, content }, this.#messageId);
     this.#hasBegunMessage = true;
   }
 

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../lib/events.ts';
+import type { Actor, EventData } from '../../../lib/events.ts';
 import { type Change, draft, type EventDraft, unchanged } from './change.ts';
 import { SYSTEM_ACTOR } from './create.ts';
 import { attemptFields, discardOpenMessage, end, INTERRUPTED, publicUsage, traceFields } from './finish.ts';
@@ -101,7 +101,7 @@ function keepPartialMessage(
   { partial }: InterruptContext,
 ): EventDraft[] {
   if (turn.openMessageId === null || !partial?.text) return discardOpenMessage(turn, 'interrupted');
-  const message = {
+  const message: EventData<'agent.message'> = {
     message_id: turn.openMessageId,
     content: [{ type: 'text', text: partial.text }],
     model: partial.model,

@@ -133,13 +133,14 @@ describe('the access of every route', () => {
     const document: Document = JSON.parse((await request('GET /openapi.json', {})).text);
     const operations = operationsOf(document);
     expect(operations.length).toBeGreaterThan(80);
-    for (const { method, path, security } of operations) {
+    for (const { method, path, security, 'x-required-scope': scope } of operations) {
       const { needs } = ROUTE_ACCESS[`${method} ${path}`] ?? { needs: 'a row' };
-      const closed = [{ token: [needs] }, { login: [] }];
+      const closed = [{ token: [] }, { login: [] }];
       const isOpen = needs === 'nothing' || needs === 'a signature';
       // The plain check needs no credential, `verbose` needs an administrator.
-      const probes = ['/readyz', '/healthz'].includes(path) ? [{}, { token: ['admin'] }, { login: [] }] : [];
+      const probes = ['/readyz', '/healthz'].includes(path) ? [{}, ...closed] : [];
       expect(security, `${method} ${path}`).toEqual(isOpen ? probes : closed);
+      expect(scope, `${method} ${path}`).toBe(isOpen ? undefined : needs);
     }
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { TurnEvent } from '../../../edge/ai-stream/journal.ts';
+import type { MessagePart } from '../../../lib/events.ts';
 
 export const TURN = `trn_${'0'.repeat(26)}`;
 const OTHER = `trn_${'1'.repeat(26)}`;
@@ -32,7 +33,7 @@ export const turnEvent = {
   delta: (message_id: string, delta: string) => event('agent.message_delta', { message_id, index: 0, delta }),
   thinking: (message_id: string, text: string) =>
     event('agent.thinking', { message_id, content: [{ type: 'text', text }] }),
-  message: (message_id: string, content: { type: string; text?: string }[], finish_reason = 'stop') =>
+  message: (message_id: string, content: MessagePart[], finish_reason = 'stop') =>
     event('agent.message', { message_id, content, model: 'rehearsal/script', finish_reason }),
   discarded: (message_id: string) => event('agent.message_discarded', { message_id, reason: 'stream_cut' }),
   used: (tool_use_id: string, input: object = { a: 1 }) =>
@@ -79,7 +80,7 @@ function messageOf(step: number, calls: number): fc.Arbitrary<Draft[]> {
         );
       }
       const id = `msg_${step}`;
-      const content: { type: string; text?: string }[] = blocks.map((one) => ({ type: 'text', text: one }));
+      const content: MessagePart[] = blocks.map((one) => ({ type: 'text', text: one }));
       if (thought !== null) {
         drafts.push(turnEvent.thinking(id, thought));
         content.unshift({ type: 'reasoning', text: thought });
@@ -92,7 +93,13 @@ function messageOf(step: number, calls: number): fc.Arbitrary<Draft[]> {
         const delta = text.slice(places[i - 1], places[i]);
         if (delta !== '') drafts.push(turnEvent.delta(id, delta));
       }
-      for (let i = 0; i < calls; i++) content.push({ type: 'tool-call' });
+      for (let i = 0; i < calls; i++)
+        content.push({
+          type: 'tool-call',
+          toolCallId: `call_${step}_${i}`,
+          toolName: 'calculator',
+          input: {},
+        });
       return [...drafts, turnEvent.message(id, content, calls > 0 ? 'tool-calls' : 'stop')];
     });
 }

@@ -5,7 +5,7 @@ import { afterApprovalRequests, afterEvent } from '../../../edge/ai-stream/rende
 import { anyTurn, journalOf, TURN, turnEvent } from './journal-events.ts';
 import { chunksOf, joined, read, renderAll } from './read-stream.ts';
 
-const TEXT = [{ type: 'text', text: 'Hello there' }];
+const TEXT = [{ type: 'text' as const, text: 'Hello there' }];
 const rendered = async (drafts: Parameters<typeof journalOf>[0]) =>
   chunksOf(await renderAll(journalOf(drafts)));
 const readAll = async (drafts: Parameters<typeof journalOf>[0]) => read(await rendered(drafts));
@@ -53,7 +53,7 @@ describe('TurnRenderer', () => {
   });
 
   it('renders each thought once, from its own event or from the final message', async () => {
-    const content = [{ type: 'reasoning', text: 'Hm.' }, ...TEXT];
+    const content = [{ type: 'reasoning' as const, text: 'Hm.' }, ...TEXT];
     const parts = [
       { type: 'step-start' },
       { type: 'reasoning', id: 'm:0', text: 'Hm.', state: 'done' },
