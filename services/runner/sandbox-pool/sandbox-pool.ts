@@ -212,8 +212,10 @@ export class SandboxPool {
     const request = { runnerId, lease, ...facts, limitsJson: JSON.stringify(limits) };
     const { granted } = await sessions.takeSandbox(request, { signal, trace });
     if (!granted) return false;
+    const isKnown = pooled.isRegistered;
     pooled.recordLease(lease.sessionId, lease.fence);
-    this.#reporter.changed();
+    // The session of a known sandbox has got the last reported status of the sandbox.
+    if (!isKnown) this.#reporter.changed();
     return true;
   }
 

@@ -140,8 +140,7 @@ export class BubblewrapSandbox implements Sandbox {
     let exitCode: number | null = null;
     let failure: unknown;
     try {
-      const first = await running.confined();
-      group?.addProcess(first.pid);
+      await running.confined();
       await running.unblock();
       exitCode = await running.runScript(encodeScript(command.script, this.#variablesFor(command)));
     } catch (error) {
@@ -177,16 +176,20 @@ export class BubblewrapSandbox implements Sandbox {
     pipes: PipeSet,
     output: Command['output'],
   ): RunningCommand {
-    const { systemMounts, programs, clock, filterPath, rlimits, spec } = this.#options;
+    const { systemMounts, programs, clock, filterPath, rlimits, spec, group } = this.#options;
     const { sandboxId } = this;
     const files = `${copy.name}/files`;
     const hasNoNetwork = spec.network.mode === 'none';
     const confinement = bwrapArguments({ systemMounts, sandboxId, files, hasNoNetwork });
     const shell = [programs.bash, '--norc', '--noprofile', '-c', shellPrelude(rlimits), 'bash'];
     const { enterArguments } = namespaces;
+    const [program, ...enter] = group
+      ? [...group.joinArguments(programs.bash), ...enterArguments]
+      : enterArguments;
     return new RunningCommand({
       argv: [
-        ...enterArguments,
+        program,
+        ...enter,
         programs.prlimit,
         NO_CORE,
         this.#fileLimit,
@@ -212,9 +215,10 @@ const NO_CORE = '--core=1:1';
 const KILLED = 137;
 
 function resultOf(exitCode: number | null, hadOomKill: boolean): CommandResult {
-  if (exitCode === null) return { exitCode: null, cause: 'lost' };
+  if (exitCode === null && !hadOomKill) return { exitCode, cause: 'lost' };
   if (!hadOomKill) return { exitCode };
-  if (exitCode === KILLED) return { exitCode: null, cause: 'memory' };
+  // The kernel may have chosen nsenter, which has no exit code then, or bubblewrap.
+  if (exitCode === null || exitCode === KILLED) return { exitCode: null, cause: 'memory' };
   return { exitCode, note: 'A process was killed because the sandbox had used up its memory.' };
 }
 
