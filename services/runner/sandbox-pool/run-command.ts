@@ -6,7 +6,7 @@ import type { ToolCallContext } from '../tool-calls/tool-call.ts';
 import { ToolError } from '../tool-calls/tool-error.ts';
 import type { Commit, DiscardedChanges, WorkspaceCopy } from '../workspace/copy.ts';
 import { UnknownSaveError } from '../workspace/save-changes.ts';
-import { type FilesClient, WorkspaceClient } from '../workspace/workspace-client.ts';
+import { type Attachment, type FilesClient, WorkspaceClient } from '../workspace/workspace-client.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
 import { SandboxLostError, sandboxFailure } from './sandbox-lost-error.ts';
 import type { SandboxPool } from './sandbox-pool.ts';
@@ -48,9 +48,11 @@ export type CommandRunner = ReturnType<typeof createCommandRunner>;
 export function createCommandRunner(pool: SandboxPool, files: FilesClient, clock: Clock) {
   return async (request: CommandRequest, call: ToolCallContext): Promise<CompletedCommand> => {
     for (let attempt = 1; ; attempt++) {
+      // Needs no sandbox, so it takes place while the sandbox is acquired.
+      const attachment = beginAttachment(call, { files, clock });
       const pooled = await pool.acquire(call);
       try {
-        return await runInWorkspace(pooled, request, call, { files, clock });
+        return await runInWorkspace(pooled, request, call, attachment, { files, clock });
       } catch (error) {
         if (!(error instanceof SandboxLostError)) throw error;
         pool.end(pooled, 'lost', 'the sandbox was lost');
@@ -60,6 +62,13 @@ export function createCommandRunner(pool: SandboxPool, files: FilesClient, clock
       }
     }
   };
+}
+
+function beginAttachment({ turn, signal }: ToolCallContext, { files, clock }: Services): Attachment {
+  const workspace = new WorkspaceClient(files, turn, signal).attach();
+  // A failure matters only when the sandbox was acquired.
+  workspace.catch(() => {});
+  return { workspace, startedAt: clock.now().getTime() };
 }
 
 function toToolError({ hasRun, reachedLimit, cause }: SandboxLostError): ToolError {
@@ -72,12 +81,15 @@ async function runInWorkspace(
   pooled: PooledSandbox,
   request: CommandRequest,
   call: ToolCallContext,
+  attachment: Attachment,
   services: Services,
 ): Promise<CompletedCommand> {
   try {
     return await pooled.withWorkspace(workspaceIdOf(call.turn), async (copy) => {
       call.signal.throwIfAborted();
-      await synchronize('updated', pooled, call, services, (client, signal) => copy.update(client, signal));
+      await synchronize('updated', pooled, call, services, (client, signal) =>
+        copy.update(client, signal, attachment),
+      );
       return await runAndCommit(pooled, copy, request, call, services);
     });
   } catch (error) {

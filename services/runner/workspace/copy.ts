@@ -1,4 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
+import { abortable } from '../../../lib/grpc/abortable.ts';
+import type { Workspace } from '../../../proto/gen/ahs/files/v1/files.ts';
 import { WorkspaceTooLarge } from '../sandbox/workspace-too-large.ts';
 import type { ScanResult, TreeIndex, WorkspaceTree } from '../sandbox/workspace-tree.ts';
 import type { ToolCallContext } from '../tool-calls/tool-call.ts';
@@ -6,7 +8,7 @@ import { applyCheckout } from './apply-checkout.ts';
 import { FileDigestCache } from './file-digest-cache.ts';
 import { retryTransient } from './retry-transient.ts';
 import { type SavedChanges, saveChanges } from './save-changes.ts';
-import { changeKey, type WorkspaceClient } from './workspace-client.ts';
+import { type Attachment, changeKey, type WorkspaceClient } from './workspace-client.ts';
 
 /** The result of committing the changes in a tree. */
 export interface Commit extends SavedChanges {
@@ -21,6 +23,8 @@ export interface DiscardedChanges {
 }
 
 const MAX_LISTED = 20;
+/** An attachment that began earlier says too little about the newest version, because the command had to wait. */
+const MAX_ATTACHMENT_AGE_MS = 500;
 
 /** The copy of a workspace in a sandbox and the version it corresponds to. Its users take turns. */
 export class WorkspaceCopy {
@@ -31,8 +35,6 @@ export class WorkspaceCopy {
   readonly #digests = new FileDigestCache();
   /** The version in the tree; undefined when the content of the tree is not a version of the workspace. */
   #version: number | undefined;
-  /** The lease that last attached the workspace. */
-  #attachedLease = '';
   /** The skipped entries of the last scan: path and reason. */
   #skipped: ReadonlyMap<string, string> = new Map();
 
@@ -42,20 +44,21 @@ export class WorkspaceCopy {
     this.#clock = clock;
   }
 
-  /** Updates the tree to the newest version of the workspace. */
-  update(client: WorkspaceClient, signal: AbortSignal): Promise<void> {
-    return retryTransient(this.#clock, signal, () => this.#update(client));
+  /** Updates the tree to the newest version of the workspace. `attachment` is one that has begun under the same lease. */
+  update(client: WorkspaceClient, signal: AbortSignal, attachment: Attachment): Promise<void> {
+    const age = this.#clock.now().getTime() - attachment.startedAt;
+    let begun = age > MAX_ATTACHMENT_AGE_MS ? undefined : abortable(attachment.workspace, signal);
+    return retryTransient(this.#clock, signal, () => {
+      const attached = begun ?? client.attach();
+      begun = undefined;
+      return this.#update(client, attached);
+    });
   }
 
-  async #update(client: WorkspaceClient): Promise<void> {
-    if (!(await this.#exists())) this.#version = undefined;
-    const { sessionId, turnId, fence } = client.lease;
-    const lease = `${sessionId} ${turnId} ${fence}`;
-    if (lease !== this.#attachedLease) {
-      const { version } = await client.attach();
-      this.#attachedLease = lease;
-      if (version === this.#version) return;
-    }
+  async #update(client: WorkspaceClient, attached: Promise<Workspace>): Promise<void> {
+    const [{ version: newest }, exists] = await Promise.all([attached, this.#exists()]);
+    if (!exists) this.#version = undefined;
+    if (newest === this.#version) return;
     const have = { workspaceId: this.#workspaceId, version: this.#version };
     // An interrupted checkout leaves a tree that is no version.
     this.#version = undefined;

@@ -26,6 +26,13 @@ interface ChangeOptions {
   key: string;
 }
 
+/** A call of `attach` that has begun. */
+export interface Attachment {
+  workspace: Promise<Workspace>;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+}
+
 /** Accesses the workspace of a turn's session. Every request carries the lease of the turn. */
 export class WorkspaceClient {
   readonly lease: Lease;

@@ -36,7 +36,7 @@ describe.each(TRANSPORTS)('rehearsal/shell, %s', (transport) => {
     expect(lastTextOf(journal)).toBe('one\n\none\ntwo\n');
     expect(journal.usage).toMatchObject({ steps: 4, toolCalls: 3 });
     expect(shell.files.tree(SESSION)).toEqual({ f: 'one\ntwo\n' });
-    expect(shell.files.checkouts).toEqual({ whole: 1, parts: 2 });
+    expect(shell.files.checkouts).toEqual({ whole: 1, parts: 0 });
   });
 
   it('runs nothing without a line with a prompt', async () => {
