@@ -18,20 +18,20 @@ type PartChunk =
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'file'; url: string; mediaType: string };
 
-/** Clients have no static definitions of the tools, so each is `dynamic`. */
+/** Clients have static definitions only of the tools that they run. The others are `dynamic`. */
 type ToolChunk =
-  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic: true }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic?: true }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string; reason?: string }
   | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
   | {
       type: 'tool-output-available';
       toolCallId: string;
       output: unknown;
-      dynamic: true;
+      dynamic?: true;
       /** More output follows. */
       preliminary?: true;
     }
-  | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic: true }
+  | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic?: true }
   | { type: 'tool-output-denied'; toolCallId: string };
 
 /** Passed to `onData`; not a part of the message. */

@@ -19,15 +19,33 @@ export const afterEvent = (seq: number): StreamPosition => ({
   reopens: true,
 });
 
-/** After the turn has stopped to wait for these approvals. */
-export function afterApprovalRequests(approvalIds: ReadonlySet<string>): StreamPosition {
+/** After the turn has stopped to wait for these approvals and the results of these calls. */
+export function afterRequests(
+  approvalIds: ReadonlySet<string>,
+  toolUseIds: ReadonlySet<string> = new Set(),
+): StreamPosition {
+  /** Pending approvals of these calls: until they are decided, the turn stops without asking for a result. */
+  const approving = new Set<string>();
   let requested = false;
   let known = true;
   return {
     isKnown(event) {
       if (!known) return false;
-      if (event.type === 'approval.requested' && approvalIds.has(event.data.approval_id)) requested = true;
-      if (requested && event.type === 'turn.blocked') known = false;
+      switch (event.type) {
+        case 'approval.requested':
+          if (approvalIds.has(event.data.approval_id)) requested = true;
+          else if (toolUseIds.has(event.data.tool_use_id ?? '')) approving.add(event.data.approval_id);
+          break;
+        case 'approval.decided':
+          approving.delete(event.data.approval_id);
+          break;
+        case 'agent.tool_use':
+          if (toolUseIds.has(event.data.tool_use_id)) requested = true;
+          break;
+        case 'turn.blocked':
+          if (requested && approving.size === 0) known = false;
+          break;
+      }
       return true;
     },
     reopens: false,
@@ -35,7 +53,7 @@ export function afterApprovalRequests(approvalIds: ReadonlySet<string>): StreamP
 }
 
 /**
- * Renders a turn from a position to its end, or until it waits for an approval. Yields nothing if the turn had ended at that
+ * Renders a turn from a position to its end, or until it waits for an answer. Yields nothing if the turn had ended at that
  * position.
  */
 export async function* render(

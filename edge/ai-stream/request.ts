@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
-import { isId } from '../../lib/ids.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
 import { checkStorable } from '../input/json.ts';
-import { createCheck, createInspector, refuseProblems } from '../input/schema.ts';
+import { createCheck, createInspector } from '../input/schema.ts';
 import { AnyObject, closed, optional, text } from '../schemas/common.ts';
 import { BusyPolicySchema, contentJson, MessageContent } from '../schemas/content.ts';
+import { type Answers, readAnswers, refuseSchemaProblems } from './answers.ts';
 
 export const AiRequest = closed(
   {
@@ -30,31 +30,15 @@ const UserMessage = Type.Object({
   parts: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() }), { minItems: 1 }),
 });
 
-const AnsweredPart = Type.Object({
-  approval: Type.Object({
-    id: Type.String(),
-    approved: Type.Boolean(),
-    reason: optional(Type.String({ maxLength: 2_000 })),
-  }),
-});
-
-/** The answer to an approval request. */
-export interface ApprovalAnswer {
-  approvalId: string;
-  approved: boolean;
-  reason: string;
-}
-
 export type TurnRequest =
   | { kind: 'message'; contentJson: string; busyPolicy: string }
-  | { kind: 'answers'; answers: ApprovalAnswer[] };
+  | { kind: 'answers'; answers: Answers };
 
 const checkForm = createCheck(AiRequest);
 const inspectUserMessage = createInspector(UserMessage);
-const inspectAnsweredPart = createInspector(AnsweredPart);
 
 /**
- * Reads the message or the approval answers of a request. Only the message that is used is validated, because the others
+ * Reads the message or the answers of a request. Only the message that is used is validated, because the others
  * contain arbitrary output of models and tools. Refuses with INVALID_REQUEST or INVALID_TEXT.
  */
 export function readTurnRequest(value: unknown): TurnRequest {
@@ -79,24 +63,4 @@ export function readTurnRequest(value: unknown): TurnRequest {
 function messageRequest(content: Static<typeof MessageContent>, busyPolicy: string): TurnRequest {
   checkStorable({ content });
   return { kind: 'message', contentJson: contentJson(content), busyPolicy };
-}
-
-function readAnswers({ parts }: Record<string, unknown>, pointer: string): ApprovalAnswer[] {
-  const answers: ApprovalAnswer[] = [];
-  for (const [index, part] of (Array.isArray(parts) ? parts : []).entries()) {
-    if (part?.state !== 'approval-responded') continue;
-    const at = `${pointer}/parts${pointerStep(index)}`;
-    refuseSchemaProblems(inspectAnsweredPart(part), at);
-    const { id, approved, reason = '' } = (part as Static<typeof AnsweredPart>).approval;
-    if (!isId('apr', id)) throw refuseField(`${at}/approval/id`, 'is not an approval id');
-    checkStorable({ reason });
-    answers.push({ approvalId: id, approved, reason });
-  }
-  if (answers.length === 0) throw refuseField(`${pointer}/parts`, 'contains no approval response');
-  return answers;
-}
-
-function refuseSchemaProblems(problems: ReturnType<typeof inspectAnsweredPart>, pointer: string): void {
-  if (problems.length === 0) return;
-  throw refuseProblems(problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer })));
 }

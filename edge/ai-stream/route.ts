@@ -82,8 +82,9 @@ export const aiStreamRoutes = [
     summary: 'Send a message and stream the turn to AI SDK',
     description:
       "An AI SDK UI Message Stream that `useChat` reads. The body is a message, or the request of AI SDK's default transport: " +
-      'its last user message is sent, or the approval responses in its last assistant message are decided. The stream ' +
-      'contains one turn and ends with the turn, or when the turn waits for an approval. Closing the stream does not stop ' +
+      'its last user message is sent, or the approval responses in its last assistant message are decided and the outputs of ' +
+      'client tools in it are submitted. The stream contains one turn and ends with the turn, or when the turn waits for an ' +
+      'approval, a tool output or an answer. Closing the stream does not stop ' +
       'the turn.',
     query: closed({}),
     headers: ['Idempotency-Key'],
@@ -94,6 +95,9 @@ export const aiStreamRoutes = [
       'SESSION_NOT_FOUND',
       'APPROVAL_NOT_FOUND',
       'APPROVAL_ALREADY_DECIDED',
+      'TOOL_CALL_NOT_FOUND',
+      'TOOL_RESULT_CONFLICT',
+      'TOOL_CALL_CLOSED',
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',

@@ -14,6 +14,8 @@ interface ToolCall {
   request: UiChunk | undefined;
   answer: UiChunk[];
   denied: boolean;
+  /** The client answers the call. */
+  isClient: boolean;
 }
 
 /** The tool calls of a turn that have no result yet, and their approval requests. */
@@ -22,13 +24,14 @@ export class ToolCalls {
   /** The calls of pending approvals, by approval id. */
   readonly #pending = new Map<string, ToolCall | undefined>();
 
-  /** Whether an approval is pending. */
+  /** Whether an approval is pending or a call is not answered. */
   get waiting(): boolean {
-    return this.#pending.size > 0;
+    return this.#pending.size > 0 || [...this.#open.values()].some(({ isClient }) => isClient);
   }
 
-  used({ tool_use_id: toolCallId, name: toolName, input }: EventData<'agent.tool_use'>): UiChunk[] {
-    const call = { toolCallId, toolName, input, progress: '', request: undefined, answer: [], denied: false };
+  used({ tool_use_id: toolCallId, name: toolName, input, kind }: EventData<'agent.tool_use'>): UiChunk[] {
+    const state = { progress: '', request: undefined, answer: [], denied: false };
+    const call = { toolCallId, toolName, input, ...state, isClient: kind !== undefined };
     this.#open.set(toolCallId, call);
     return [inputOf(call)];
   }
@@ -52,9 +55,10 @@ export class ToolCalls {
     if (!call || !this.#open.delete(tool_use_id) || call.denied) return [];
     const { toolCallId } = call;
     const edited = edited_input === undefined ? [] : [inputOf({ ...call, input: edited_input })];
-    if (!is_error) return [...edited, { type: 'tool-output-available', toolCallId, output, dynamic: true }];
+    if (!is_error)
+      return [...edited, { type: 'tool-output-available', toolCallId, output, ...dynamicOf(call) }];
     const errorText = typeof output === 'string' ? output : JSON.stringify(output);
-    return [...edited, { type: 'tool-output-error', toolCallId, errorText, dynamic: true }];
+    return [...edited, { type: 'tool-output-error', toolCallId, errorText, ...dynamicOf(call) }];
   }
 
   requested({ approval_id: approvalId, kind, tool_use_id = '' }: EventData<'approval.requested'>): UiChunk[] {
@@ -95,8 +99,14 @@ export class ToolCalls {
   }
 }
 
-function inputOf({ toolCallId, toolName, input }: ToolCall): UiChunk {
-  return { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true };
+function inputOf(call: ToolCall): UiChunk {
+  const { toolCallId, toolName, input } = call;
+  return { type: 'tool-input-available', toolCallId, toolName, input, ...dynamicOf(call) };
+}
+
+/** AI SDK calls `onToolCall` for tools that are not dynamic. */
+function dynamicOf({ isClient }: ToolCall): { dynamic?: true } {
+  return isClient ? {} : { dynamic: true };
 }
 
 function previewOf({ toolCallId, progress: output }: ToolCall): UiChunk[] {

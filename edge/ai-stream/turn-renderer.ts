@@ -28,7 +28,7 @@ export class TurnRenderer {
     return this.#ended;
   }
 
-  /** Whether the turn waits for an approval. */
+  /** Whether the turn waits for an approval or an answer. */
   get waiting(): boolean {
     return this.#blocked && this.#calls.waiting;
   }
@@ -43,7 +43,7 @@ export class TurnRenderer {
     return [...this.#calls.reopen(), ...(this.#message?.reopen() ?? [])];
   }
 
-  /** The last chunks of a stream whose turn waits for an approval. */
+  /** The last chunks of a stream whose turn waits for an approval or an answer. */
   pause(): UiChunk[] {
     return [...this.#endStep(), { type: 'finish', finishReason: 'tool-calls' }];
   }

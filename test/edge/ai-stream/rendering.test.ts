@@ -1,7 +1,7 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses, safeValidateUIMessages } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { afterApprovalRequests, afterEvent } from '../../../edge/ai-stream/render.ts';
+import { afterEvent, afterRequests } from '../../../edge/ai-stream/render.ts';
 import { anyTurn, journalOf, TURN, turnEvent } from './journal-events.ts';
 import { chunksOf, joined, read, renderAll } from './read-stream.ts';
 
@@ -134,7 +134,7 @@ describe('TurnRenderer', () => {
       { state: 'approval-requested', approval: { id: 'apr_b' } },
     ]);
     const half = journalOf([...asking, turnEvent.decided('apr_a', 'deny', 'too dear')]);
-    const answered = chunksOf(await renderAll(half, afterApprovalRequests(new Set(['apr_a']))));
+    const answered = chunksOf(await renderAll(half, afterRequests(new Set(['apr_a']))));
     expect(types(answered)).toEqual([
       'start',
       'tool-approval-response',
@@ -152,7 +152,7 @@ describe('TurnRenderer', () => {
       turnEvent.message('n', TEXT),
       turnEvent.completed(),
     ]);
-    const rest = chunksOf(await renderAll(all, afterApprovalRequests(new Set(['apr_a', 'apr_b']))));
+    const rest = chunksOf(await renderAll(all, afterRequests(new Set(['apr_a', 'apr_b']))));
     const { message: whole, errors } = await read(rest, message);
     expect(errors).toEqual([]);
     expect(joined(whole)).toMatchObject([
@@ -257,7 +257,7 @@ describe('TurnRenderer', () => {
           if (event.type === 'approval.requested') pending.push(event.data.approval_id);
           const isLast = i === journal.length - 1;
           if (event.type !== 'turn.blocked' && !isLast) continue;
-          const place = answering && afterApprovalRequests(new Set(answering));
+          const place = answering && afterRequests(new Set(answering));
           const part = await read(chunksOf(await renderAll(journal.slice(0, i + 1), place)), message);
           message = part.message;
           errors = [...errors, ...part.errors];
