@@ -4,9 +4,10 @@ import { refuse } from '../lib/errors.ts';
 import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { RouteResponse } from './envelope.ts';
 import { announcesBody, OVERSIZE, readBoundedBody, requireJson } from './input/body.ts';
-import { matchesTag, weakTag } from './input/entity-tags.ts';
+import { weakTag } from './input/entity-tags.ts';
 import { checkStorable, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
+import { isNotModified, refuseIfMatch } from './input/preconditions.ts';
 import { createQueryReader, type RawQuery } from './input/query.ts';
 import { createCheck } from './input/schema.ts';
 import { COMPRESSION, compressionOf } from './plugins/compression.ts';
@@ -47,7 +48,14 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
   }
   const access = (context.authenticator.mode === 'local' && route.localAccess) || route.access;
   const config = { operationId, ...route.config, ...(access && { access }) };
-  const handler = route.createHandler(context, createQueryReader((route.query ?? NO_QUERY) as TObject));
+  const handle = route.createHandler(context, createQueryReader((route.query ?? NO_QUERY) as TObject));
+  const handler: RawHandler =
+    route.ignoresIfMatch || evaluatesIfMatch(route)
+      ? handle
+      : async (request, reply) => {
+          refuseIfMatch(request.raw);
+          return handle(request, reply);
+        };
   app.route({
     method,
     url: route.atRoot ? path : routeUrl(path),
@@ -56,6 +64,10 @@ export function registerRoute(app: FastifyInstance, route: Route, context: Route
     compress: route.compressed ? COMPRESSION : false,
     ...(route.head === false && { exposeHeadRoute: false }),
   });
+}
+
+function evaluatesIfMatch({ headers = [] }: Route): boolean {
+  return headers.includes('If-Match');
 }
 
 /** Validates requests in the documented order (body, query, path), calls the route and sends its response. */
@@ -70,6 +82,7 @@ function createJsonHandler(
     const params = request.params as Record<string, string>;
     const body = await read?.(request);
     const query = readQuery(request.query as RawQuery);
+    if (!evaluatesIfMatch(route)) refuseIfMatch(request.raw);
     checkPath(params, route.errors);
     const exchange: Exchange = {
       clients,
@@ -84,10 +97,10 @@ function createJsonHandler(
     };
     const response = await route.answer(exchange as Exchange<never, never>);
     const tag = route.method === 'GET' ? tagOf(route, response) : undefined;
+    if (tag === undefined && route.method === 'GET') refuseIfMatch(request.raw);
     if (tag !== undefined) {
       reply.header('etag', tag);
-      const known = request.headers['if-none-match'];
-      if (known !== undefined && matchesTag(known, tag, 'weak')) return reply.code(304).send();
+      if (isNotModified(request.raw, tag)) return reply.code(304).send();
     }
     reply
       .code(route.success.status)
@@ -97,7 +110,7 @@ function createJsonHandler(
   };
 }
 
-/** The entity tag of a response: the version of a resource, or a digest of a page of a list. */
+/** The entity tag of a response: the revision of a resource, or a digest of a page of a list. */
 function tagOf({ success }: JsonRoute, { text, headers }: RouteResponse): string | undefined {
   return headers?.etag ?? (success.list ? weakTag(text) : undefined);
 }

@@ -118,6 +118,8 @@ export interface RawRoute<Query extends TObject = TObject> extends Operation<Que
   impliedErrors?: 'all' | 'request' | 'none';
   /** The path begins at the root of the origin and not below /api/v1. */
   atRoot?: true;
+  /** If-Match is ignored. All other routes evaluate or refuse it. */
+  ignoresIfMatch?: true;
   /** False: HEAD requests are not served. */
   head?: false;
   /** The response is compressed like that of other routes. Streams and downloads are not. */

@@ -40,12 +40,12 @@ export const agents = {
     }),
   create: (body: CreateAgentData['body'], key: string) =>
     unwrapData(createAgent({ body, headers: { 'Idempotency-Key': key } })),
-  /** Fails with VERSION_CONFLICT when the agent's current version is not `version`. */
-  update: (agentId: string, version: number, body: UpdateAgentData['body']) =>
-    unwrapData(updateAgent({ ...pathOf(agentId), body, headers: { 'If-Match': `"${version}"` } })),
-  /** Fails with VERSION_CONFLICT when the current version of the access settings is not `version`. */
-  setAccess: (agentId: string, version: number, body: SetAgentAccessData['body']) =>
-    unwrapData(setAgentAccess({ ...pathOf(agentId), body, headers: { 'If-Match': `"${version}"` } })),
+  /** Fails with VERSION_CONFLICT when the agent's current revision is not `revision`. */
+  update: (agentId: string, revision: number, body: UpdateAgentData['body']) =>
+    unwrapData(updateAgent({ ...pathOf(agentId), body, headers: { 'If-Match': `"${revision}"` } })),
+  /** Fails with VERSION_CONFLICT when the current revision of the access settings is not `revision`. */
+  setAccess: (agentId: string, revision: number, body: SetAgentAccessData['body']) =>
+    unwrapData(setAgentAccess({ ...pathOf(agentId), body, headers: { 'If-Match': `"${revision}"` } })),
   remove: (agentId: string) => unwrapData(deleteAgent(pathOf(agentId))),
   startConversation: (agentId: string, message: string | undefined, key: string) =>
     unwrapData(

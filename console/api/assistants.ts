@@ -38,8 +38,9 @@ export const assistants = {
     }),
   create: (body: CreateAssistantData['body'], key: string) =>
     unwrapData(createAssistant({ body, headers: { 'Idempotency-Key': key } })),
-  update: (assistantId: string, body: UpdateAssistantData['body']) =>
-    unwrapData(updateAssistant({ ...pathOf(assistantId), body })),
+  /** Fails with VERSION_CONFLICT when the assistant's current revision is not `revision`. */
+  update: (assistantId: string, revision: number, body: UpdateAssistantData['body']) =>
+    unwrapData(updateAssistant({ ...pathOf(assistantId), body, headers: { 'If-Match': `"${revision}"` } })),
   remove: (assistantId: string) => unwrapData(deleteAssistant(pathOf(assistantId))),
   startConversation: (assistantId: string, message: string | undefined, key: string) =>
     unwrapData(

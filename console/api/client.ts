@@ -12,7 +12,7 @@ client.setConfig({ baseUrl: API_BASE, credentials: 'same-origin', fetch: fetchUn
 
 const cachedResponses = new ResponseCache();
 
-/** Lists have weak entity tags. Strong ones belong to resources with versions and to contents of files. */
+/** Lists have weak entity tags. Strong ones belong to resources with revisions and to contents of files. */
 const isWeak = (etag: string | null): etag is string => etag?.startsWith('W/') ?? false;
 const jsonResponse = (body: string) =>
   new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } });

@@ -31,10 +31,10 @@ export const environments = {
     ),
   create: (body: CreateEnvironmentData['body'], key: string) =>
     unwrapData(createEnvironment({ body, headers: { 'Idempotency-Key': key } })),
-  /** Fails with VERSION_CONFLICT when the environment's current version is not `version`. */
-  update: (environmentId: string, version: number, body: UpdateEnvironmentData['body']) =>
+  /** Fails with VERSION_CONFLICT when the environment's current revision is not `revision`. */
+  update: (environmentId: string, revision: number, body: UpdateEnvironmentData['body']) =>
     unwrapData(
-      updateEnvironment({ ...pathOf(environmentId), body, headers: { 'If-Match': `"${version}"` } }),
+      updateEnvironment({ ...pathOf(environmentId), body, headers: { 'If-Match': `"${revision}"` } }),
     ),
   remove: (environmentId: string) => unwrapData(deleteEnvironment(pathOf(environmentId))),
 };

@@ -55,7 +55,7 @@ export const createAgent = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Delete an agent
  *
- * A deleted agent starts no new sessions or turns. Its sessions remain readable.
+ * A deleted agent starts no new sessions or turns. Its sessions remain readable. With `If-Match`, the request fails if the agent has changed since.
  */
 export const deleteAgent = <ThrowOnError extends boolean = false>(options: Options<DeleteAgentData, ThrowOnError>): RequestResult<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAgentResponses, DeleteAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -70,7 +70,7 @@ export const deleteAgent = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get an agent
  *
- * The ETag is the version of the agent, for `If-Match`.
+ * The ETag is the `revision` of the agent, for `If-Match`.
  */
 export const getAgent = <ThrowOnError extends boolean = false>(options: Options<GetAgentData, ThrowOnError>): RequestResult<GetAgentResponses, GetAgentErrors, ThrowOnError> => (options.client ?? client).get<GetAgentResponses, GetAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -85,7 +85,7 @@ export const getAgent = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Update an agent
  *
- * Omitted members stay unchanged; null clears a member. A change of the configuration of turns creates a new version. Sessions keep the version they started with. With `If-Match`, the request fails if the version differs.
+ * Omitted members stay unchanged; null clears a member. A change of the configuration of turns creates a new version. Sessions keep the version they started with. With `If-Match`, the request fails if the agent has changed since.
  */
 export const updateAgent = <ThrowOnError extends boolean = false>(options: Options<UpdateAgentData, ThrowOnError>): RequestResult<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateAgentResponses, UpdateAgentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -119,7 +119,7 @@ export const listAgentVersions = <ThrowOnError extends boolean = false>(options:
 /**
  * Get the access settings of an agent
  *
- * Requires manage access. The ETag is the version of the settings, for `If-Match`.
+ * Requires manage access. The ETag is the `revision` of the settings, for `If-Match`.
  */
 export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Options<GetAgentAccessData, ThrowOnError>): RequestResult<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError> => (options.client ?? client).get<GetAgentAccessResponses, GetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -134,7 +134,7 @@ export const getAgentAccess = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Set the access settings of an agent
  *
- * Requires manage access. Replaces all settings and takes effect immediately. The creator always keeps manage access. Existing sessions keep their owners. With `If-Match`, the request fails if the version of the settings differs.
+ * Requires manage access. Replaces all settings and takes effect immediately. The creator always keeps manage access. Existing sessions keep their owners. With `If-Match`, the request fails if the settings have changed since.
  */
 export const setAgentAccess = <ThrowOnError extends boolean = false>(options: Options<SetAgentAccessData, ThrowOnError>): RequestResult<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError> => (options.client ?? client).put<SetAgentAccessResponses, SetAgentAccessErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -187,7 +187,7 @@ export const createAssistant = <ThrowOnError extends boolean = false>(options: O
 /**
  * Delete an assistant
  *
- * Deletes the assistant and its workspace with all files. A deleted assistant starts no new turns. Its sessions remain readable.
+ * Deletes the assistant and its workspace with all files. A deleted assistant starts no new turns. Its sessions remain readable. With `If-Match`, the request fails if the assistant has changed since.
  */
 export const deleteAssistant = <ThrowOnError extends boolean = false>(options: Options<DeleteAssistantData, ThrowOnError>): RequestResult<DeleteAssistantResponses, DeleteAssistantErrors, ThrowOnError> => (options.client ?? client).delete<DeleteAssistantResponses, DeleteAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -202,7 +202,7 @@ export const deleteAssistant = <ThrowOnError extends boolean = false>(options: O
 /**
  * Get an assistant
  *
- * Only its creator can read it.
+ * Only its creator can read it. The ETag is the `revision` of the assistant, for `If-Match`.
  */
 export const getAssistant = <ThrowOnError extends boolean = false>(options: Options<GetAssistantData, ThrowOnError>): RequestResult<GetAssistantResponses, GetAssistantErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantResponses, GetAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -217,7 +217,7 @@ export const getAssistant = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Update an assistant
  *
- * Omitted members stay unchanged; null clears a member. Assistants have no versions: the change applies to the next turn of each of its sessions.
+ * Omitted members stay unchanged; null clears a member. Assistants have no versions: the change applies to the next turn of each of its sessions. With `If-Match`, the request fails if the assistant has changed since.
  */
 export const updateAssistant = <ThrowOnError extends boolean = false>(options: Options<UpdateAssistantData, ThrowOnError>): RequestResult<UpdateAssistantResponses, UpdateAssistantErrors, ThrowOnError> => (options.client ?? client).patch<UpdateAssistantResponses, UpdateAssistantErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -334,7 +334,7 @@ export const listAllSessions = <ThrowOnError extends boolean = false>(options?: 
 /**
  * Delete a session
  *
- * Ends the turns of the session. `session.deleted` is its last event. The content is erased later.
+ * Ends the turns of the session. `session.deleted` is its last event. The content is erased later. With `If-Match`, the request fails if the session has changed since.
  */
 export const deleteSession = <ThrowOnError extends boolean = false>(options: Options<DeleteSessionData, ThrowOnError>): RequestResult<DeleteSessionResponses, DeleteSessionErrors, ThrowOnError> => (options.client ?? client).delete<DeleteSessionResponses, DeleteSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -349,7 +349,7 @@ export const deleteSession = <ThrowOnError extends boolean = false>(options: Opt
 /**
  * Get a session
  *
- * Returns the current state. To follow changes, stream the events of the session.
+ * Returns the current state. To follow changes, stream the events of the session. The ETag is the `revision` of the session, for `If-Match`: each event changes it, also those of a running turn.
  */
 export const getSession = <ThrowOnError extends boolean = false>(options: Options<GetSessionData, ThrowOnError>): RequestResult<GetSessionResponses, GetSessionErrors, ThrowOnError> => (options.client ?? client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -364,7 +364,7 @@ export const getSession = <ThrowOnError extends boolean = false>(options: Option
 /**
  * Update the title or metadata of a session
  *
- * Omitted members stay unchanged; null clears a member.
+ * Omitted members stay unchanged; null clears a member. With `If-Match`, the request fails if the session has changed since.
  */
 export const updateSession = <ThrowOnError extends boolean = false>(options: Options<UpdateSessionData, ThrowOnError>): RequestResult<UpdateSessionResponses, UpdateSessionErrors, ThrowOnError> => (options.client ?? client).patch<UpdateSessionResponses, UpdateSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -697,7 +697,7 @@ export const uploadSessionFiles = <ThrowOnError extends boolean = false>(options
 /**
  * Get a file or directory of a session
  *
- * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.
+ * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content. A directory has none.
  */
 export const getSessionFile = <ThrowOnError extends boolean = false>(options: Options<GetSessionFileData, ThrowOnError>): RequestResult<GetSessionFileResponses, GetSessionFileErrors, ThrowOnError> => (options.client ?? client).get<GetSessionFileResponses, GetSessionFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -815,7 +815,7 @@ export const uploadAssistantFiles = <ThrowOnError extends boolean = false>(optio
 /**
  * Get a file or directory of an assistant
  *
- * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.
+ * Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content. A directory has none.
  */
 export const getAssistantFile = <ThrowOnError extends boolean = false>(options: Options<GetAssistantFileData, ThrowOnError>): RequestResult<GetAssistantFileResponses, GetAssistantFileErrors, ThrowOnError> => (options.client ?? client).get<GetAssistantFileResponses, GetAssistantFileErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1060,7 +1060,7 @@ export const createEnvironment = <ThrowOnError extends boolean = false>(options:
 /**
  * Delete an environment
  *
- * Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant uses the environment, and for the default environment.
+ * Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant uses the environment, and for the default environment. With `If-Match`, the request fails if the environment has changed since.
  */
 export const deleteEnvironment = <ThrowOnError extends boolean = false>(options: Options<DeleteEnvironmentData, ThrowOnError>): RequestResult<DeleteEnvironmentResponses, DeleteEnvironmentErrors, ThrowOnError> => (options.client ?? client).delete<DeleteEnvironmentResponses, DeleteEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1075,7 +1075,7 @@ export const deleteEnvironment = <ThrowOnError extends boolean = false>(options:
 /**
  * Get an environment
  *
- * Requires an administrator. The ETag is the version of the environment, for `If-Match`.
+ * Requires an administrator. The ETag is the `revision` of the environment, for `If-Match`.
  */
 export const getEnvironment = <ThrowOnError extends boolean = false>(options: Options<GetEnvironmentData, ThrowOnError>): RequestResult<GetEnvironmentResponses, GetEnvironmentErrors, ThrowOnError> => (options.client ?? client).get<GetEnvironmentResponses, GetEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {
@@ -1090,7 +1090,7 @@ export const getEnvironment = <ThrowOnError extends boolean = false>(options: Op
 /**
  * Update an environment
  *
- * Requires an administrator. Omitted members stay unchanged; a given member replaces that part completely. Every change creates a new version, which new sandboxes use. No session can start in a disabled environment. With `If-Match`, the request fails if the version differs.
+ * Requires an administrator. Omitted members stay unchanged; a given member replaces that part completely. Every change creates a new version, which new sandboxes use. No session can start in a disabled environment. With `If-Match`, the request fails if the environment has changed since.
  */
 export const updateEnvironment = <ThrowOnError extends boolean = false>(options: Options<UpdateEnvironmentData, ThrowOnError>): RequestResult<UpdateEnvironmentResponses, UpdateEnvironmentErrors, ThrowOnError> => (options.client ?? client).patch<UpdateEnvironmentResponses, UpdateEnvironmentErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }, {

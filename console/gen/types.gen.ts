@@ -143,9 +143,13 @@ export type Agent = {
      */
     access: 'use' | 'manage';
     /**
-     * The newest version. Starts at 1.
+     * The newest version of the configuration of turns. Starts at 1.
      */
     version: number;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
     /**
      * usr_…: the user who created the agent
      */
@@ -240,6 +244,10 @@ export type AgentAccess = {
      * The version of the access settings. Starts at 1 and increases with each change.
      */
     version: number;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
 };
 
 export type Assistant = {
@@ -283,6 +291,10 @@ export type Assistant = {
      * Whether new sessions can start.
      */
     enabled: boolean;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
     /**
      * usr_…: the owner
      */
@@ -432,6 +444,10 @@ export type Session = {
      * The seq of the newest event.
      */
     last_seq: number;
+    /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
     metadata: Metadata;
     /**
      * usr_…: the owner of the session
@@ -1450,6 +1466,10 @@ export type Environment = {
      */
     version: number;
     /**
+     * The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.
+     */
+    revision: number;
+    /**
      * Whether agents without an environment use this one.
      */
     is_default: boolean;
@@ -1761,7 +1781,7 @@ export type Readiness = {
 export type IdempotencyKey = string;
 
 /**
- * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+ * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
  */
 export type IfNoneMatch = string;
 
@@ -1771,7 +1791,7 @@ export type IfNoneMatch = string;
 export type AgentId = string;
 
 /**
- * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
+ * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
  */
 export type IfMatch = string;
 
@@ -1909,7 +1929,7 @@ export type ListAgentsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -2102,6 +2122,12 @@ export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponse
 
 export type DeleteAgentData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the agent (`agt_…`).
@@ -2136,6 +2162,12 @@ export type DeleteAgentErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2176,7 +2208,11 @@ export type GetAgentData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -2214,6 +2250,12 @@ export type GetAgentErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2277,7 +2319,7 @@ export type UpdateAgentData = {
     };
     headers?: {
         /**
-         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
          */
         'If-Match'?: string;
     };
@@ -2367,7 +2409,7 @@ export type ListAgentVersionsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -2449,7 +2491,11 @@ export type GetAgentAccessData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -2487,6 +2533,12 @@ export type GetAgentAccessErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2538,7 +2590,7 @@ export type SetAgentAccessData = {
     };
     headers?: {
         /**
-         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
          */
         'If-Match'?: string;
     };
@@ -2628,7 +2680,7 @@ export type ListAssistantsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -2817,6 +2869,12 @@ export type CreateAssistantResponse = CreateAssistantResponses[keyof CreateAssis
 
 export type DeleteAssistantData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the assistant (`ast_…`).
@@ -2851,6 +2909,12 @@ export type DeleteAssistantErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2889,6 +2953,16 @@ export type DeleteAssistantResponse = DeleteAssistantResponses[keyof DeleteAssis
 
 export type GetAssistantData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         /**
          * The id of the assistant (`ast_…`).
@@ -2923,6 +2997,12 @@ export type GetAssistantErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -2980,6 +3060,12 @@ export type UpdateAssistantData = {
          */
         enabled?: boolean;
     };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the assistant (`ast_…`).
@@ -3014,6 +3100,12 @@ export type UpdateAssistantErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -3320,7 +3412,7 @@ export type ListAgentSessionsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -3426,7 +3518,7 @@ export type ListSessionsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -3529,7 +3621,7 @@ export type ListAllSessionsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -3630,6 +3722,12 @@ export type ListAllSessionsResponse = ListAllSessionsResponses[keyof ListAllSess
 
 export type DeleteSessionData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the session (`ses_…`).
@@ -3664,6 +3762,12 @@ export type DeleteSessionErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -3702,6 +3806,16 @@ export type DeleteSessionResponse = DeleteSessionResponses[keyof DeleteSessionRe
 
 export type GetSessionData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         /**
          * The id of the session (`ses_…`).
@@ -3738,6 +3852,12 @@ export type GetSessionErrors = {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
@@ -3770,6 +3890,12 @@ export type UpdateSessionData = {
     body: {
         title?: string | null;
         metadata?: Metadata | null;
+    };
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
     };
     path: {
         /**
@@ -3811,6 +3937,12 @@ export type UpdateSessionErrors = {
      */
     409: ErrorEnvelope & {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
@@ -4012,7 +4144,7 @@ export type ListMessagesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -4196,7 +4328,7 @@ export type ListTurnsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -4682,7 +4814,7 @@ export type ListApprovalsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -4871,7 +5003,7 @@ export type ListToolCallsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -5149,7 +5281,7 @@ export type ListEventsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -5320,7 +5452,7 @@ export type ListSessionFilesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -5514,7 +5646,11 @@ export type GetSessionFileData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -5557,6 +5693,12 @@ export type GetSessionFileErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -5789,7 +5931,7 @@ export type ListSessionFileChangesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -5952,7 +6094,7 @@ export type ListAssistantFilesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -6146,7 +6288,11 @@ export type GetAssistantFileData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -6189,6 +6335,12 @@ export type GetAssistantFileErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -6421,7 +6573,7 @@ export type ListAssistantFileChangesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -6513,7 +6665,7 @@ export type ListAgentDeploymentsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -6703,7 +6855,7 @@ export type ListDeploymentsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -7165,7 +7317,7 @@ export type ListInvocationsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -7251,7 +7403,7 @@ export type ListEnvironmentsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -7420,6 +7572,12 @@ export type CreateEnvironmentResponse = CreateEnvironmentResponses[keyof CreateE
 
 export type DeleteEnvironmentData = {
     body?: never;
+    headers?: {
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+    };
     path: {
         /**
          * The id of the environment (`env_…`).
@@ -7462,6 +7620,12 @@ export type DeleteEnvironmentErrors = {
         code?: 'RESOURCE_IN_USE';
     };
     /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
@@ -7500,7 +7664,11 @@ export type GetEnvironmentData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -7538,6 +7706,12 @@ export type GetEnvironmentErrors = {
      */
     404: ErrorEnvelope & {
         code?: 'ENVIRONMENT_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
     };
     /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
@@ -7585,7 +7759,7 @@ export type UpdateEnvironmentData = {
     };
     headers?: {
         /**
-         * The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
          */
         'If-Match'?: string;
     };
@@ -7675,7 +7849,7 @@ export type ListEnvironmentVersionsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -7757,7 +7931,7 @@ export type ListSandboxesData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -8074,7 +8248,7 @@ export type ListTokensData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -8309,7 +8483,7 @@ export type FindUsersData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -8380,7 +8554,7 @@ export type ListUsersData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -8599,7 +8773,7 @@ export type ListActsData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -8781,7 +8955,7 @@ export type GetConfigurationData = {
     body?: never;
     headers?: {
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
          */
         'If-None-Match'?: string;
     };
@@ -9268,13 +9442,13 @@ export type GetSessionFileContentData = {
          */
         'If-Range'?: string;
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
-         */
-        'If-None-Match'?: string;
-        /**
-         * Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
          */
         'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         */
+        'If-None-Match'?: string;
     };
     path: {
         /**
@@ -9381,13 +9555,13 @@ export type GetAssistantFileContentData = {
          */
         'If-Range'?: string;
         /**
-         * Entity tags. If one of them is the ETag of the content, the response is 304 without the content.
-         */
-        'If-None-Match'?: string;
-        /**
-         * Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
          */
         'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         */
+        'If-None-Match'?: string;
     };
     path: {
         /**

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../../lib/errors.ts';
-import { matchesTag } from '../input/entity-tags.ts';
 
 /** A range of bytes. `last` is inclusive. */
 export interface RequestedRange {
@@ -11,18 +10,6 @@ export interface RequestedRange {
 export const lengthOf = ({ first, last }: RequestedRange): number => last - first + 1;
 
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
-
-/** The result of If-Match and If-None-Match (https://www.rfc-editor.org/rfc/rfc9110#section-13). */
-type PreconditionResult = 'proceed' | 'not_modified' | 'failed';
-
-/** Compares an entity tag with If-Match and then with If-None-Match. */
-export function evaluatePreconditions({ headers }: IncomingMessage, etag: string): PreconditionResult {
-  const match = headers['if-match'];
-  if (match !== undefined && !matchesTag(match, etag, 'strong')) return 'failed';
-  const noneMatch = headers['if-none-match'];
-  if (noneMatch !== undefined && matchesTag(noneMatch, etag, 'weak')) return 'not_modified';
-  return 'proceed';
-}
 
 /**
  * The requested range of a file; undefined for the complete file. Several ranges, other units and malformed ranges select the

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../../lib/errors.ts';
+import { parseEntityTags } from './entity-tags.ts';
 
 /** The request headers that routes read. */
 export type RequestHeader =
@@ -11,7 +12,8 @@ export type RequestHeader =
   | 'Range';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
-const VERSION_TAG = /^"([1-9]\d{0,8})"$/;
+/** Integers of at most 15 digits are exact. */
+const REVISION_TAG = /^"([1-9]\d{0,14})"$/;
 
 /** The Idempotency-Key; empty without one. */
 export function idempotencyKey({ headers }: IncomingMessage): string {
@@ -21,13 +23,23 @@ export function idempotencyKey({ headers }: IncomingMessage): string {
   throw refuse('INVALID_REQUEST', 'Idempotency-Key must be 1–255 visible ASCII characters and given once.');
 }
 
-/** The version in If-Match; undefined when the header is missing or `*`, which any version matches. */
-export function ifMatch({ headers }: IncomingMessage): number | undefined {
-  const tag = headers['if-match'];
-  if (tag === undefined || tag === '*') return undefined;
-  const version = VERSION_TAG.exec(tag)?.[1];
-  if (version) return Number(version);
-  throw refuse('INVALID_REQUEST', 'If-Match must be one version in double quotes, for example "3".');
+/** The entity tags in If-Match; undefined without the header. Refuses a malformed header with INVALID_REQUEST. */
+export function ifMatchTags({ headers }: IncomingMessage): '*' | string[] | undefined {
+  const list = headers['if-match'];
+  if (list === undefined) return undefined;
+  const tags = parseEntityTags(list);
+  if (tags) return tags;
+  throw refuse('INVALID_REQUEST', 'If-Match must be `*` or a list of entity tags, for example "3".');
+}
+
+/**
+ * The revisions in If-Match; undefined when the header is missing or `*`, which any revision matches. Weak tags and tags of
+ * other resources are no revisions.
+ */
+export function ifMatch(request: IncomingMessage): { revisions: number[] } | undefined {
+  const tags = ifMatchTags(request);
+  if (tags === undefined || tags === '*') return undefined;
+  return { revisions: tags.flatMap((tag) => REVISION_TAG.exec(tag)?.[1] ?? []).map(Number) };
 }
 
 /** The seq in Last-Event-ID; undefined without one. Clients that have received no event send an empty header. */

@@ -36,6 +36,7 @@ const ANY_CALLER: readonly ErrorCode[] = [
   'RATE_LIMITED',
 ];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const WITH_MATCH: readonly ErrorCode[] = ['VERSION_CONFLICT'];
 const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
 
 /** The error codes that follow from the inputs of an operation. */
@@ -50,6 +51,7 @@ export function impliedErrors(operation: OperationInputs): readonly ErrorCode[] 
     ...(query ? (['INVALID_TEXT'] as const) : []),
     ...(body ? WITH_BODY : []),
     ...(headers?.includes('Idempotency-Key') ? WITH_KEY : []),
+    ...(headers?.includes('If-Match') ? WITH_MATCH : []),
   ];
 }
 

@@ -8,9 +8,10 @@ const HEADER_TEXTS: Record<RequestHeader, string> = {
     'Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ' +
     'ASCII characters.',
   'If-Match':
-    'The expected version in double quotes, for example "3". The request fails with VERSION_CONFLICT if the version differs.',
+    'One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the ' +
+    'current ETag. Weak tags never match.',
   'If-None-Match':
-    'Entity tags. If one of them is the ETag of the content, the response is 304 without the content.',
+    'One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.',
   'If-Range':
     'The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.',
   'Last-Event-ID': 'The id of the last received event. The stream continues after it.',

@@ -38,7 +38,7 @@ export const agentRoutes = [
         },
         call,
       );
-      return ok(serializeAgent(agent), { ...etag(agent?.version), ...replayed(isReplay) });
+      return ok(serializeAgent(agent), { ...etag(agent?.revision), ...replayed(isReplay) });
     },
   }),
 
@@ -67,12 +67,13 @@ export const agentRoutes = [
     operationId: 'getAgent',
     tag: 'Agents',
     summary: 'Get an agent',
-    description: 'The ETag is the version of the agent, for `If-Match`.',
+    description: 'The ETag is the `revision` of the agent, for `If-Match`.',
+    headers: ['If-Match'],
     success: { status: 200, description: 'The agent.', data: AgentShape, headers: ['ETag'] },
     errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { agent } = await clients.agents.getAgent({ agentId: param('agent_id') }, call);
-      return ok(serializeAgent(agent), etag(agent?.version));
+      return ok(serializeAgent(agent), etag(agent?.revision));
     },
   }),
 
@@ -84,23 +85,23 @@ export const agentRoutes = [
     summary: 'Update an agent',
     description:
       'Omitted members stay unchanged; null clears a member. A change of the configuration of turns creates a new version. ' +
-      'Sessions keep the version they started with. With `If-Match`, the request fails if the version differs.',
+      'Sessions keep the version they started with. With `If-Match`, the request fails if the agent has changed since.',
     headers: ['If-Match'],
     body: AgentPatch,
     example: { system: 'Say it twice.' },
     success: { status: 200, description: 'The updated agent.', data: AgentShape, headers: ['ETag'] },
-    errors: ['AGENT_NOT_FOUND', 'VERSION_CONFLICT'],
+    errors: ['AGENT_NOT_FOUND'],
     async answer({ clients, call, param, body, request }) {
       const { agent } = await clients.agents.updateAgent(
         {
           agentId: param('agent_id'),
-          ifVersion: ifMatch(request.raw),
+          ifRevisions: ifMatch(request.raw),
           ...patched(body),
           visibility: body.visibility,
         },
         call,
       );
-      return ok(serializeAgent(agent), etag(agent?.version));
+      return ok(serializeAgent(agent), etag(agent?.revision));
     },
   }),
 
@@ -110,16 +111,20 @@ export const agentRoutes = [
     operationId: 'deleteAgent',
     tag: 'Agents',
     summary: 'Delete an agent',
-    description: 'A deleted agent starts no new sessions or turns. Its sessions remain readable.',
+    description:
+      'A deleted agent starts no new sessions or turns. Its sessions remain readable. With `If-Match`, the request fails if the ' +
+      'agent has changed since.',
+    headers: ['If-Match'],
     success: {
       status: 200,
       description: 'The agent was deleted.',
       data: deleted('agent', id('agt', 'the agent')),
     },
     errors: ['AGENT_NOT_FOUND'],
-    async answer({ clients, call, param }) {
-      await clients.agents.deleteAgent({ agentId: param('agent_id') }, call);
-      return ok({ agent_id: param('agent_id'), deleted: true });
+    async answer({ clients, call, param, request }) {
+      const agentId = param('agent_id');
+      await clients.agents.deleteAgent({ agentId, ifRevisions: ifMatch(request.raw) }, call);
+      return ok({ agent_id: agentId, deleted: true });
     },
   }),
 

@@ -1,5 +1,5 @@
 import { list, ok } from '../envelope.ts';
-import { idempotencyKey } from '../input/headers.ts';
+import { idempotencyKey, ifMatch } from '../input/headers.ts';
 import { route } from '../route.ts';
 import {
   AssistantCreation,
@@ -11,6 +11,7 @@ import {
 } from '../schemas/assistants.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
 import { created, patched } from '../schemas/runtime.ts';
+import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
 
 const ONE = '/assistants/{assistant_id}';
@@ -27,12 +28,12 @@ export const assistantRoutes = [
     headers: ['Idempotency-Key'],
     body: AssistantCreation,
     example: { name: 'Helper', model: 'rehearsal/echo', system: 'Say what you hear.' },
-    success: { status: 201, description: 'The new assistant.', data: AssistantShape },
+    success: { status: 201, description: 'The new assistant.', data: AssistantShape, headers: ['ETag'] },
     errors: [],
     async answer({ clients, call, body, request }) {
       const creation = { ...created(body), idempotencyKey: idempotencyKey(request.raw) };
       const { assistant, replayed: isReplay } = await clients.agents.createAssistant(creation, call);
-      return ok(serializeAssistant(assistant), replayed(isReplay));
+      return ok(serializeAssistant(assistant), { ...etag(assistant?.revision), ...replayed(isReplay) });
     },
   }),
 
@@ -59,13 +60,14 @@ export const assistantRoutes = [
     operationId: 'getAssistant',
     tag: 'Assistants',
     summary: 'Get an assistant',
-    description: 'Only its creator can read it.',
-    success: { status: 200, description: 'The assistant.', data: AssistantShape },
+    description: 'Only its creator can read it. The ETag is the `revision` of the assistant, for `If-Match`.',
+    headers: ['If-Match'],
+    success: { status: 200, description: 'The assistant.', data: AssistantShape, headers: ['ETag'] },
     errors: ['ASSISTANT_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const request = { assistantId: param('assistant_id') };
       const { assistant } = await clients.agents.getAssistant(request, call);
-      return ok(serializeAssistant(assistant));
+      return ok(serializeAssistant(assistant), etag(assistant?.revision));
     },
   }),
 
@@ -77,15 +79,17 @@ export const assistantRoutes = [
     summary: 'Update an assistant',
     description:
       'Omitted members stay unchanged; null clears a member. Assistants have no versions: the change applies to the next turn of ' +
-      'each of its sessions.',
+      'each of its sessions. With `If-Match`, the request fails if the assistant has changed since.',
+    headers: ['If-Match'],
     body: AssistantPatch,
     example: { system: 'Say it twice.' },
-    success: { status: 200, description: 'The updated assistant.', data: AssistantShape },
+    success: { status: 200, description: 'The updated assistant.', data: AssistantShape, headers: ['ETag'] },
     errors: ['ASSISTANT_NOT_FOUND'],
-    async answer({ clients, call, param, body }) {
-      const request = { assistantId: param('assistant_id'), ...patched(body) };
-      const { assistant } = await clients.agents.updateAssistant(request, call);
-      return ok(serializeAssistant(assistant));
+    async answer({ clients, call, param, body, request }) {
+      const ifRevisions = ifMatch(request.raw);
+      const change = { assistantId: param('assistant_id'), ifRevisions, ...patched(body) };
+      const { assistant } = await clients.agents.updateAssistant(change, call);
+      return ok(serializeAssistant(assistant), etag(assistant?.revision));
     },
   }),
 
@@ -97,16 +101,18 @@ export const assistantRoutes = [
     summary: 'Delete an assistant',
     description:
       'Deletes the assistant and its workspace with all files. A deleted assistant starts no new turns. Its sessions remain ' +
-      'readable.',
+      'readable. With `If-Match`, the request fails if the assistant has changed since.',
+    headers: ['If-Match'],
     success: {
       status: 200,
       description: 'The assistant was deleted.',
       data: deleted('assistant', id('ast', 'the assistant')),
     },
     errors: ['ASSISTANT_NOT_FOUND'],
-    async answer({ clients, call, param }) {
-      await clients.agents.deleteAssistant({ assistantId: param('assistant_id') }, call);
-      return ok({ assistant_id: param('assistant_id'), deleted: true });
+    async answer({ clients, call, param, request }) {
+      const assistantId = param('assistant_id');
+      await clients.agents.deleteAssistant({ assistantId, ifRevisions: ifMatch(request.raw) }, call);
+      return ok({ assistant_id: assistantId, deleted: true });
     },
   }),
 

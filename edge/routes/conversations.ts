@@ -5,6 +5,7 @@ import { route } from '../route.ts';
 import { closed, Metadata, optional } from '../schemas/common.ts';
 import { contentJson, MESSAGE_BYTES, MessageContent } from '../schemas/content.ts';
 import { SessionShape, serializeSession, sessionTitle } from '../schemas/sessions.ts';
+import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
 
 /** The kind of resource with which a conversation begins. */
@@ -34,7 +35,7 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
     bodyLimit: MESSAGE_BYTES,
     bodyOptional: true,
     example: { message: 'Hello!', title: 'Greeting' },
-    success: { status: 201, description: 'The new session.', data: SessionShape },
+    success: { status: 201, description: 'The new session.', data: SessionShape, headers: ['ETag'] },
     errors: [...errors, 'AGENT_NOT_RUNNABLE', 'ENVIRONMENT_DISABLED', 'QUOTA_EXCEEDED'],
     async answer({ clients, call, param, body, request }) {
       const { session, replayed: isReplay } = await clients.sessions.createConversation(
@@ -47,7 +48,7 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
         },
         call,
       );
-      return ok(serializeSession(session), replayed(isReplay));
+      return ok(serializeSession(session), { ...etag(session?.lastSeq), ...replayed(isReplay) });
     },
   });
 

@@ -80,7 +80,8 @@ export const environmentRoutes = [
     operationId: 'getEnvironment',
     tag: 'Environments',
     summary: 'Get an environment',
-    description: 'Requires an administrator. The ETag is the version of the environment, for `If-Match`.',
+    description: 'Requires an administrator. The ETag is the `revision` of the environment, for `If-Match`.',
+    headers: ['If-Match'],
     success: { status: 200, description: 'The environment.', data: EnvironmentShape, headers: ['ETag'] },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND'],
     async answer({ clients, call, param }) {
@@ -99,7 +100,7 @@ export const environmentRoutes = [
     description:
       'Requires an administrator. Omitted members stay unchanged; a given member replaces that part completely. Every change ' +
       'creates a new version, which new sandboxes use. No session can start in a disabled environment. With `If-Match`, the ' +
-      'request fails if the version differs.',
+      'request fails if the environment has changed since.',
     headers: ['If-Match'],
     body: EnvironmentPatchBody,
     example: { variables: { CI: 'true', LANG: 'C.UTF-8' } },
@@ -109,12 +110,12 @@ export const environmentRoutes = [
       data: EnvironmentShape,
       headers: ['ETag'],
     },
-    errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'VERSION_CONFLICT'],
+    errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND'],
     async answer({ clients, call, param, body, request }) {
       const { environment } = await clients.agents.updateEnvironment(
         {
           environmentId: param('environment_id'),
-          ifVersion: ifMatch(request.raw),
+          ifRevisions: ifMatch(request.raw),
           sandbox: body.sandbox && sandboxOf(body.sandbox),
           network: body.network && networkOf(body.network),
           tenancy: body.tenancy,
@@ -136,16 +137,18 @@ export const environmentRoutes = [
     summary: 'Delete an environment',
     description:
       'Requires an administrator. Fails with RESOURCE_IN_USE while an agent or an assistant uses the environment, and for the ' +
-      'default environment.',
+      'default environment. With `If-Match`, the request fails if the environment has changed since.',
+    headers: ['If-Match'],
     success: {
       status: 200,
       description: 'The environment was deleted.',
       data: deleted('environment', id('env', 'the environment')),
     },
     errors: ['FORBIDDEN', 'ENVIRONMENT_NOT_FOUND', 'RESOURCE_IN_USE'],
-    async answer({ clients, call, param }) {
-      await clients.agents.deleteEnvironment({ environmentId: param('environment_id') }, call);
-      return ok({ environment_id: param('environment_id'), deleted: true });
+    async answer({ clients, call, param, request }) {
+      const environmentId = param('environment_id');
+      await clients.agents.deleteEnvironment({ environmentId, ifRevisions: ifMatch(request.raw) }, call);
+      return ok({ environment_id: environmentId, deleted: true });
     },
   }),
 

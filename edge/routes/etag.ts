@@ -1,4 +1,7 @@
-/** The ETag header of a versioned resource, for If-Match. */
-export function etag(version: number | undefined): Record<string, string> {
-  return { etag: `"${version ?? 0}"` };
+/**
+ * The ETag header of a resource: its revision, for If-Match. No header without a revision, which services of older releases
+ * do not send.
+ */
+export function etag(revision: number | undefined): Record<string, string> {
+  return revision === undefined ? {} : { etag: `"${revision}"` };
 }

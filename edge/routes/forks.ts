@@ -4,6 +4,7 @@ import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed } from '../schemas/common.ts';
 import { SessionShape, serializeSession } from '../schemas/sessions.ts';
+import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
 
 export const forkRoutes = [
@@ -25,7 +26,7 @@ export const forkRoutes = [
       }),
     }),
     example: { after_seq: 1 },
-    success: { status: 201, description: 'The new session.', data: SessionShape },
+    success: { status: 201, description: 'The new session.', data: SessionShape, headers: ['ETag'] },
     errors: [
       'SESSION_NOT_FOUND',
       'AGENT_NOT_FOUND',
@@ -41,7 +42,7 @@ export const forkRoutes = [
         idempotencyKey: idempotencyKey(request.raw),
       };
       const { session, replayed: isReplay } = await clients.sessions.forkSession(fork, call);
-      return ok(serializeSession(session), replayed(isReplay));
+      return ok(serializeSession(session), { ...etag(session?.lastSeq), ...replayed(isReplay) });
     },
   }),
 ];

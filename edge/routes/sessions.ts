@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { list, ok } from '../envelope.ts';
+import { ifMatch } from '../input/headers.ts';
 import { type Exchange, route } from '../route.ts';
 import {
   closed,
@@ -22,6 +23,7 @@ import {
   serializeSession,
   sessionTitle,
 } from '../schemas/sessions.ts';
+import { etag } from './etag.ts';
 
 const identifier = (prefix: string, description: string) =>
   optional(Type.String({ maxLength: 100, description: `${prefix}_…: ${description}` }));
@@ -142,12 +144,15 @@ export const sessionRoutes = [
     operationId: 'getSession',
     tag: 'Sessions',
     summary: 'Get a session',
-    description: 'Returns the current state. To follow changes, stream the events of the session.',
-    success: { status: 200, description: 'The session.', data: SessionShape },
+    description:
+      'Returns the current state. To follow changes, stream the events of the session. The ETag is the `revision` of the ' +
+      'session, for `If-Match`: each event changes it, also those of a running turn.',
+    headers: ['If-Match'],
+    success: { status: 200, description: 'The session.', data: SessionShape, headers: ['ETag'] },
     errors: ['SESSION_NOT_FOUND'],
     async answer({ clients, call, param }) {
       const { session } = await clients.sessions.getSession({ sessionId: param('session_id') }, call);
-      return ok(serializeSession(session));
+      return ok(serializeSession(session), etag(session?.lastSeq));
     },
   }),
 
@@ -157,21 +162,24 @@ export const sessionRoutes = [
     operationId: 'updateSession',
     tag: 'Sessions',
     summary: 'Update the title or metadata of a session',
-    description: 'Omitted members stay unchanged; null clears a member.',
+    description:
+      'Omitted members stay unchanged; null clears a member. With `If-Match`, the request fails if the session has changed since.',
+    headers: ['If-Match'],
     body: closed({ title: optional(nullable(sessionTitle)), metadata: optional(nullable(Metadata)) }),
     example: { title: 'A better name' },
-    success: { status: 200, description: 'The updated session.', data: SessionShape },
+    success: { status: 200, description: 'The updated session.', data: SessionShape, headers: ['ETag'] },
     errors: ['SESSION_NOT_FOUND', 'SESSION_ARCHIVED', 'SESSION_TERMINATED'],
-    async answer({ clients, call, param, body }) {
+    async answer({ clients, call, param, body, request }) {
       const { session } = await clients.sessions.updateSession(
         {
           sessionId: param('session_id'),
+          ifRevisions: ifMatch(request.raw),
           title: body.title === null ? '' : body.title,
           metadata: metadataPatch(body.metadata),
         },
         call,
       );
-      return ok(serializeSession(session));
+      return ok(serializeSession(session), etag(session?.lastSeq));
     },
   }),
 
@@ -182,16 +190,19 @@ export const sessionRoutes = [
     tag: 'Sessions',
     summary: 'Delete a session',
     description:
-      'Ends the turns of the session. `session.deleted` is its last event. The content is erased later.',
+      'Ends the turns of the session. `session.deleted` is its last event. The content is erased later. With ' +
+      '`If-Match`, the request fails if the session has changed since.',
+    headers: ['If-Match'],
     success: {
       status: 200,
       description: 'The session was deleted.',
       data: deleted('session', id('ses', 'the session')),
     },
     errors: ['SESSION_NOT_FOUND'],
-    async answer({ clients, call, param }) {
-      await clients.sessions.deleteSession({ sessionId: param('session_id') }, call);
-      return ok({ session_id: param('session_id'), deleted: true });
+    async answer({ clients, call, param, request }) {
+      const sessionId = param('session_id');
+      await clients.sessions.deleteSession({ sessionId, ifRevisions: ifMatch(request.raw) }, call);
+      return ok({ session_id: sessionId, deleted: true });
     },
   }),
 

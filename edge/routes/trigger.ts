@@ -48,6 +48,7 @@ export const triggerRoutes = [
       },
     },
     impliedErrors: 'request',
+    ignoresIfMatch: true,
     errors: [
       'URI_TOO_LONG',
       'DEPLOYMENT_NOT_FOUND',

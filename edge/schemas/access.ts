@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Access } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import { closed, count } from './common.ts';
+import { closed, count, revision } from './common.ts';
 
 export const visibility = Type.Enum(['private', 'public', 'allowlist'], {
   description:
@@ -35,6 +35,7 @@ export const AccessShape = Type.Object(
   {
     ...members,
     version: count('The version of the access settings. Starts at 1 and increases with each change.'),
+    revision,
   },
   {
     title: 'AgentAccess',
@@ -49,5 +50,6 @@ export function serializeAccess({ access, version }: { access: Access | undefine
     users: access?.users ?? [],
     groups: access?.groups ?? [],
     version,
+    revision: version,
   };
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Agent, AgentVersion } from '../../proto/gen/ahs/agents/v1/agents.ts';
 import { visibility } from './access.ts';
-import { closed, count, id, Metadata, optional, serializeTime, time } from './common.ts';
+import { closed, count, id, Metadata, optional, revision, serializeTime, time } from './common.ts';
 import { creation, description, enabled, name, patch, runtime, serializeRuntime } from './runtime.ts';
 
 export const AgentCreation = closed({ ...creation, visibility: optional(visibility) });
@@ -20,7 +20,8 @@ export const AgentShape = Type.Object(
       description:
         'Your access: `use` allows conversations, `manage` also allows changing, sharing, deploying and deleting the agent.',
     }),
-    version: count('The newest version. Starts at 1.'),
+    version: count('The newest version of the configuration of turns. Starts at 1.'),
+    revision,
     created_by: id('usr', 'the user who created the agent'),
     created_at: time('The creation time.'),
     updated_at: time('The time of the last change.'),
@@ -53,6 +54,7 @@ export function serializeAgent(agent: Agent | undefined) {
     visibility: agent?.visibility,
     access: agent?.level,
     version: agent?.version,
+    revision: agent?.revision ?? agent?.version,
     created_by: agent?.createdBy,
     created_at: serializeTime(agent?.createdAt),
     updated_at: serializeTime(agent?.updatedAt),

@@ -43,6 +43,11 @@ export function metadataPatch(metadata: Record<string, string> | null | undefine
   return metadata === undefined ? undefined : { entries: metadata ?? {} };
 }
 
+/** The member of every resource that has an ETag. */
+export const revision = count(
+  'The number in the ETag of the resource. Each change increases it. Send it in `If-Match` to change this state only.',
+);
+
 /** A JSON object with arbitrary members. */
 export const AnyObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description });

@@ -5,7 +5,19 @@ import type {
   EnvironmentSpec,
   EnvironmentVersion,
 } from '../../proto/gen/ahs/agents/v1/agents.ts';
-import { closed, count, flag, id, NULL, nullable, optional, serializeTime, text, time } from './common.ts';
+import {
+  closed,
+  count,
+  flag,
+  id,
+  NULL,
+  nullable,
+  optional,
+  revision,
+  serializeTime,
+  text,
+  time,
+} from './common.ts';
 
 type Ranged = keyof typeof RANGES;
 
@@ -128,6 +140,7 @@ export const EnvironmentShape = Type.Object(
     ...spec,
     enabled,
     version: count('The newest version. Starts at 1.'),
+    revision,
     is_default: flag('Whether agents without an environment use this one.', false),
     created_by: nullable(id('usr', 'the user who created it; null for the built-in environment')),
     created_at: time('The creation time.'),
@@ -196,6 +209,7 @@ export function serializeEnvironment(environment: Environment | undefined) {
     ...serializeSpec(environment?.spec),
     enabled: environment?.enabled,
     version: environment?.version,
+    revision: environment?.version,
     is_default: environment?.isDefault,
     created_by: environment?.createdBy || null,
     created_at: serializeTime(environment?.createdAt),

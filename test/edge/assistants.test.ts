@@ -25,7 +25,7 @@ describe('/assistants', () => {
       metadata: { team: 'blue' },
     });
     expect(status).toBe(201);
-    expect(headers.get('etag')).toBe(null);
+    expect(headers.get('etag')).toBe('"1"');
     expect(body.data).toEqual({
       assistant_id: expect.stringMatching(/^ast_/),
       name: 'Helper',
@@ -41,6 +41,7 @@ describe('/assistants', () => {
       budget: {},
       metadata: { team: 'blue' },
       enabled: true,
+      revision: 1,
       created_by: expect.stringMatching(/^usr_/),
       created_at: expect.stringMatching(/Z$/),
       updated_at: body.data.created_at,

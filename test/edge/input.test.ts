@@ -317,25 +317,26 @@ describe('request validation', () => {
   });
 
   describe('If-Match', () => {
-    it.each(['3', '"x"', 'W/"1"', '"1", "2"', '"0"', '"-1"', '"1', '', '"99999999999999999999"'])(
-      'refuses %j',
-      async (tag) => {
-        const agent = await api.createAgent();
-        const answer = await api.send('PATCH', `/agents/${agent}`, { name: 'B' }, { 'If-Match': tag });
-        expect(answer.body.code).toBe('INVALID_REQUEST');
-      },
-    );
-
-    it('applies a change only to the given version', async () => {
+    it.each([
+      ['3', 400],
+      ['"1" "2"', 400],
+      ['"1", *', 400],
+      ['"1', 400],
+      [',', 400],
+      ['', 400],
+      ['"x"', 412],
+      ['W/"1"', 412],
+      ['"0"', 412],
+      ['"01"', 412],
+      ['"-1"', 412],
+      ['"99999999999999999999"', 412],
+    ])('%j of an agent at revision 1 is %i', async (tag, status) => {
       const agent = await api.createAgent();
-      const read = await api.get(`/agents/${agent}`);
-      const tag = read.headers.get('etag') ?? '';
-      expect(tag).toBe('"1"');
-      const change = (match: string, system: string) =>
-        api.send('PATCH', `/agents/${agent}`, { system }, { 'If-Match': match });
-      expect(await change(tag, 'one')).toMatchObject({ status: 200, body: { data: { version: 2 } } });
-      expect(await change(tag, 'two')).toMatchObject({ status: 412, body: { code: 'VERSION_CONFLICT' } });
-      expect(await change('*', 'three')).toMatchObject({ status: 200, body: { data: { version: 3 } } });
+      const answer = await api.send('PATCH', `/agents/${agent}`, { name: 'B' }, { 'If-Match': tag });
+      expect(answer).toMatchObject({
+        status,
+        body: { code: status === 400 ? 'INVALID_REQUEST' : 'VERSION_CONFLICT' },
+      });
     });
   });
 

@@ -53,10 +53,10 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
         draftOf={accessDraftOf}
         read={(draft) => ({ body: draft, problems: searchProblems(draft, searches) })}
         shown={(draft) => accessFields(draft, nameOf)}
-        save={(_, whole) => agents.setAccess(agentId, editing.base.version, whole)}
+        save={(_, whole) => agents.setAccess(agentId, editing.base.revision, whole)}
         isWhole
         path={`/agents/${agentId}/access`}
-        version={editing.base.version}
+        revision={editing.base.revision}
         queryKey={agents.access(agentId).queryKey}
       >
         {(problems) => (
@@ -116,7 +116,7 @@ function AccessForm({ agentId, access }: { agentId: string; access: AgentAccess 
   );
 }
 
-type AccessDraft = Omit<AgentAccess, 'version'>;
+type AccessDraft = Omit<AgentAccess, 'version' | 'revision'>;
 
 const accessDraftOf = ({ visibility, managers, users, groups }: AgentAccess): AccessDraft => ({
   visibility,

@@ -26,9 +26,9 @@ export function SettingsTab({ agent, editing }: { agent: Agent; editing: EditorS
       draftOf={agentDraftOf}
       read={readAgentDraft}
       shown={settingsFields}
-      save={(changes) => agents.update(agentId, editing.base.version, changes)}
+      save={(changes) => agents.update(agentId, editing.base.revision, changes)}
       path={`/agents/${agentId}`}
-      version={editing.base.version}
+      revision={editing.base.revision}
       queryKey={agents.detail(agentId).queryKey}
     >
       {(problems) => (

@@ -108,8 +108,9 @@ function AssistantContent({ assistant }: { assistant: Assistant }) {
               draftOf={agentDraftOf}
               read={readAgentDraft}
               shown={settingsFields}
-              save={(changes) => assistants.update(assistantId, changes)}
+              save={(changes) => assistants.update(assistantId, editing.base.revision, changes)}
               path={path}
+              revision={editing.base.revision}
               queryKey={assistants.detail(assistantId).queryKey}
             >
               {(problems) => (

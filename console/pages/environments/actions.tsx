@@ -18,7 +18,7 @@ const CONSEQUENCES = {
 };
 
 export function ToggleEnvironment({ environment }: EnvironmentProps) {
-  const { environment_id: id, name, version, enabled } = environment;
+  const { environment_id: id, name, revision, enabled } = environment;
   const queries = useQueryClient();
   const verb = enabled ? 'disable' : 'enable';
   const word = enabled ? 'Disable' : 'Enable';
@@ -34,8 +34,8 @@ export function ToggleEnvironment({ environment }: EnvironmentProps) {
       title={`${word} ${name}?`}
       action={`${word} environment`}
       isMild={!enabled}
-      run={() => environments.update(id, version, change)}
-      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, version, body: change }}
+      run={() => environments.update(id, revision, change)}
+      curl={{ method: 'PATCH', path: `/admin/environments/${id}`, revision, body: change }}
       done={`The environment was ${verb}d.`}
       onDone={() => void queries.invalidateQueries({ queryKey: ['environments'] })}
     >

@@ -83,9 +83,9 @@ function EnvironmentContent({ environment }: { environment: Environment }) {
               draftOf={environmentDraftOf}
               read={readEnvironmentDraft}
               shown={environmentFields}
-              save={(changes) => environments.update(environmentId, editing.base.version, changes)}
+              save={(changes) => environments.update(environmentId, editing.base.revision, changes)}
               path={path}
-              version={editing.base.version}
+              revision={editing.base.revision}
               queryKey={environments.detail(environmentId).queryKey}
             >
               {(problems) => (

@@ -5,8 +5,8 @@ export interface CurlOptions {
   /** API path below /api/v1. */
   path: string;
   body?: unknown;
-  /** Expected version, sent as If-Match. */
-  version?: number | undefined;
+  /** Expected revision, sent as If-Match. */
+  revision?: number | undefined;
   /** Adds an Authorization header, which team mode requires. */
   isTeam?: boolean;
 }
@@ -24,11 +24,11 @@ export function pathWithQuery(path: string, parameters: object): string {
 }
 
 /** Returns the request as a curl command. The command never contains a secret. */
-export function curlOf({ method = 'GET', path, body, version, isTeam = false }: CurlOptions): string {
+export function curlOf({ method = 'GET', path, body, revision, isTeam = false }: CurlOptions): string {
   const lines = [`curl -sS ${shellWord(location.origin + API_BASE + path)}`];
   if (method !== 'GET' && !(method === 'POST' && body !== undefined)) lines.push(`-X ${method}`);
   if (isTeam) lines.push('-H "Authorization: Bearer $TOKEN"');
-  if (version !== undefined) lines.push(`-H 'If-Match: "${version}"'`);
+  if (revision !== undefined) lines.push(`-H 'If-Match: "${revision}"'`);
   if (body !== undefined)
     lines.push("-H 'Content-Type: application/json'", `-d ${shellWord(JSON.stringify(body))}`);
   return lines.join(' \\\n  ');

@@ -5,7 +5,7 @@ import { type FieldProblems, wholeNumber } from './problems.ts';
 /** The editable fields of an agent or an assistant. `output_schema` and `overridable` are set over the API. */
 export type AgentSettings = Omit<
   Assistant,
-  'assistant_id' | 'created_by' | 'created_at' | 'updated_at' | 'output_schema' | 'overridable'
+  'assistant_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at' | 'output_schema' | 'overridable'
 >;
 
 export type ToolPermission = NonNullable<Tool['permission']>;

@@ -28,8 +28,8 @@ export interface EditFormProps<Source, Draft extends object, Body extends object
   isWhole?: boolean;
   /** API path below /api/v1. */
   path: string;
-  /** The edited version; absent for resources without versions. */
-  version?: number;
+  /** The edited revision, sent as If-Match. */
+  revision: number;
   /** Query key of the resource: the collection, then the resource. */
   queryKey: QueryKey;
   children: (problems: FieldProblems) => ReactNode;
@@ -47,7 +47,7 @@ export function EditForm<Source, Draft extends object, Body extends object>({
   save,
   isWhole = false,
   path,
-  version,
+  revision,
   queryKey,
   children,
 }: EditFormProps<Source, Draft, Body>) {
@@ -91,8 +91,8 @@ export function EditForm<Source, Draft extends object, Body extends object>({
               error={saving.error}
               curl={
                 isWhole
-                  ? { method: 'PUT', path, version, body }
-                  : { method: 'PATCH', path, version, body: changes }
+                  ? { method: 'PUT', path, revision, body }
+                  : { method: 'PATCH', path, revision, body: changes }
               }
               notice={
                 editing.isStale && (

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import statics from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../../lib/errors.ts';
-import { matchesTag } from '../../input/entity-tags.ts';
+import { matchesWeakly } from '../../input/entity-tags.ts';
 import { isPageNavigation } from '../../plugins/navigation.ts';
 import type { FallbackHandler } from '../../plugins/not-found.ts';
 import { UNBUILT } from './unbuilt.ts';
@@ -69,6 +69,6 @@ async function sendPage(folder: string, request: FastifyRequest, reply: FastifyR
   const etag = `"${createHash('sha256').update(page).digest('base64url').slice(0, 27)}"`;
   reply.headers({ 'cache-control': REVALIDATE, etag });
   const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch, etag, 'weak')) return reply.code(304).send();
+  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag)) return reply.code(304).send();
   return reply.type(HTML).send(page);
 }

@@ -7,7 +7,7 @@ import { callOf } from '../../authentication/authenticator.ts';
 import type { Clients } from '../../clients.ts';
 import { attachment } from '../../files/disposition.ts';
 import { checkFilePath, decodableQuery } from '../../files/path.ts';
-import { evaluatePreconditions, lengthOf, type RequestedRange, requestedRange } from '../../files/range.ts';
+import { lengthOf, type RequestedRange, requestedRange } from '../../files/range.ts';
 import { sendContent, sendHead } from '../../files/send-content.ts';
 import {
   locateWorkspace,
@@ -16,6 +16,7 @@ import {
   type WorkspaceOwner,
 } from '../../files/workspace-owners.ts';
 import { checkPath } from '../../input/path.ts';
+import { isNotModified } from '../../input/preconditions.ts';
 import { route } from '../../route.ts';
 import { closed } from '../../schemas/common.ts';
 import { BINARY, filePath } from '../../schemas/files.ts';
@@ -26,15 +27,6 @@ export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
 const CONTENT_HEADERS = ['ETag', 'Content-Disposition', 'Accept-Ranges'] as const;
 const CONTENT = { '*/*': { schema: BINARY, example: 'The content of the file.' } };
-
-const IF_MATCH = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description:
-    'Entity tags. If none of them is the ETag of the content, the request fails with VERSION_CONFLICT.',
-  schema: { type: 'string' },
-};
 
 const contentRoute = (owner: WorkspaceOwner) =>
   route.raw({
@@ -47,8 +39,7 @@ const contentRoute = (owner: WorkspaceOwner) =>
       'A response has at most 64 MiB. Download longer files in ranges; HEAD returns the size. A response that is shorter than ' +
       'its Content-Length was interrupted.',
     query: closed({ path: filePath('The file.') }),
-    headers: ['Range', 'If-Range', 'If-None-Match'],
-    parameters: [IF_MATCH],
+    headers: ['Range', 'If-Range', 'If-Match', 'If-None-Match'],
     responses: {
       200: { description: 'The complete file.', headers: CONTENT_HEADERS, content: CONTENT },
       206: {
@@ -61,14 +52,7 @@ const contentRoute = (owner: WorkspaceOwner) =>
         headers: ['ETag'],
       },
     },
-    errors: [
-      owner.notFound,
-      'FILE_NOT_FOUND',
-      'FILE_TOO_LARGE',
-      'CONTENT_DAMAGED',
-      'VERSION_CONFLICT',
-      'RANGE_NOT_SATISFIABLE',
-    ],
+    errors: [owner.notFound, 'FILE_NOT_FOUND', 'FILE_TOO_LARGE', 'CONTENT_DAMAGED', 'RANGE_NOT_SATISFIABLE'],
     config: { longLived: true },
     createHandler({ clients, stallMonitor }, readQuery) {
       return async (request, reply) => {
@@ -93,10 +77,7 @@ async function sendFile(
   if (entry?.kind !== 'file') throw refuseField('/path', `is a ${entry?.kind}; only files have content`);
   const etag = `"${entry.sha256}"`;
   const cacheHeaders = { etag, 'cache-control': 'private, no-cache' };
-  const preconditions = evaluatePreconditions(request.raw, etag);
-  if (preconditions === 'failed')
-    throw refuse('VERSION_CONFLICT', 'The ETag of the content is none of those in If-Match.');
-  if (preconditions === 'not_modified') return sendHead(reply, 304, cacheHeaders);
+  if (isNotModified(request.raw, etag)) return sendHead(reply, 304, cacheHeaders);
   const range = rangeToSend(request, reply, entry, etag);
   const headers = { ...cacheHeaders, ...contentHeaders(entry, range) };
   if (request.method === 'HEAD') return sendHead(reply, 200, headers);

@@ -80,7 +80,9 @@ const entryRoute = (owner: WorkspaceOwner) =>
     tag: 'Files',
     summary: `Get a file or directory of ${owner.phrase}`,
     description:
-      'Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content.',
+      'Returns the entry as it appears in the list. Symlinks are not followed. The ETag of a file is that of its content. A ' +
+      'directory has none.',
+    headers: ['If-Match'],
     query: closed({ path: filePath('The path of the entry.') }),
     success: { status: 200, description: 'The entry.', data: EntryShape, headers: ['ETag'] },
     errors: [owner.notFound, 'FILE_NOT_FOUND'],

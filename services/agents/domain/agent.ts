@@ -18,6 +18,8 @@ export interface Agent {
   visibility: string;
   /** 1, 2, 3 …: the newest version. `runtime` is the runtime of this version. */
   version: number;
+  /** Grows with each change of any field. The database counts it. */
+  revision: number;
   /** usr_…: the owner. */
   createdBy: string;
   createdAt: Date;
@@ -42,6 +44,7 @@ export function newAgent(form: AgentForm, agentId: string, owner: string, now: D
     agentId,
     runtime: runtimeIn(form),
     version: 1,
+    revision: 1,
     createdBy: owner,
     createdAt: now,
     updatedAt: now,

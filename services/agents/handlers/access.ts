@@ -3,7 +3,7 @@ import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type AgentAccess, checkAccess, normalizeAccess, type VersionedAccess } from '../domain/access.ts';
-import { checkVersion } from '../domain/version.ts';
+import { checkPreconditions } from '../domain/version.ts';
 import { createForeignAccessRecorder } from './audit.ts';
 import type { AgentsHandlerContext } from './context.ts';
 import { viewerOf } from './viewer.ts';
@@ -43,17 +43,19 @@ export function accessHandlers(context: AgentsHandlerContext): Methods {
       return access;
     },
 
-    async setAgentAccess({ agentId, access: given, ifVersion }, call) {
+    async setAgentAccess({ agentId, access: given, ...preconditions }, call) {
       const viewer = viewerOf(call);
       if (!given) throw refuse('INVALID_REQUEST', 'The request must have `access`.');
       const access = normalizeAccess(given);
       checkAccess(access);
+      const check = ({ version }: VersionedAccess) =>
+        checkPreconditions(NOUN, { version, revision: version }, preconditions);
       const before = await agents.access(viewer, agentId, call);
-      checkVersion(NOUN, before, ifVersion);
+      check(before);
       await checkUsers(access, before.access, call);
       await record({ action: 'agent.share', targetId: agentId, data: { ...access } }, call);
       const change = (locked: VersionedAccess) => {
-        checkVersion(NOUN, locked, ifVersion);
+        check(locked);
         return access;
       };
       const after = await agents.changeAccess(viewer, agentId, change, clock.now(), call);

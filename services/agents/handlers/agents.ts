@@ -1,15 +1,16 @@
 import type { AuditAction } from '../../../lib/audit-actions.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { checkRevision } from '../../../lib/revisions.ts';
 import {
   type AgentsServiceDefinition,
   CreateAgentRequest,
   CreateAgentResponse,
 } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { AgentViewer } from '../domain/access.ts';
-import { type AgentWithLevel, applyPatch, newAgent, requireFound } from '../domain/agent.ts';
+import { type Agent, type AgentWithLevel, applyPatch, newAgent, requireFound } from '../domain/agent.ts';
 import { checkAgentForm, checkPage, checkSearch, normalizeAgentForm } from '../domain/agent-form.ts';
 import { AGENT_KIND } from '../domain/agent-kind.ts';
-import { checkVersion } from '../domain/version.ts';
+import { checkPreconditions } from '../domain/version.ts';
 import { createForeignAccessRecorder, isOwnedByAnother } from './audit.ts';
 import type { AgentsHandlerContext } from './context.ts';
 import { agentFormOf, agentPatchOf } from './requests.ts';
@@ -92,7 +93,7 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       const { visibility } = patch;
       if (visibility !== undefined) await recordSharing(request.agentId, visibility, viewer, call);
       const change = (agent: AgentWithLevel) => {
-        checkVersion('agent', agent, request.ifVersion);
+        checkPreconditions(AGENT_KIND.noun, agent, request);
         return applyPatch(agent, patch, clock.now());
       };
       const { before, after } = await agents.change(viewer, request.agentId, change, call);
@@ -102,10 +103,11 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       return { agent: after };
     },
 
-    async deleteAgent({ agentId }, call) {
+    async deleteAgent({ agentId, ifRevisions }, call) {
       const viewer = viewerOf(call);
       await recordChange('agent.delete', agentId, viewer, call);
-      await agents.delete(viewer, agentId, clock.now(), call);
+      const check = ({ revision }: Agent) => checkRevision(AGENT_KIND.noun, revision, ifRevisions);
+      await agents.delete(viewer, agentId, check, clock.now(), call);
       publishHint('agents.changed', agentId);
       await waitForCaches();
       return {};

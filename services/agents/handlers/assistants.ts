@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { checkRevision } from '../../../lib/revisions.ts';
 import {
   type AgentsServiceDefinition,
   type Assistant,
@@ -57,7 +58,10 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
     async updateAssistant(request, call) {
       const patch = normalizeAgentForm(agentPatchOf(request));
       checkAgentForm(patch, { endpoints });
-      const change = (agent: AgentWithLevel) => applyPatch(agent, patch, clock.now());
+      const change = (agent: AgentWithLevel) => {
+        checkRevision(ASSISTANT_KIND.noun, agent.revision, request.ifRevisions);
+        return applyPatch(agent, patch, clock.now());
+      };
       const { before, after } = await assistants.change(viewerOf(call), request.assistantId, change, call);
       if (after !== before) publishHint('agents.changed', after.agentId);
       // Wait even if nothing changed: the request may repeat one that changed the assistant and whose answer was lost.
@@ -65,8 +69,9 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
       return { assistant: assistantMessage(after) };
     },
 
-    async deleteAssistant({ assistantId }, call) {
-      await assistants.delete(viewerOf(call), assistantId, clock.now(), call);
+    async deleteAssistant({ assistantId, ifRevisions }, call) {
+      const check = ({ revision }: Agent) => checkRevision(ASSISTANT_KIND.noun, revision, ifRevisions);
+      await assistants.delete(viewerOf(call), assistantId, check, clock.now(), call);
       publishHint('agents.changed', assistantId);
       cleanUpWorkspaces();
       await waitForCaches();
@@ -76,10 +81,10 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
 }
 
 function assistantMessage({ agentId, ...agent }: Agent): Assistant {
-  const { name, description, runtime, metadata, enabled, createdBy, createdAt, updatedAt } = agent;
+  const { name, description, runtime, metadata, enabled, revision, createdBy, createdAt, updatedAt } = agent;
   return {
     assistantId: agentId,
     ...{ name, description, runtime, metadata, enabled },
-    ...{ createdBy, createdAt, updatedAt },
+    ...{ revision, createdBy, createdAt, updatedAt },
   };
 }

@@ -1,5 +1,6 @@
 import { administratorOf } from '../../../lib/grpc/caller.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { checkRevision } from '../../../lib/revisions.ts';
 import {
   type AgentsServiceDefinition,
   CreateEnvironmentRequest,
@@ -13,7 +14,7 @@ import {
   newEnvironment,
 } from '../domain/environment.ts';
 import { checkEnvironment, normalizeEnvironment } from '../domain/environment-form.ts';
-import { checkVersion } from '../domain/version.ts';
+import { checkPreconditions } from '../domain/version.ts';
 import type { AgentsHandlerContext } from './context.ts';
 import { environmentFormOf, environmentPatchOf } from './requests.ts';
 
@@ -26,6 +27,8 @@ type Methods = Pick<
   | 'deleteEnvironment'
   | 'listEnvironmentVersions'
 >;
+
+const NOUN = 'environment';
 
 /** The RPCs for environments. Only administrators manage environments; all users share them. */
 export function environmentHandlers(context: AgentsHandlerContext): Methods {
@@ -68,7 +71,7 @@ export function environmentHandlers(context: AgentsHandlerContext): Methods {
       const reporting = await runners.list(clock.now(), call);
       checkEnvironment(patch, reporting);
       const change = (environment: Environment) => {
-        checkVersion('environment', environment, request.ifVersion);
+        checkPreconditions(NOUN, { ...environment, revision: environment.version }, request);
         // A new sandbox has to match the existing network, and a new network the existing sandbox.
         if (patch.sandbox || patch.network)
           checkEnvironment({ ...environment.spec, ...present(patch) }, reporting);
@@ -84,10 +87,11 @@ export function environmentHandlers(context: AgentsHandlerContext): Methods {
       return { environment: after };
     },
 
-    async deleteEnvironment({ environmentId }, call) {
+    async deleteEnvironment({ environmentId, ifRevisions }, call) {
       administratorOf(call);
+      const check = (version: number) => checkRevision(NOUN, version, ifRevisions);
       await record({ action: 'environment.delete', targetId: environmentId }, call);
-      await environments.delete(environmentId, clock.now(), call);
+      await environments.delete(environmentId, check, clock.now(), call);
       publishHint('environments.changed', environmentId);
       return {};
     },

@@ -4,7 +4,7 @@ import { DEFAULT_ENVIRONMENT } from '../domain/environment.ts';
 import { SELECT_RUNTIME, VERSION_INSERT_COLUMNS } from './rows.ts';
 
 const AGENT_COLUMNS = `a.agent_id as "agentId", a.created_by as "createdBy", a.name, a.description, a.metadata,
-  a.enabled, a.visibility, a.version, a.created_at as "createdAt", a.updated_at as "updatedAt", ${SELECT_RUNTIME}`;
+  a.enabled, a.visibility, a.version, a.revision, a.created_at as "createdAt", a.updated_at as "updatedAt", ${SELECT_RUNTIME}`;
 
 const VERSION_COLUMNS = `v.agent_id as "agentId", v.version, v.created_by as "createdBy",
   v.created_at as "createdAt", ${SELECT_RUNTIME}`;
@@ -73,11 +73,12 @@ export const LOCK = statement(
   'select agent_id from agents where agent_id = $1 and deleted_at is null for update',
 );
 
+/** A trigger counts the revision. */
 export const UPDATE = statement(
   'agents.update',
   `update agents set name = $2, description = $3, metadata = $4, enabled = $5, visibility = $6,
      version = $7, updated_at = $8
-   where agent_id = $1`,
+   where agent_id = $1 returning revision`,
 );
 
 export const DELETE = statement(
@@ -194,9 +195,9 @@ export const ACCESS = statement(
    from agents left join agent_access using (agent_id) where agent_id = $1 order by role, principal`,
 );
 
-export const COUNT_ACCESS = statement(
-  'agents.count_access',
-  'update agents set access_version = access_version + 1 where agent_id = $1',
+export const SHARE = statement(
+  'agents.share',
+  `update agents set visibility = $2, updated_at = $3, access_version = access_version + 1 where agent_id = $1`,
 );
 
 export const CLEAR_ACCESS = statement('agents.clear_access', 'delete from agent_access where agent_id = $1');

@@ -190,17 +190,25 @@ export function createAgentStore(db: Database, kind: AgentKind) {
           const { environmentId } = after.runtime;
           if (environmentId !== before.runtime.environmentId) await requireEnvironment(tx, environmentId);
           if (after.version !== before.version) await insertVersion(tx, after, viewer);
-          if (after !== before) await tx.change(sql.UPDATE, updateValues(after));
-          return { before, after };
+          if (after === before) return { before, after };
+          const [updated] = await tx.rows<Pick<Agent, 'revision'>>(sql.UPDATE, updateValues(after));
+          return { before, after: { ...after, ...updated } };
         },
         viewerOptions(viewer, options),
       );
     },
 
-    async delete(viewer: AgentViewer, agentId: string, now: Date, options?: WriteOptions): Promise<void> {
+    /** Deletes a locked agent, unless `check` refuses it. */
+    async delete(
+      viewer: AgentViewer,
+      agentId: string,
+      check: (agent: AgentWithLevel) => void,
+      now: Date,
+      options?: WriteOptions,
+    ): Promise<void> {
       await db.transaction(
         async (tx) => {
-          await lock(tx, viewer, agentId);
+          check(await lock(tx, viewer, agentId));
           await tx.change(sql.DELETE, [agentId, now, kind.hasWorkspace]);
         },
         viewerOptions(viewer, options),
@@ -232,10 +240,8 @@ export function createAgentStore(db: Database, kind: AgentKind) {
         const roles = [...managers.map(() => 'manager'), ...principals.map(() => 'user')];
         await tx.change(sql.CLEAR_ACCESS, [agentId]);
         await tx.change(sql.INSERT_ACCESS, [agentId, roles, [...managers, ...principals]]);
-        const after = { ...agent, visibility, updatedAt: now };
-        await tx.change(sql.UPDATE, updateValues(after));
-        await tx.change(sql.COUNT_ACCESS, [agentId]);
-        return accessOf(tx, after);
+        await tx.change(sql.SHARE, [agentId, visibility, now]);
+        return accessOf(tx, { ...agent, visibility });
       }, options);
     },
 

@@ -37,7 +37,7 @@ export const LOCK_ENVIRONMENT_FOR_CHANGE = statement(
 /** Waits for agents that start to use the environment, and keeps new ones from starting to use it. */
 export const LOCK_ENVIRONMENT_FOR_DELETE = statement(
   'environments.seize',
-  'select from environments where environment_id = $1 and deleted_at is null for update',
+  'select version from environments where environment_id = $1 and deleted_at is null for update',
 );
 
 /** Keeps the environment from being deleted before the transaction ends. */

@@ -81,12 +81,23 @@ export function createEnvironmentStore(db: Database) {
       }, options);
     },
 
-    /** Refused with RESOURCE_IN_USE while agents use it. Agents that start to use it meanwhile wait and are refused. */
-    async delete(environmentId: string, now: Date, options?: WriteOptions): Promise<void> {
+    /**
+     * Deletes an environment, unless `check` refuses its version. Refused with RESOURCE_IN_USE while agents use it. Agents
+     * that start to use it meanwhile wait and are refused.
+     */
+    async delete(
+      environmentId: string,
+      check: (version: number) => void,
+      now: Date,
+      options?: WriteOptions,
+    ): Promise<void> {
       if (!isId('env', environmentId)) throw environmentNotFound();
       await db.transaction(async (tx) => {
-        const locked = await tx.rows(sql.LOCK_ENVIRONMENT_FOR_DELETE, [environmentId]);
-        if (locked.length === 0) throw environmentNotFound();
+        const [locked] = await tx.rows<Pick<Environment, 'version'>>(sql.LOCK_ENVIRONMENT_FOR_DELETE, [
+          environmentId,
+        ]);
+        if (!locked) throw environmentNotFound();
+        check(locked.version);
         const [counted] = await tx.rows<{ users: number }>(sql.COUNT_USERS, [environmentId]);
         checkUnused(environmentId, counted?.users ?? 0);
         await tx.change(sql.DELETE_ENVIRONMENT, [environmentId, now]);

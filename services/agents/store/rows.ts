@@ -31,10 +31,10 @@ export type VersionRow = Omit<AgentVersion, 'runtime'>;
 
 export function agentFromRow(row: AgentRow): AgentWithLevel {
   const { agentId, name, description, metadata, enabled, visibility } = row;
-  const { version, createdBy, createdAt, updatedAt, level } = row;
+  const { version, revision, createdBy, createdAt, updatedAt, level } = row;
   return {
     ...{ agentId, name, description, runtime: runtimeFromRow(row), metadata, enabled, visibility },
-    ...{ version, createdBy, createdAt, updatedAt, level },
+    ...{ version, revision, createdBy, createdAt, updatedAt, level },
   };
 }
 

@@ -1,5 +1,6 @@
 import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { checkRevision } from '../../../lib/revisions.ts';
 import type { SessionsServiceDefinition } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
 import { deleteSession, recordUpdate } from '../domain/update.ts';
@@ -14,6 +15,8 @@ type Methods = Pick<
   Handlers<SessionsServiceDefinition>,
   'updateSession' | 'archiveSession' | 'deleteSession'
 >;
+
+const NOUN = 'session';
 
 /** About how many bytes a small change writes. */
 const SMALL_CHANGE_BYTES = 1_000;
@@ -33,14 +36,16 @@ export function lifecycleHandlers({
   }
 
   return {
-    async updateSession({ sessionId, title, metadata }, call) {
+    async updateSession({ sessionId, title, metadata, ifRevisions }, call) {
       const caller = callerOf(call).userId;
       const fields = {
         ...(title === undefined ? {} : { title: title || null }),
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata.entries) }),
       };
       const decide: DecideChange = (state) => {
-        const session = requireWritable(requireOwned(state, sessionId, caller));
+        const found = requireOwned(state, sessionId, caller);
+        checkRevision(NOUN, found.lastSeq, ifRevisions);
+        const session = requireWritable(found);
         return {
           change: recordUpdate(session, Object.keys(fields), actorOf(call)),
           update: setTitleAndMetadata(sessionId, fields),
@@ -63,11 +68,12 @@ export function lifecycleHandlers({
       return read(sessionId, call);
     },
 
-    async deleteSession({ sessionId }, call) {
+    async deleteSession({ sessionId, ifRevisions }, call) {
       const caller = callerOf(call).userId;
       const decide: DecideInTransaction = async (found, tx) => {
         const now = clock.now();
         const state = requireOwned(found, sessionId, caller);
+        checkRevision(NOUN, state.lastSeq, ifRevisions);
         const queued = await queuedTurns(tx, state);
         await markDeleted(tx, state, now);
         await cancelQueuedTurns(tx, state, now);

@@ -55,12 +55,12 @@ describe('a shared agent', () => {
     expect(new Set(await codes(carol, paths))).toEqual(new Set([404]));
   });
 
-  it('returns VERSION_CONFLICT for If-Match with an old version of the access settings', async () => {
+  it('returns VERSION_CONFLICT for If-Match with an old revision of the access settings', async () => {
     await share({});
     const current = await bob.get(`${agent}/access`);
-    const { version, ...access } = current.data;
-    expect(current.headers.get('etag')).toBe(`"${version}"`);
-    const headers = { origin: team.url, 'if-match': `"${version}"` };
+    const { version, revision, ...access } = current.data;
+    expect(current.headers.get('etag')).toBe(`"${revision}"`);
+    const headers = { origin: team.url, 'if-match': `"${revision}"` };
     const first = await bob.send('PUT', `${agent}/access`, { ...access, visibility: 'public' }, headers);
     expect(first.data).toMatchObject({ visibility: 'public', version: Number(version) + 1 });
     const second = await bob.send('PUT', `${agent}/access`, access, headers);

@@ -129,6 +129,7 @@ describe('GET …/files/content, from the service over gRPC', () => {
       expect((await get('data.bin', { 'If-Match': match })).status).toBe(200);
     for (const match of ['"a"', `W/${ETAG}`])
       expectRefusal(await readResponse(await get('data.bin', { 'If-Match': match })), 'VERSION_CONFLICT');
+    expectRefusal(await readResponse(await get('data.bin', { 'If-Match': 'a' })), 'INVALID_REQUEST');
   });
 
   it.each([

@@ -53,6 +53,7 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
       runtime: { ...RUNTIME, budget: { maxTokens: undefined, maxTurnSeconds: undefined } },
       metadata: { a: 'b' },
       enabled: false,
+      revision: 1,
       createdBy: alice.caller.userId,
       createdAt: expect.any(Date),
       updatedAt: assistant?.createdAt,
@@ -91,11 +92,12 @@ describe.each(TRANSPORTS)('assistants, %s', (transport) => {
     const before = await createdAssistant(agents);
     const { assistantId } = before;
     expect(await resolve(assistantId)).toEqual({ agentId: assistantId, version: 0 });
-    for (const system of ['One', 'Two', 'Three']) {
+    for (const [index, system] of ['One', 'Two', 'Three'].entries()) {
       const after = await update(assistantId, { system });
       expect(after).toEqual({
         ...before,
         runtime: { ...before.runtime, system },
+        revision: index + 2,
         updatedAt: expect.any(Date),
       });
       const { version } = await runtimeOf(assistantId);

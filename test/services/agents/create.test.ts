@@ -43,6 +43,7 @@ describe.each(TRANSPORTS)('CreateAgent, %s', (transport) => {
       enabled: false,
       visibility: 'allowlist',
       version: 1,
+      revision: 1,
       createdBy: alice.caller.userId,
       createdAt: expect.any(Date),
       updatedAt: agent?.createdAt,

@@ -131,12 +131,17 @@ describe('row-level security of the agents schema', () => {
     const bob = { userId: BOB, groups: ['crew'], isAdministrator: false };
     const root = { userId: 'usr_root', groups: [], isAdministrator: true };
     const page = { limit: 50, cursor: '' };
+    const anyRevision = () => {};
     const listed = await store.list(bob, '', page);
     expect(listed.items.map(({ agentId }) => agentId).sort()).toEqual(SEEN);
     expect((await store.list(root, '', page)).items).toHaveLength(7);
-    await expect(store.delete(bob, PUBLIC, new Date())).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    await expect(store.delete(bob, HERS, new Date())).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
-    await store.delete(bob, MANAGED, new Date());
+    await expect(store.delete(bob, PUBLIC, anyRevision, new Date())).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    await expect(store.delete(bob, HERS, anyRevision, new Date())).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+    });
+    await store.delete(bob, MANAGED, anyRevision, new Date());
     expect(await store.agent(root, MANAGED)).toBeUndefined();
   });
 });

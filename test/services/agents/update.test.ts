@@ -46,6 +46,7 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
       ...before,
       runtime: { ...before.runtime, ...members },
       version: 2,
+      revision: 2,
       updatedAt: expect.any(Date),
     });
     expect(await read(before.agentId)).toEqual(after);
@@ -61,11 +62,11 @@ describe.each(TRANSPORTS)('UpdateAgent, %s', (transport) => {
     ['metadata', { metadata: { entries: { key: 'value' } } }],
     ['enabled', { enabled: false }],
     ['visibility', { visibility: 'public' }],
-  ])('keeps the version and sets updated_at when the %s changes', async (member, members) => {
+  ])('keeps the version, and sets revision and updated_at, when the %s changes', async (member, members) => {
     const before = await read(await createAgent(agents, { metadata: { old: 'entry' } }));
     const after = await update(before.agentId, members);
     const expected = member === 'metadata' ? { metadata: { key: 'value' } } : members;
-    expect(after).toEqual({ ...before, ...expected, updatedAt: expect.any(Date) });
+    expect(after).toEqual({ ...before, ...expected, revision: 2, updatedAt: expect.any(Date) });
     expect(after.updatedAt!.getTime()).toBeGreaterThanOrEqual(before.updatedAt!.getTime());
     expect(await read(before.agentId)).toEqual(after);
     expect(await versionsOf(before.agentId)).toHaveLength(1);

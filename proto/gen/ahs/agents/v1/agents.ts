@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { PageInfo, PageRequest } from "../../common/v1/common.ts";
+import { ExpectedRevisions, MetadataFilter, PageInfo, PageRequest } from "../../common/v1/common.ts";
 
 export const protobufPackage = "ahs.agents.v1";
 
@@ -161,6 +161,12 @@ export interface ListAgentsRequest {
     | undefined;
   /** A part of the name or description, or an id; empty for all. */
   q: string;
+  metadata?:
+    | MetadataFilter
+    | undefined;
+  /** Those that were created after and before these times, exclusively. */
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 }
 
 export interface ListAgentsResponse {
@@ -179,7 +185,7 @@ export interface GetAgentResponse {
 /** An absent field stays unchanged. */
 export interface UpdateAgentRequest {
   agentId: string;
-  /** The version that the caller saw; absent to change any version. */
+  /** The version that the caller saw; absent to change any version. Set by edges of older releases. */
   ifVersion?: number | undefined;
   name?: string | undefined;
   description?: string | undefined;
@@ -203,8 +209,8 @@ export interface UpdateAgentRequest {
   overridable?:
     | OverridableList
     | undefined;
-  /** The revision that the caller saw; absent to change any revision. Refused with VERSION_CONFLICT. */
-  ifRevision?: number | undefined;
+  /** Absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 /** A list that can be absent. */
@@ -229,7 +235,7 @@ export interface UpdateAgentResponse {
 export interface DeleteAgentRequest {
   agentId: string;
   /** As in UpdateAgentRequest. */
-  ifRevision?: number | undefined;
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface DeleteAgentResponse {
@@ -324,8 +330,12 @@ export interface SetAgentAccessRequest {
   access:
     | Access
     | undefined;
-  /** The version that the caller saw; absent to change any version. */
-  ifVersion?: number | undefined;
+  /** The version that the caller saw; absent to change any version. Set by edges of older releases. */
+  ifVersion?:
+    | number
+    | undefined;
+  /** The revision of an access list is its version. Absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface SetAgentAccessResponse {
@@ -396,6 +406,12 @@ export interface ListAssistantsRequest {
     | undefined;
   /** A part of the name or description, or an id; empty for all. */
   q: string;
+  metadata?:
+    | MetadataFilter
+    | undefined;
+  /** Those that were created after and before these times, exclusively. */
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 }
 
 export interface ListAssistantsResponse {
@@ -435,8 +451,8 @@ export interface UpdateAssistantRequest {
   overridable?:
     | OverridableList
     | undefined;
-  /** The revision that the caller saw; absent to change any revision. Refused with VERSION_CONFLICT. */
-  ifRevision?: number | undefined;
+  /** Absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface UpdateAssistantResponse {
@@ -446,7 +462,7 @@ export interface UpdateAssistantResponse {
 export interface DeleteAssistantRequest {
   assistantId: string;
   /** As in UpdateAssistantRequest. */
-  ifRevision?: number | undefined;
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface DeleteAssistantResponse {
@@ -570,14 +586,18 @@ export interface GetEnvironmentResponse {
 /** An absent field stays unchanged. A present message replaces the whole message. */
 export interface UpdateEnvironmentRequest {
   environmentId: string;
-  /** The version that the caller saw; absent to change any version. */
+  /** The version that the caller saw; absent to change any version. Set by edges of older releases. */
   ifVersion?: number | undefined;
   sandbox: SandboxSpec | undefined;
   network: NetworkSpec | undefined;
   tenancy?: string | undefined;
   idle: IdleSpec | undefined;
   variables: MetadataMap | undefined;
-  enabled?: boolean | undefined;
+  enabled?:
+    | boolean
+    | undefined;
+  /** The revision of an environment is its version. Absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface UpdateEnvironmentResponse {
@@ -586,8 +606,8 @@ export interface UpdateEnvironmentResponse {
 
 export interface DeleteEnvironmentRequest {
   environmentId: string;
-  /** The version that the caller saw; absent to delete any version. */
-  ifVersion?: number | undefined;
+  /** As in UpdateEnvironmentRequest. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface DeleteEnvironmentResponse {
@@ -1750,7 +1770,7 @@ export const CreateAgentResponse: MessageFns<CreateAgentResponse> = {
 };
 
 function createBaseListAgentsRequest(): ListAgentsRequest {
-  return { page: undefined, q: "" };
+  return { page: undefined, q: "", metadata: undefined, createdAfter: undefined, createdBefore: undefined };
 }
 
 export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
@@ -1760,6 +1780,15 @@ export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
     }
     if (message.q !== "") {
       writer.uint32(18).string(message.q);
+    }
+    if (message.metadata !== undefined) {
+      MetadataFilter.encode(message.metadata, writer.uint32(26).fork()).join();
+    }
+    if (message.createdAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAfter), writer.uint32(34).fork()).join();
+    }
+    if (message.createdBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdBefore), writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1791,6 +1820,30 @@ export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
             }
 
             message.q = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.metadata = MetadataFilter.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.createdAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createdBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1973,7 +2026,7 @@ function createBaseUpdateAgentRequest(): UpdateAgentRequest {
     visibility: undefined,
     outputSchemaJson: undefined,
     overridable: undefined,
-    ifRevision: undefined,
+    ifRevisions: undefined,
   };
 }
 
@@ -2027,8 +2080,8 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
     if (message.overridable !== undefined) {
       OverridableList.encode(message.overridable, writer.uint32(130).fork()).join();
     }
-    if (message.ifRevision !== undefined) {
-      writer.uint32(136).int64(message.ifRevision);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(138).fork()).join();
     }
     return writer;
   },
@@ -2175,11 +2228,11 @@ export const UpdateAgentRequest: MessageFns<UpdateAgentRequest> = {
             continue;
           }
           case 17: {
-            if (tag !== 136) {
+            if (tag !== 138) {
               break;
             }
 
-            message.ifRevision = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2394,7 +2447,7 @@ export const UpdateAgentResponse: MessageFns<UpdateAgentResponse> = {
 };
 
 function createBaseDeleteAgentRequest(): DeleteAgentRequest {
-  return { agentId: "", ifRevision: undefined };
+  return { agentId: "", ifRevisions: undefined };
 }
 
 export const DeleteAgentRequest: MessageFns<DeleteAgentRequest> = {
@@ -2402,8 +2455,8 @@ export const DeleteAgentRequest: MessageFns<DeleteAgentRequest> = {
     if (message.agentId !== "") {
       writer.uint32(10).string(message.agentId);
     }
-    if (message.ifRevision !== undefined) {
-      writer.uint32(16).int64(message.ifRevision);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -2430,11 +2483,11 @@ export const DeleteAgentRequest: MessageFns<DeleteAgentRequest> = {
             continue;
           }
           case 2: {
-            if (tag !== 16) {
+            if (tag !== 18) {
               break;
             }
 
-            message.ifRevision = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3240,7 +3293,7 @@ export const GetAgentAccessResponse: MessageFns<GetAgentAccessResponse> = {
 };
 
 function createBaseSetAgentAccessRequest(): SetAgentAccessRequest {
-  return { agentId: "", access: undefined, ifVersion: undefined };
+  return { agentId: "", access: undefined, ifVersion: undefined, ifRevisions: undefined };
 }
 
 export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
@@ -3253,6 +3306,9 @@ export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
     }
     if (message.ifVersion !== undefined) {
       writer.uint32(24).int32(message.ifVersion);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -3292,6 +3348,14 @@ export const SetAgentAccessRequest: MessageFns<SetAgentAccessRequest> = {
             }
 
             message.ifVersion = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3891,7 +3955,7 @@ export const CreateAssistantResponse: MessageFns<CreateAssistantResponse> = {
 };
 
 function createBaseListAssistantsRequest(): ListAssistantsRequest {
-  return { page: undefined, q: "" };
+  return { page: undefined, q: "", metadata: undefined, createdAfter: undefined, createdBefore: undefined };
 }
 
 export const ListAssistantsRequest: MessageFns<ListAssistantsRequest> = {
@@ -3901,6 +3965,15 @@ export const ListAssistantsRequest: MessageFns<ListAssistantsRequest> = {
     }
     if (message.q !== "") {
       writer.uint32(18).string(message.q);
+    }
+    if (message.metadata !== undefined) {
+      MetadataFilter.encode(message.metadata, writer.uint32(26).fork()).join();
+    }
+    if (message.createdAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAfter), writer.uint32(34).fork()).join();
+    }
+    if (message.createdBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdBefore), writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -3932,6 +4005,30 @@ export const ListAssistantsRequest: MessageFns<ListAssistantsRequest> = {
             }
 
             message.q = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.metadata = MetadataFilter.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.createdAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createdBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -4112,7 +4209,7 @@ function createBaseUpdateAssistantRequest(): UpdateAssistantRequest {
     enabled: undefined,
     outputSchemaJson: undefined,
     overridable: undefined,
-    ifRevision: undefined,
+    ifRevisions: undefined,
   };
 }
 
@@ -4160,8 +4257,8 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
     if (message.overridable !== undefined) {
       OverridableList.encode(message.overridable, writer.uint32(114).fork()).join();
     }
-    if (message.ifRevision !== undefined) {
-      writer.uint32(120).int64(message.ifRevision);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -4292,11 +4389,11 @@ export const UpdateAssistantRequest: MessageFns<UpdateAssistantRequest> = {
             continue;
           }
           case 15: {
-            if (tag !== 120) {
+            if (tag !== 122) {
               break;
             }
 
-            message.ifRevision = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -4359,7 +4456,7 @@ export const UpdateAssistantResponse: MessageFns<UpdateAssistantResponse> = {
 };
 
 function createBaseDeleteAssistantRequest(): DeleteAssistantRequest {
-  return { assistantId: "", ifRevision: undefined };
+  return { assistantId: "", ifRevisions: undefined };
 }
 
 export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
@@ -4367,8 +4464,8 @@ export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
     if (message.assistantId !== "") {
       writer.uint32(10).string(message.assistantId);
     }
-    if (message.ifRevision !== undefined) {
-      writer.uint32(16).int64(message.ifRevision);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -4395,11 +4492,11 @@ export const DeleteAssistantRequest: MessageFns<DeleteAssistantRequest> = {
             continue;
           }
           case 2: {
-            if (tag !== 16) {
+            if (tag !== 18) {
               break;
             }
 
-            message.ifRevision = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -5342,6 +5439,7 @@ function createBaseUpdateEnvironmentRequest(): UpdateEnvironmentRequest {
     idle: undefined,
     variables: undefined,
     enabled: undefined,
+    ifRevisions: undefined,
   };
 }
 
@@ -5370,6 +5468,9 @@ export const UpdateEnvironmentRequest: MessageFns<UpdateEnvironmentRequest> = {
     }
     if (message.enabled !== undefined) {
       writer.uint32(64).bool(message.enabled);
+    }
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -5451,6 +5552,14 @@ export const UpdateEnvironmentRequest: MessageFns<UpdateEnvironmentRequest> = {
             message.enabled = reader.bool();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5511,7 +5620,7 @@ export const UpdateEnvironmentResponse: MessageFns<UpdateEnvironmentResponse> = 
 };
 
 function createBaseDeleteEnvironmentRequest(): DeleteEnvironmentRequest {
-  return { environmentId: "", ifVersion: undefined };
+  return { environmentId: "", ifRevisions: undefined };
 }
 
 export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
@@ -5519,8 +5628,8 @@ export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
     if (message.environmentId !== "") {
       writer.uint32(10).string(message.environmentId);
     }
-    if (message.ifVersion !== undefined) {
-      writer.uint32(16).int32(message.ifVersion);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -5547,11 +5656,11 @@ export const DeleteEnvironmentRequest: MessageFns<DeleteEnvironmentRequest> = {
             continue;
           }
           case 2: {
-            if (tag !== 16) {
+            if (tag !== 18) {
               break;
             }
 
-            message.ifVersion = reader.int32();
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { PageInfo, PageRequest } from "../../common/v1/common.ts";
+import { ExpectedRevisions, MetadataFilter, PageInfo, PageRequest } from "../../common/v1/common.ts";
 
 export const protobufPackage = "ahs.sessions.v1";
 
@@ -338,11 +338,10 @@ export interface ListSessionsRequest {
     | undefined;
   /** Values of Session.state. Sessions in any of them are listed. */
   states: string[];
-  /** Sessions whose metadata has all of these members. */
   metadata?:
-    | SessionMetadata
+    | MetadataFilter
     | undefined;
-  /** Sessions that were created after and before these times. */
+  /** Sessions that were created after and before these times, exclusively. */
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
 }
@@ -366,8 +365,8 @@ export interface UpdateSessionRequest {
   metadata:
     | SessionMetadata
     | undefined;
-  /** The last_seq that the caller saw; absent to change any state. Refused with VERSION_CONFLICT. */
-  ifSeq?: number | undefined;
+  /** The revision of a session is its last_seq. Absent to change any revision. Refused with VERSION_CONFLICT. */
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 /** A map in a message of its own, so that it can be absent. */
@@ -395,7 +394,7 @@ export interface ArchiveSessionResponse {
 export interface DeleteSessionRequest {
   sessionId: string;
   /** As in UpdateSessionRequest. */
-  ifSeq?: number | undefined;
+  ifRevisions?: ExpectedRevisions | undefined;
 }
 
 export interface DeleteSessionResponse {
@@ -3279,7 +3278,7 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
       writer.uint32(74).string(v!);
     }
     if (message.metadata !== undefined) {
-      SessionMetadata.encode(message.metadata, writer.uint32(82).fork()).join();
+      MetadataFilter.encode(message.metadata, writer.uint32(82).fork()).join();
     }
     if (message.createdAfter !== undefined) {
       Timestamp.encode(toTimestamp(message.createdAfter), writer.uint32(90).fork()).join();
@@ -3380,7 +3379,7 @@ export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
               break;
             }
 
-            message.metadata = SessionMetadata.decode(reader, reader.uint32());
+            message.metadata = MetadataFilter.decode(reader, reader.uint32());
             continue;
           }
           case 11: {
@@ -3562,7 +3561,7 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
 };
 
 function createBaseUpdateSessionRequest(): UpdateSessionRequest {
-  return { sessionId: "", title: undefined, metadata: undefined, ifSeq: undefined };
+  return { sessionId: "", title: undefined, metadata: undefined, ifRevisions: undefined };
 }
 
 export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
@@ -3576,8 +3575,8 @@ export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
     if (message.metadata !== undefined) {
       SessionMetadata.encode(message.metadata, writer.uint32(26).fork()).join();
     }
-    if (message.ifSeq !== undefined) {
-      writer.uint32(32).int64(message.ifSeq);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -3620,11 +3619,11 @@ export const UpdateSessionRequest: MessageFns<UpdateSessionRequest> = {
             continue;
           }
           case 4: {
-            if (tag !== 32) {
+            if (tag !== 34) {
               break;
             }
 
-            message.ifSeq = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -3885,7 +3884,7 @@ export const ArchiveSessionResponse: MessageFns<ArchiveSessionResponse> = {
 };
 
 function createBaseDeleteSessionRequest(): DeleteSessionRequest {
-  return { sessionId: "", ifSeq: undefined };
+  return { sessionId: "", ifRevisions: undefined };
 }
 
 export const DeleteSessionRequest: MessageFns<DeleteSessionRequest> = {
@@ -3893,8 +3892,8 @@ export const DeleteSessionRequest: MessageFns<DeleteSessionRequest> = {
     if (message.sessionId !== "") {
       writer.uint32(10).string(message.sessionId);
     }
-    if (message.ifSeq !== undefined) {
-      writer.uint32(16).int64(message.ifSeq);
+    if (message.ifRevisions !== undefined) {
+      ExpectedRevisions.encode(message.ifRevisions, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -3921,11 +3920,11 @@ export const DeleteSessionRequest: MessageFns<DeleteSessionRequest> = {
             continue;
           }
           case 2: {
-            if (tag !== 16) {
+            if (tag !== 18) {
               break;
             }
 
-            message.ifSeq = longToNumber(reader.int64());
+            message.ifRevisions = ExpectedRevisions.decode(reader, reader.uint32());
             continue;
           }
         }
