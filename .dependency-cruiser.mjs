@@ -60,11 +60,11 @@ const lib = [
 const services = [
   forbid(
     'domain-is-pure',
-    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest, lib/json-schema/schema and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/sandboxes, lib/hosts, lib/part-limits and lib/audit-actions.',
+    'The domain is pure: no I/O, no clock, no package. It may import lib/errors, lib/ids, lib/text, lib/events, lib/event-types, lib/paths, lib/backoff, lib/digest, lib/json-schema/schema and the tables lib/tools, lib/question-form, lib/model-options, lib/model-media, lib/sandboxes, lib/hosts, lib/part-limits, lib/audit-actions, lib/revisions and lib/metadata-filter.',
     { path: DOMAIN },
     {
       pathNot: [
-        '^lib/(errors|ids|text|events|event-types|tools|question-form|model-options|model-media|sandboxes|hosts|part-limits|audit-actions|paths|backoff|digest)(\\.ts$|/)',
+        '^lib/(errors|ids|text|events|event-types|tools|question-form|model-options|model-media|sandboxes|hosts|part-limits|audit-actions|revisions|metadata-filter|paths|backoff|digest)(\\.ts$|/)',
         '^lib/json-schema/schema\\.ts$',
         `^services/$1/${noun('domain')}`,
       ],
@@ -100,7 +100,7 @@ const services = [
         '^lib/grpc/',
         // The rule only-stores-import-lib-db covers these imports.
         '^lib/db/',
-        '^lib/(errors|ids|text|events|event-types|audit-actions|trace|digest)\\.ts$',
+        '^lib/(errors|ids|text|events|event-types|audit-actions|trace|digest|revisions|metadata-filter)\\.ts$',
         '^lib/(clock|cache|sealing)\\.ts$',
         '^lib/json-schema/',
         '^services/$1/',

@@ -80,6 +80,34 @@ export function timeOf(id: string): Date {
   return new Date(time);
 }
 
+/** A range of ids. Neither bound belongs to it; undefined for no bound. */
+export interface IdRange {
+  after: string | undefined;
+  before: string | undefined;
+}
+
+/**
+ * A resource may be created this much earlier or later than its id was generated: in another process, or after the clock of the
+ * process was set back.
+ */
+const CREATION_TOLERANCE_MS = 10 * 60 * 1000;
+const MAX_TIME = 32 ** TIME_CHARACTERS - 1;
+
+/** Returns a range with the ids of all resources that were created between two times. It may have ids of others, too. */
+export function idsCreatedBetween(
+  prefix: IdPrefix,
+  after: Date | undefined,
+  before: Date | undefined,
+): IdRange {
+  const idAt = (time: Date, tolerance: number) =>
+    `${prefix}_${encodeTime(Math.min(Math.max(time.getTime() + tolerance, 0), MAX_TIME))}`;
+  return {
+    after: after && idAt(after, -CREATION_TOLERANCE_MS),
+    // One millisecond more, because ids of the last one are longer than its bound.
+    before: before && idAt(before, CREATION_TOLERANCE_MS + 1),
+  };
+}
+
 function encodeTime(time: number): string {
   let text = '';
   for (let i = 0, rest = time; i < TIME_CHARACTERS; i++) {

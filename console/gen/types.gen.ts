@@ -1876,6 +1876,23 @@ export type Cursor = string;
 export type AfterSeq = number;
 
 /**
+ * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+ */
+export type Metadata2 = {
+    [key: string]: string;
+};
+
+/**
+ * Only resources that were created after this time. A time as in RFC 3339.
+ */
+export type CreatedAfter = string;
+
+/**
+ * Only resources that were created before this time. A time as in RFC 3339.
+ */
+export type CreatedBefore = string;
+
+/**
  * A directory. Default: the whole workspace.
  */
 export type Path = string;
@@ -1947,6 +1964,20 @@ export type ListAgentsData = {
          * Matches a part of the name or description, or an id.
          */
         q?: string;
+        /**
+         * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+         */
+        metadata?: {
+            [key: string]: string;
+        };
+        /**
+         * Only resources that were created after this time. A time as in RFC 3339.
+         */
+        created_after?: string;
+        /**
+         * Only resources that were created before this time. A time as in RFC 3339.
+         */
+        created_before?: string;
     };
     url: '/agents';
 };
@@ -2698,6 +2729,20 @@ export type ListAssistantsData = {
          * Matches a part of the name or description, or an id.
          */
         q?: string;
+        /**
+         * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+         */
+        metadata?: {
+            [key: string]: string;
+        };
+        /**
+         * Only resources that were created after this time. A time as in RFC 3339.
+         */
+        created_after?: string;
+        /**
+         * Only resources that were created before this time. A time as in RFC 3339.
+         */
+        created_before?: string;
     };
     url: '/assistants';
 };
@@ -3455,6 +3500,20 @@ export type ListAgentSessionsData = {
          * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
+        /**
+         * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+         */
+        metadata?: {
+            [key: string]: string;
+        };
+        /**
+         * Only resources that were created after this time. A time as in RFC 3339.
+         */
+        created_after?: string;
+        /**
+         * Only resources that were created before this time. A time as in RFC 3339.
+         */
+        created_before?: string;
     };
     url: '/agents/{agent_id}/sessions';
 };
@@ -3564,6 +3623,20 @@ export type ListSessionsData = {
          * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
+        /**
+         * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+         */
+        metadata?: {
+            [key: string]: string;
+        };
+        /**
+         * Only resources that were created after this time. A time as in RFC 3339.
+         */
+        created_after?: string;
+        /**
+         * Only resources that were created before this time. A time as in RFC 3339.
+         */
+        created_before?: string;
     };
     url: '/sessions';
 };
@@ -3667,6 +3740,20 @@ export type ListAllSessionsData = {
          * Only archived sessions. Default: only sessions that are not archived.
          */
         archived?: boolean;
+        /**
+         * Only resources whose metadata has this value: `metadata[team]=support`. With several keys, at most 5, all values must match.
+         */
+        metadata?: {
+            [key: string]: string;
+        };
+        /**
+         * Only resources that were created after this time. A time as in RFC 3339.
+         */
+        created_after?: string;
+        /**
+         * Only resources that were created before this time. A time as in RFC 3339.
+         */
+        created_before?: string;
     };
     url: '/admin/sessions';
 };

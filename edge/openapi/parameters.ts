@@ -62,6 +62,7 @@ interface QueryParameter {
 interface QuerySchema {
   description?: string;
   allowEmptyValue?: boolean;
+  type?: string;
 }
 
 export function queryParameters(query: Route['query'], components: Components): QueryParameter[] {
@@ -75,6 +76,7 @@ export function queryParameters(query: Route['query'], components: Components): 
       ...(required.has(name) && { required: true }),
       description,
       ...(allowEmptyValue && { allowEmptyValue }),
+      ...(shape.type === 'object' && { style: 'deepObject', explode: true }),
       schema: shape,
     };
   });

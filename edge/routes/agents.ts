@@ -10,6 +10,7 @@ import {
   serializeAgentVersion,
 } from '../schemas/agents.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
+import { metadataAndTimeFilters, metadataAndTimes } from '../schemas/list-filters.ts';
 import { created, patched } from '../schemas/runtime.ts';
 import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
@@ -49,12 +50,16 @@ export const agentRoutes = [
     tag: 'Agents',
     summary: 'List agents',
     description: 'Returns the agents that you can use or manage, newest first.',
-    query: closed({ ...paging, q: search('Matches a part of the name or description, or an id.') }),
+    query: closed({
+      ...paging,
+      q: search('Matches a part of the name or description, or an id.'),
+      ...metadataAndTimeFilters,
+    }),
     success: { status: 200, description: 'A page of agents.', data: AgentShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer({ clients, call, query }) {
       const { agents, page } = await clients.agents.listAgents(
-        { page: pageRequest(query), q: query.q ?? '' },
+        { page: pageRequest(query), q: query.q ?? '', ...metadataAndTimes(query) },
         call,
       );
       return list(agents.map(serializeAgent), page);

@@ -10,6 +10,7 @@ import {
   WorkspaceShape,
 } from '../schemas/assistants.ts';
 import { closed, deleted, id, pageRequest, paging, search } from '../schemas/common.ts';
+import { metadataAndTimeFilters, metadataAndTimes } from '../schemas/list-filters.ts';
 import { created, patched } from '../schemas/runtime.ts';
 import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
@@ -44,11 +45,15 @@ export const assistantRoutes = [
     tag: 'Assistants',
     summary: 'List your assistants',
     description: 'Returns your assistants, newest first.',
-    query: closed({ ...paging, q: search('Matches a part of the name or description, or an id.') }),
+    query: closed({
+      ...paging,
+      q: search('Matches a part of the name or description, or an id.'),
+      ...metadataAndTimeFilters,
+    }),
     success: { status: 200, description: 'A page of assistants.', data: AssistantShape, list: true },
     errors: ['INVALID_CURSOR'],
     async answer({ clients, call, query }) {
-      const request = { page: pageRequest(query), q: query.q ?? '' };
+      const request = { page: pageRequest(query), q: query.q ?? '', ...metadataAndTimes(query) };
       const { assistants, page } = await clients.agents.listAssistants(request, call);
       return list(assistants.map(serializeAssistant), page);
     },

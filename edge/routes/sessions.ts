@@ -16,6 +16,7 @@ import {
   paging,
   search,
 } from '../schemas/common.ts';
+import { metadataAndTimeFilters, metadataAndTimes } from '../schemas/list-filters.ts';
 import {
   SESSION_STATES,
   SESSION_STATUSES,
@@ -43,6 +44,7 @@ const filters = {
   needs_action: optional(flag('Only sessions that wait for an approval (true), or only the others (false).')),
   q: search('Matches a part of the title or of the id.'),
   archived: optional(flag('Only archived sessions. Default: only sessions that are not archived.')),
+  ...metadataAndTimeFilters,
 };
 
 const ownerFilters = {
@@ -64,6 +66,9 @@ interface Filters {
   needs_action?: boolean;
   q?: string;
   archived?: boolean;
+  metadata?: Record<string, string>;
+  created_after?: string;
+  created_before?: string;
 }
 
 async function listSessions(
@@ -82,6 +87,7 @@ async function listSessions(
       needsAction: query.needs_action,
       q: query.q ?? '',
       archived: query.archived,
+      ...metadataAndTimes(query),
       reach,
     },
     call,

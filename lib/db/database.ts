@@ -22,8 +22,12 @@ export interface Statement {
 
 const declared = new Map<string, string>();
 
-/** Declares a statement. Throws when the name is already used for another text. */
+/** PostgreSQL cuts longer names of prepared statements, so that two could become one. */
+export const MAX_STATEMENT_NAME = 63;
+
+/** Declares a statement. Throws when the name is too long or already used for another text. */
 export function statement(name: string, text: string): Statement {
+  if (name.length > MAX_STATEMENT_NAME) throw new Error(`the name ${name} of a statement is too long`);
   const known = declared.get(name);
   if (known !== undefined && known !== text) throw new Error(`two statements have the name ${name}`);
   declared.set(name, text);

@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../../lib/audit-actions.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
+import { checkMetadataFilter } from '../../../lib/metadata-filter.ts';
 import { checkRevision } from '../../../lib/revisions.ts';
 import {
   type AgentsServiceDefinition,
@@ -69,10 +70,11 @@ export function agentHandlers(context: AgentsHandlerContext): Methods {
       return { ...CreateAgentResponse.decode(answer), replayed };
     },
 
-    async listAgents({ page, q }, call) {
-      checkSearch(q);
+    async listAgents({ page, metadata, ...request }, call) {
+      checkSearch(request.q);
+      const filter = { ...request, metadata: checkMetadataFilter(metadata) };
       const viewer = viewerOf(call);
-      const { items, nextCursor } = await agents.list(viewer, q, checkPage(page), call);
+      const { items, nextCursor } = await agents.list(viewer, filter, checkPage(page), call);
       if (items.some((agent) => isOwnedByAnother(agent, viewer)))
         await record({ action: 'agents.list', targetId: '' }, call);
       return { agents: items, page: { nextCursor } };

@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../lib/grpc/contract.ts';
+import { checkMetadataFilter } from '../../../lib/metadata-filter.ts';
 import { checkRevision } from '../../../lib/revisions.ts';
 import {
   type AgentsServiceDefinition,
@@ -42,9 +43,10 @@ export function assistantHandlers(context: AgentsHandlerContext): Methods {
       return { ...CreateAssistantResponse.decode(answer), replayed };
     },
 
-    async listAssistants({ page, q }, call) {
-      checkSearch(q);
-      const { items, nextCursor } = await assistants.list(viewerOf(call), q, checkPage(page), call);
+    async listAssistants({ page, metadata, ...request }, call) {
+      checkSearch(request.q);
+      const filter = { ...request, metadata: checkMetadataFilter(metadata) };
+      const { items, nextCursor } = await assistants.list(viewerOf(call), filter, checkPage(page), call);
       return { assistants: items.map(assistantMessage), page: { nextCursor } };
     },
 

@@ -92,6 +92,8 @@ export const endOf = (prefix: string) => `${prefix}~`;
 
 const IN_PAGE = `a.agent_id < $4 and a.agent_id > $9 and a.deleted_at is null
        and ($6 = '' or a.name ilike $5 or a.description ilike $5 or a.agent_id = $6)
+       and ($10::jsonb is null or a.metadata @> $10) and ($11::timestamptz is null or a.created_at > $11)
+       and ($12::timestamptz is null or a.created_at < $12)
      order by a.agent_id desc limit $7::integer + 1`;
 
 /** Each reason for visibility has its own index, so that the cost of a list does not depend on the agents of other users. */
@@ -109,7 +111,7 @@ const VISIBLE_TO_ADMINISTRATOR = `select a.* from agents a where $2::boolean and
 
 /**
  * $4 the last id of the previous page or the upper bound of the kind, $5 the pattern and $6 the text of the search,
- * $7 maximum rows, $8 maximum bytes, $9 the lower bound of the kind.
+ * $7 maximum rows, $8 maximum bytes, $9 the lower bound of the kind, $10 metadata and $11 and $12 times as filters or null.
  */
 const listOf = (name: string, chosen: string) =>
   statement(

@@ -141,13 +141,19 @@ export function createAgentStore(db: Database, kind: AgentKind) {
 
     async list(
       viewer: AgentViewer,
-      q: string,
+      { q, metadata, createdAfter, createdBefore }: AgentFilter,
       page: PageRequest,
       options?: ReadOptions,
     ): Promise<PageOf<AgentWithLevel>> {
-      const scope = [kind.listMethod, viewer.userId, q];
+      const members = metadata.length === 0 ? null : JSON.stringify(objectOf(metadata));
+      const filters = [members, createdAfter ?? null, createdBefore ?? null];
+      const narrowing = filters.map((filter) =>
+        filter instanceof Date ? filter.toISOString() : (filter ?? ''),
+      );
+      const isNarrowed = narrowing.some((text) => text !== '');
+      const scope = [kind.listMethod, viewer.userId, q, ...(isNarrowed ? narrowing : [])];
       const after = decodePosition(scope, page, (key) => isId(prefix, key)) ?? sql.endOf(prefix);
-      const chosen = [after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix)];
+      const chosen = [after, likePattern(q), q, page.limit, PAGE_BYTES, sql.startOf(prefix), ...filters];
       const statement = viewer.isAdministrator ? sql.LIST_ALL : sql.LIST;
       const values = [...sql.viewerValues(viewer), ...chosen];
       const rows = await db.rows<AgentRow & PageRow>(statement, values, viewerOptions(viewer, options));
@@ -276,6 +282,20 @@ export function createAgentStore(db: Database, kind: AgentKind) {
     },
   };
 }
+
+/** Which agents a list returns. */
+export interface AgentFilter {
+  /** A part of the name or description, or an id; empty for all. */
+  q: string;
+  /** Those whose metadata has all of these members. */
+  metadata: readonly { key: string; value: string }[];
+  /** Those that were created after and before these times. */
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+const objectOf = (members: AgentFilter['metadata']) =>
+  Object.fromEntries(members.map(({ key, value }) => [key, value]));
 
 type NamedVersionRow = VersionRow & { agentName: string };
 

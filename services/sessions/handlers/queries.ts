@@ -3,6 +3,7 @@ import { isEventType } from '../../../lib/event-types.ts';
 import { administratorOf, callerOf, databaseOptionsOf, isAdministrator } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
+import { checkMetadataFilter } from '../../../lib/metadata-filter.ts';
 import type {
   ListSessionsRequest,
   SessionsServiceDefinition,
@@ -60,12 +61,13 @@ export function queryHandlers({
     async listSessions(request, call) {
       if (request.reach !== undefined && !LIST_SCOPES.includes(request.reach))
         throw refuse('INVALID_REQUEST', `Unknown reach \`${request.reach}\`. Use agent or all.`);
-      const { page, states: requestedStates, ...filter } = request;
+      const { page, states: requestedStates, metadata: requestedMetadata, ...filter } = request;
       const states = checkStates(requestedStates);
+      const metadata = checkMetadataFilter(requestedMetadata);
       const owner = { callerId: callerOf(call).userId, ownerId: await listedOwner(request, call) };
       const options = owner.ownerId === undefined ? call : databaseOptionsOf(call);
       const { rows, nextCursor } = await lists.sessions(
-        { ...filter, ...owner, states },
+        { ...filter, ...owner, states, metadata },
         checkPage(page),
         options,
       );

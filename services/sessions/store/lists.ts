@@ -1,8 +1,16 @@
 import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
 import { LruCache } from '../../../lib/lru.ts';
+import { OUTCOMES } from '../domain/derived-state.ts';
 import type { SessionStatus } from '../domain/state.ts';
-import { HEAD_OF_EACH, listStatement, SESSION_COLUMNS, type SessionFilter } from './session-list.ts';
+import { countStatement, type MetadataMember } from './metadata-filter.ts';
+import {
+  HEAD_OF_EACH,
+  isFilteredByWork,
+  listStatement,
+  SESSION_COLUMNS,
+  type SessionFilter,
+} from './session-list.ts';
 import { TURN_COLUMNS, type TurnRow } from './state.ts';
 import type { UsageRow } from './usage.ts';
 
@@ -104,6 +112,25 @@ const MAX_OWNERS = 10_000;
 export function createLists(db: Database) {
   const owners = new LruCache<string, string>(MAX_OWNERS);
 
+  /**
+   * The member of the metadata whose entries a page is taken from: the rarest one. Undefined when the states, or the unfinished
+   * turns, select fewer sessions.
+   */
+  async function driverOf(filter: SessionFilter, options?: ReadOptions): Promise<MetadataMember | undefined> {
+    const { ownerId, agentId, archived = false, metadata, states } = filter;
+    if (metadata.length === 0 || isFilteredByWork(filter)) return undefined;
+    if (metadata.length === 1 && states.length === 0) return metadata[0];
+    const outcomes = OUTCOMES.filter((outcome) => states.includes(outcome));
+    // Most sessions are completed.
+    const counted = outcomes.includes('completed') ? [] : outcomes;
+    const { query, values } = countStatement({ ownerId, agentId, archived }, metadata, counted);
+    const [row] = await db.rows<{ counts: number[] }>(query, values, options);
+    const counts = row?.counts ?? [];
+    const rarest = Math.min(...counts.slice(0, metadata.length));
+    const ofStates = counts[metadata.length];
+    return ofStates !== undefined && ofStates <= rarest ? undefined : metadata[counts.indexOf(rarest)];
+  }
+
   return {
     async session(sessionId: string, options?: ReadOptions): Promise<SessionRow | undefined> {
       const [row] = await db.rows<SessionRow>(BY_ID, [sessionId], options);
@@ -130,10 +157,18 @@ export function createLists(db: Database) {
       options?: ReadOptions,
     ): Promise<RowPage<SessionRow>> {
       const { callerId, ownerId, agentId, deploymentId, status, states, needsAction, q, archived } = filter;
-      const narrowing = [agentId, deploymentId, status, states.join(), needsAction, q, archived];
+      const { metadata, createdAfter, createdBefore } = filter;
+      const members = metadata.map(({ key, value }) => [key, value]);
+      const created = [createdAfter?.toISOString(), createdBefore?.toISOString()];
+      const narrowing = [
+        ...[agentId, deploymentId, status, states.join(), needsAction, q, archived],
+        ...(members.length > 0 ? [JSON.stringify(members)] : []),
+        ...(createdAfter || createdBefore ? created : []),
+      ];
       const scope = ['sessions', callerId, ownerId, ...narrowing];
       const before = decodeCursor(scope, page.cursor);
-      const { query, values } = listStatement(filter, before, page.limit + 1);
+      const driver = await driverOf(filter, options);
+      const { query, values } = listStatement(filter, before, page.limit + 1, driver);
       const rows = await db.rows<SessionRow>(query, values, options);
       return pageOf(rows, page.limit, scope, (row) => row.session_id);
     },

@@ -1,5 +1,7 @@
 import { type Statement, statement } from '../../../lib/db/database.ts';
 import { likePattern } from '../../../lib/db/like.ts';
+import { statementName } from '../../../lib/db/statement-name.ts';
+import { type IdRange, idsCreatedBetween } from '../../../lib/ids.ts';
 import {
   ACTIVE_STATES,
   type DerivedState,
@@ -8,6 +10,7 @@ import {
   type Outcome,
   stopReasonsOf,
 } from '../domain/derived-state.ts';
+import { hasMember, type MetadataMember, sessionsWithMember } from './metadata-filter.ts';
 
 export interface SessionFilter {
   /** The caller. A cursor is only valid for the caller that got it. */
@@ -22,6 +25,11 @@ export interface SessionFilter {
   needsAction?: boolean | undefined;
   q: string;
   archived?: boolean | undefined;
+  /** Sessions whose metadata has all of these members. */
+  metadata: readonly MetadataMember[];
+  /** Sessions that were created after and before these times. */
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 }
 
 export const SESSION_COLUMNS = `
@@ -72,21 +80,35 @@ class Conditions {
     this.values = [limit];
   }
 
+  /** Adds a value and returns its parameter. */
+  readonly value = (value: unknown): string => `$${this.values.push(value)}`;
+
   add(name: string, value: unknown, condition: (parameter: string) => string): void {
-    this.values.push(value);
     this.names.push(name);
-    this.conditions.push(condition(`$${this.values.length}`));
+    this.conditions.push(condition(this.value(value)));
   }
+}
+
+/** Whether few sessions pass the filter besides its metadata, because few sessions have unfinished turns. */
+export function isFilteredByWork({ status, needsAction, states }: SessionFilter): boolean {
+  const isActive = (state: DerivedState) => ACTIVE_STATES.some((active) => active === state);
+  return (
+    WORKING_STATUSES.has(status) ||
+    needsAction === true ||
+    (states.length > 0 && states.every((state) => isActive(state)))
+  );
 }
 
 /**
  * Returns the statement for a page of sessions, newest first. Each filter that is set adds a condition, so that each
- * combination is a statement with its own plan.
+ * combination is a statement with its own plan. `driver` is the member of the metadata whose entries the page is taken from;
+ * undefined for a page that is taken from the sessions, or from the index of another filter.
  */
 export function listStatement(
   filter: SessionFilter,
   before: string | undefined,
   limit: number,
+  driver?: MetadataMember,
 ): { query: Statement; values: unknown[] } {
   const built = new Conditions(limit);
   const { names, conditions, values } = built;
@@ -112,22 +134,32 @@ export function listStatement(
   if (states !== undefined) names.push('states');
   names.push(filter.archived ? 'archived' : 'kept');
   conditions.push(filter.archived ? 's.archived_at is not null' : 's.archived_at is null');
-  if (before !== undefined) {
-    built.add('before', before, (value) => `s.session_id < ${value}`);
-    built.outcomeConditions.push(`o.session_id < $${values.length}`);
+  for (const member of filter.metadata) {
+    names.push('metadata');
+    conditions.push(hasMember(member, built.value));
   }
+  const range = addCreationTimes(built, filter);
+  const bounds: IdRange = { after: range.after, before: lower(before, range.before) };
+  addBounds(built, bounds);
   const byHead = filter.status !== '' || filter.needsAction !== undefined || states !== undefined;
-  const branch = (source: string, more: string[]) => `(
+  const branch = (source: string, more: string[], ordered = 's') => `(
     select s.* from ${source} ${byHead ? HEAD_OF_EACH : ''}
-    where ${[...conditions, ...more].join(' and ')} order by s.session_id desc limit $1
+    where ${[...conditions, ...more].join(' and ')} order by ${ordered}.session_id desc limit $1
   )`;
-  const branches =
-    states === undefined
-      ? [branch('sessions s', [])]
-      : stateBranches(filter, { states, unfinished, outcomeConditions: built.outcomeConditions }, branch);
+  const pageBranches = () => {
+    if (driver) {
+      names.push('by_metadata');
+      const scope = { ownerId: filter.ownerId, agentId: filter.agentId, archived: filter.archived ?? false };
+      const source = sessionsWithMember(scope, driver, bounds, built.value);
+      return [branch(source, states === undefined ? [] : [isInStates(states)], 'm')];
+    }
+    if (states === undefined) return [branch('sessions s', [])];
+    return stateBranches(filter, { states, unfinished, outcomeConditions: built.outcomeConditions }, branch);
+  };
+  const branches = pageBranches();
   return {
     query: statement(
-      `sessions.list_${names.join('_')}`,
+      statementName('sessions.list', names),
       // Selects the sessions first and then joins their columns, so that the columns do not affect the first plan.
       `select ${SESSION_COLUMNS} from (
          ${branches.length === 1 ? branches[0] : `${branches.join(' union all ')} order by session_id desc limit $1`}
@@ -135,6 +167,36 @@ export function listStatement(
     ),
     values,
   };
+}
+
+/** Adds the conditions on the creation time, and returns the range of ids in which such sessions are. */
+function addCreationTimes(built: Conditions, { createdAfter, createdBefore }: SessionFilter): IdRange {
+  if (createdAfter) built.add('after', createdAfter, (value) => `s.created_at > ${value}::timestamptz`);
+  if (createdBefore) built.add('until', createdBefore, (value) => `s.created_at < ${value}::timestamptz`);
+  return idsCreatedBetween('ses', createdAfter, createdBefore);
+}
+
+/** Restricts the ids of a page to a range. Neither bound belongs to it. */
+function addBounds(built: Conditions, { after, before }: IdRange): void {
+  if (before !== undefined) {
+    built.add('before', before, (value) => `s.session_id < ${value}`);
+    built.outcomeConditions.push(`o.session_id < $${built.values.length}`);
+  }
+  if (after !== undefined) {
+    built.add('from', after, (value) => `s.session_id > ${value}`);
+    built.outcomeConditions.push(`o.session_id > $${built.values.length}`);
+  }
+}
+
+function lower(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? one : other;
+}
+
+/** The condition that the state of a session is one of the states. */
+function isInStates(states: string): string {
+  const ended = OUTCOMES.map((outcome) => `('${outcome}' = any (${states}) and ${hasOutcome(outcome)})`);
+  return `(${[`${ACTIVE_STATE} = any (${states})`, ...ended].join(' or ')})`;
 }
 
 /**

@@ -89,7 +89,7 @@ describe('row-level security of the agents schema', () => {
     expect(await run(sql.NEWEST_VERSION, [HERS])).toEqual([]);
     expect(await run(sql.LOCK, [HERS])).toEqual([]);
     const idsOf = (rows: { agentId?: string }[]) => rows.map(({ agentId }) => agentId).sort();
-    const page = [sql.endOf('agt'), '%', '', 50, 1_000_000, sql.startOf('agt')];
+    const page = [sql.endOf('agt'), '%', '', 50, 1_000_000, sql.startOf('agt'), null, null, null];
     expect(idsOf(await run(sql.LIST_ALL, [...LIE, ...page]))).toEqual(SEEN);
     expect(idsOf(await run(sql.LIST, [ALICE, false, [ALICE], ...page]))).not.toContain(HERS);
     expect(idsOf(await run(sql.NAMES_BY_ID, [...LIE, [HERS, HIS]]))).toEqual([HIS]);
@@ -132,9 +132,9 @@ describe('row-level security of the agents schema', () => {
     const root = { userId: 'usr_root', groups: [], isAdministrator: true };
     const page = { limit: 50, cursor: '' };
     const anyRevision = () => {};
-    const listed = await store.list(bob, '', page);
+    const listed = await store.list(bob, { q: '', metadata: [] }, page);
     expect(listed.items.map(({ agentId }) => agentId).sort()).toEqual(SEEN);
-    expect((await store.list(root, '', page)).items).toHaveLength(7);
+    expect((await store.list(root, { q: '', metadata: [] }, page)).items).toHaveLength(7);
     await expect(store.delete(bob, PUBLIC, anyRevision, new Date())).rejects.toMatchObject({
       code: 'FORBIDDEN',
     });

@@ -32,8 +32,10 @@ const TABLES = [
   'sandboxes',
   'session_environments',
   'session_outcomes',
+  'session_metadata',
 ];
 /** Each combination of filters is a statement of this name. Other test files of this process may declare more of them. */
+const TEAM = { key: 'team', value: 'blue' };
 const LISTS: [object, string][] = [
   [{}, 'sessions.list_owner_kept'],
   [{ agentId: 'agt_1' }, 'sessions.list_owner_agent_kept'],
@@ -44,15 +46,27 @@ const LISTS: [object, string][] = [
   [{ archived: true }, 'sessions.list_owner_archived'],
   [{ states: ['running', 'failed'] }, 'sessions.list_owner_states_kept'],
   [{ q: 'hello' }, 'sessions.list_owner_q_kept'],
+  [{ metadata: { members: [TEAM] } }, 'sessions.list_owner_kept_metadata_by_metadata'],
+  [
+    { agentId: 'agt_1', metadata: { members: [TEAM] } },
+    'sessions.list_owner_agent_kept_metadata_by_metadata',
+  ],
+  [{ archived: true, metadata: { members: [TEAM] } }, 'sessions.list_owner_archived_metadata_by_metadata'],
+  [
+    { states: ['completed'], metadata: { members: [TEAM] } },
+    'sessions.list_owner_states_kept_metadata_by_metadata',
+  ],
+  [{ states: ['running'], metadata: { members: [TEAM] } }, 'sessions.list_owner_states_kept_metadata'],
 ];
 const LIST_NAMES = LISTS.flatMap(([, name]) => [name, `${name}_before`]);
 
 /** Half of the sessions belong to one owner. One in a hundred has an unfinished turn. */
 const FILL = `
   set search_path = sessions;
-  insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, created_at, archived_at)
+  insert into sessions (session_id, owner_id, agent_id, agent_version, deployment_id, created_at, archived_at, metadata)
     select 'ses_' || lpad(i::text, 26, '0'), 'usr_' || (i % 2), 'agt_' || (i % 100), 1,
-      case when i % 3 = 0 then 'dep_' || (i % 10) end, now(), case when i % 50 = 0 then now() end
+      case when i % 3 = 0 then 'dep_' || (i % 10) end, now(), case when i % 50 = 0 then now() end,
+      case when i % 5 = 0 then '{"team":"blue"}' else '{}' end::json
     from generate_series(1, ${SESSIONS}) i;
   insert into session_outcomes (session_id, owner_id, agent_id, outcome)
     select session_id, owner_id, agent_id, case when random() < 0.01 then 'failed' else 'completed' end
@@ -117,7 +131,7 @@ describe('query plans of the sessions service', () => {
     const scans = await plans.wholeScans(TABLES, SHORT);
     return scans.filter((scan) => {
       const [name = ''] = scan.split(':');
-      return !name.startsWith('sessions.list_') || LIST_NAMES.includes(name);
+      return !/^sessions\.(list|count_metadata)_/.test(name) || LIST_NAMES.includes(name);
     });
   };
 

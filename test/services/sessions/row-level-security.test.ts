@@ -20,6 +20,7 @@ const TABLES = [
   'heads',
   'journal',
   'session_environments',
+  'session_metadata',
   'session_outcomes',
   'sessions',
   'turns',
@@ -28,8 +29,8 @@ const TABLES = [
 const rowsOf = (sessionId: string, owner: string) => {
   const letter = sessionId.slice(-1);
   return `
-    insert into sessions (session_id, owner_id, agent_id, agent_version, title, created_at)
-      values ('${sessionId}', '${owner}', 'agt_1', 1, 'of ${letter}', now());
+    insert into sessions (session_id, owner_id, agent_id, agent_version, title, created_at, metadata)
+      values ('${sessionId}', '${owner}', 'agt_1', 1, 'of ${letter}', now(), '{"team":"blue"}');
     insert into heads (session_id, last_seq, status, updated_at) values ('${sessionId}', 1, 'idle', now());
     insert into journal (session_id, first_seq, last_seq, types, bytes, events)
       values ('${sessionId}', 1, 1, '{user.message}', 2, '[{"seq":1,"type":"user.message"}]');
@@ -92,6 +93,7 @@ describe('row-level security of the sessions schema', () => {
       states: [],
       status: '',
       q: '',
+      metadata: [],
     };
     const allOwners = { ...alices, ownerId: undefined };
     const range = { afterSeq: 0, lastSeq: 1, types: [], newestFirst: false };
