@@ -136,6 +136,7 @@ const RUNNER = [
   'tools',
   'sandbox-pool',
   'workspace',
+  'parts',
   'models',
   'sandbox-providers',
   'sandbox',

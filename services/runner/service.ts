@@ -14,6 +14,7 @@ import { createRunnerMetrics } from './loop/metrics.ts';
 import { beginTurnSpan } from './loop/spans.ts';
 import { runTurn } from './loop/turn.ts';
 import { createModels } from './models/registry.ts';
+import { PartBytes } from './parts/part-bytes.ts';
 import { LeaseRenewer } from './queue/lease-renewer.ts';
 import { LeasedTurns } from './queue/leased-turns.ts';
 import { Reporter } from './queue/reporter.ts';
@@ -87,6 +88,7 @@ export async function openRunner(
     ids,
     loadRuntime,
     models,
+    partBytes: new PartBytes(files),
     metrics: createRunnerMetrics(context.metrics),
     reporter,
     stepTimeoutSeconds,

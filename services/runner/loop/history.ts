@@ -1,11 +1,14 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { AssistantContent, ModelMessage, UserContent } from 'ai';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { userParts } from '../parts/reference.ts';
 import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';
 
 interface TurnHistory {
   /** The messages for the model: all turns up to this one, in the order in which they were requested. */
   messages: ModelMessage[];
+  /** The index of the message that began this turn. */
+  ownMessage: number;
   /** The last step that earlier attempts of this turn journaled. `messages` does not hold the results of its calls. */
   lastStep: ModelStep | undefined;
   /** The ids of all tool calls of this turn. */
@@ -38,12 +41,13 @@ export function buildHistory(events: readonly Event[], turnId: string): TurnHist
   }
   const messages: ModelMessage[] = [];
   for (const [id, turnEvents] of turns) {
+    const ownMessage = messages.length;
     const builder = new TurnMessageBuilder(messages);
     for (const event of turnEvents) builder.add(event);
-    if (id === turnId) return { messages, lastStep: builder.lastStep, callIds: builder.callIds };
+    if (id === turnId) return { messages, ownMessage, lastStep: builder.lastStep, callIds: builder.callIds };
     builder.flushResults();
   }
-  return { messages, lastStep: undefined, callIds: new Set() };
+  return { messages, ownMessage: messages.length, lastStep: undefined, callIds: new Set() };
 }
 
 /** Appends the messages of one turn to `messages`. The results of a step form one message behind the step. */
@@ -78,7 +82,7 @@ class TurnMessageBuilder {
 }
 
 function userMessage(content: UserContent): ModelMessage {
-  return { role: 'user', content: onlyText(content) ?? content };
+  return { role: 'user', content: onlyText(content) ?? userParts(content) };
 }
 
 /** Returns undefined for an empty answer: providers reject those. */

@@ -1,5 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider';
 import type { AssistantContent, ModelMessage, ToolResultPart } from 'ai';
+import { toolParts } from '../parts/reference.ts';
 import type { ToolOutputFacts } from '../tool-calls/tool-call.ts';
 import { isClientTool } from '../tools/client-tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
@@ -68,6 +69,9 @@ const NOT_RUN: ToolCallResult = { output: 'The turn ended before this tool was r
 
 function toolResultOutput({ output, isError, editedInput }: ToolCallResult): ToolResultPart['output'] {
   const note = editedInput === undefined ? '' : editNote(editedInput);
+  const parts = toolParts(output);
+  if (parts)
+    return { type: 'content', value: note === '' ? parts : [{ type: 'text', text: note }, ...parts] };
   if (typeof output === 'string' || note !== '') {
     const text = typeof output === 'string' ? output : JSON.stringify(output);
     return { type: isError ? 'error-text' : 'text', value: note + text };

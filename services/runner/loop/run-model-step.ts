@@ -28,6 +28,8 @@ export interface ModelTurnState {
   runtime: TurnRuntime;
   model: Model;
   messages: ModelMessage[];
+  /** The index of the message that began the turn. */
+  ownMessage: number;
   budget: RemainingBudget;
   /** Consecutive failures since the turn last made progress. */
   failures: number;
@@ -42,16 +44,17 @@ interface ModelStepRun {
 }
 
 /**
- * Runs one model step and adds its events to the outbox. The output is one message. The message is kept when it is
+ * Runs one model step with the given messages and adds its events to the outbox. The output is one message. The message is kept when it is
  * complete or when the time budget ended; otherwise it is discarded, with an event if a part of it was reported.
  */
 export async function runModelStep(
   turn: LeasedTurn,
   state: ModelTurnState,
+  messages: ModelMessage[],
   options: ModelStepOptions,
 ): Promise<ModelStepRun> {
   const { outbox } = turn;
-  const { runtime, model, messages, budget, failures } = state;
+  const { runtime, model, budget, failures } = state;
   const { clock } = options;
   const { settings, providerOptions, maxOutputTokens: requested = model.maxOutputTokens } = runtime.options;
   const startedAt = clock.now().getTime();

@@ -9,6 +9,9 @@ import type {
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { stepTimeout } from '../models/failure.ts';
 import type { Models } from '../models/registry.ts';
+import { PartsTooLarge } from '../parts/choose-parts.ts';
+import { type PartBytes, PartUnavailable } from '../parts/part-bytes.ts';
+import { hasReferences, loadPrompt, type Prompt } from '../parts/prompt.ts';
 import type { LeasedTurn } from '../queue/leased-turns.ts';
 import type { RuntimeLoader } from './agent-runtime.ts';
 import { isLimited, isSpent, remainingBudget } from './budget.ts';
@@ -23,6 +26,7 @@ interface TurnOptions extends ModelStepOptions, ToolCallOptions {
   sessions: Pick<Client<SessionsServiceDefinition>, 'listMessages'>;
   loadRuntime: RuntimeLoader;
   models: Models;
+  partBytes: PartBytes;
 }
 
 /** Runs one turn and puts its outcome into the outbox. Never rejects. A turn that lost its lease gets no outcome. */
@@ -51,10 +55,10 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);
   if (unknownOption !== undefined) return failed('model_options_unknown', unknownOptionText(unknownOption));
   const events = await loadMessages(turn, options, call);
-  const { messages, lastStep, callIds } = buildHistory(events, claimed.turnId);
+  const { messages, ownMessage, lastStep, callIds } = buildHistory(events, claimed.turnId);
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
-  const state: ModelTurnState = { runtime, model, messages, budget, failures, callIds };
+  const state: ModelTurnState = { runtime, model, messages, ownMessage, budget, failures, callIds };
   if (lastStep?.calls.length === 0) return answerOutcome(lastStep.finishReason, isLimited(budget));
   if (budget.ms <= 0) return completed('budget_reached');
   if (lastStep) addMissingToolUses(turn, lastStep, state);
@@ -87,7 +91,10 @@ async function runSteps(
     }
     if (steps >= runtime.maxSteps) return completed('max_steps_reached');
     if (isSpent(budget)) return completed('budget_reached');
-    const { end, content } = await runModelStep(turn, state, options);
+    const prompt = await promptOf(turn, state, options);
+    const { end, content } = await runModelStep(turn, state, prompt.messages, options).finally(
+      prompt.release,
+    );
     if (end.kind === 'failed') return failureOutcome(end.failure);
     if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
     steps++;
@@ -97,6 +104,21 @@ async function runSteps(
     const message = assistantMessage(content);
     if (message) messages.push(message);
   }
+}
+
+const keepNothing = () => {};
+
+/** The messages of the next request, with the bytes of their image and file parts if they have any. */
+async function promptOf(
+  { claimed, signal, span }: LeasedTurn,
+  { messages, ownMessage, model, runtime }: ModelTurnState,
+  { partBytes: bytes }: TurnOptions,
+): Promise<Prompt> {
+  if (!hasReferences(messages)) return { messages, release: keepNothing };
+  const { sessionId, turnId, fence, ownerId } = claimed;
+  const turn = { lease: { sessionId, turnId, fence }, ownerId, trace: span.trace };
+  const { parts } = model;
+  return loadPrompt(messages, { bytes, model: { name: runtime.model, parts }, turn, signal, ownMessage });
 }
 
 /**
@@ -147,12 +169,18 @@ async function loadMessages({ claimed, signal }: LeasedTurn, { sessions }: TurnO
   return events;
 }
 
-function exceptionOutcome(turn: LeasedTurn, error: unknown, { log }: TurnOptions): Outcome {
+function exceptionOutcome(turn: LeasedTurn, error: unknown, options: TurnOptions): Outcome {
+  const { log } = options;
   if (error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE') {
     turn.outbox.discardMessage('model_output_too_large');
     return failed('model_output_too_large', 'The answer of the model exceeds the size limit of a message.');
   }
-  if (turn.stopCause) return requeued();
+  if (error instanceof PartsTooLarge) return failed('parts_too_large', error.message);
+  if (error instanceof PartUnavailable) {
+    log.error({ ...turn.logFields, err: error }, 'the bytes of a part are missing; the turn failed');
+    return failed('part_missing', error.message);
+  }
+  if (turn.stopCause) return stoppedOutcome(turn, options);
   if (error instanceof Refusal && (ERRORS[error.code].retryable || error.code === 'INTERNAL')) {
     log.warn({ ...turn.logFields, err: error }, 'another service is unavailable; the turn will be retried');
     return retry('dependency_unavailable', 'A part of the service is temporarily unavailable.');

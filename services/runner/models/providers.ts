@@ -1,6 +1,7 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
 import { createFetch } from './fetch.ts';
 import type { ModelLoader } from './lazy-model.ts';
+import { ANTHROPIC_PARTS, ENDPOINT_PARTS, OPENAI_PARTS, type PartSupport } from './part-support.ts';
 import { ANTHROPIC_URL, OPENAI_URL, type ProviderSettings } from './provider-settings.ts';
 
 /** The server of a provider. */
@@ -20,6 +21,7 @@ interface ModelProvider {
   defaults: JSONObject;
   /** Whether the provider rejects a user message with this text. */
   rejectsText(text: string): boolean;
+  parts: PartSupport;
 }
 
 /** The operator of this runner has not configured the API key of a provider. */
@@ -69,7 +71,14 @@ function anthropic({
     return (modelId) => provider.messages(modelId);
   });
   const server = serverOf('anthropic', baseURL, modelTraceContext);
-  return { server, load, maxOutputTokens: ANTHROPIC_TOKENS, defaults: {}, rejectsText: isBlank };
+  return {
+    server,
+    load,
+    maxOutputTokens: ANTHROPIC_TOKENS,
+    defaults: {},
+    rejectsText: isBlank,
+    parts: ANTHROPIC_PARTS,
+  };
 }
 
 /** This service stores sessions itself, so OpenAI does not store them and returns encrypted reasoning instead. */
@@ -85,7 +94,14 @@ function openai({
     return (modelId) => provider.responses(modelId);
   });
   const server = serverOf('openai', baseURL, modelTraceContext);
-  return { server, load, maxOutputTokens: OPENAI_TOKENS, defaults: { store: false }, rejectsText: isEmpty };
+  return {
+    server,
+    load,
+    maxOutputTokens: OPENAI_TOKENS,
+    defaults: { store: false },
+    rejectsText: isEmpty,
+    parts: OPENAI_PARTS,
+  };
 }
 
 function endpoint(
@@ -100,7 +116,14 @@ function endpoint(
     const provider = createOpenAICompatible({ name, baseURL, apiKey, fetch, includeUsage: true });
     return (modelId) => provider.chatModel(modelId);
   });
-  return { server, load, maxOutputTokens: ENDPOINT_TOKENS, defaults: {}, rejectsText: isEmpty };
+  return {
+    server,
+    load,
+    maxOutputTokens: ENDPOINT_TOKENS,
+    defaults: {},
+    rejectsText: isEmpty,
+    parts: ENDPOINT_PARTS,
+  };
 }
 
 function serverOf(provider: string, url: string, traced: readonly string[] = []): ModelServer {

@@ -1,6 +1,7 @@
 import type { JSONObject, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../../lib/clock.ts';
 import { createLazyModel } from './lazy-model.ts';
+import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { createProviders, type ModelServer } from './providers.ts';
 import { createEcho } from './rehearsal/echo.ts';
@@ -17,6 +18,8 @@ export interface Model {
   defaults: JSONObject;
   /** The server that answers; undefined for a model in this process. */
   server: ModelServer | undefined;
+  /** The image and file parts that its protocol can carry. */
+  parts: PartSupport;
 }
 
 /** Returns the model with a name; undefined for an unknown name. */
@@ -29,7 +32,14 @@ const UNLIMITED = 2 ** 31 - 1;
 export function createModels(clock: Clock, settings: ProviderSettings = {}): Models {
   const rehearsal = (languageModel: LanguageModelV4): [string, Model] => [
     `rehearsal/${languageModel.modelId}`,
-    { provider: 'rehearsal', languageModel, maxOutputTokens: UNLIMITED, defaults: {}, server: undefined },
+    {
+      provider: 'rehearsal',
+      languageModel,
+      maxOutputTokens: UNLIMITED,
+      defaults: {},
+      server: undefined,
+      parts: REHEARSAL_PARTS,
+    },
   ];
   const models = new Map([rehearsal(createEcho()), rehearsal(createScript(clock)), rehearsal(createShell())]);
   const providers = createProviders(settings);
@@ -39,10 +49,10 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     const provider = name.slice(0, slash);
     const found = slash > 0 ? providers.get(provider) : undefined;
     if (!found) return undefined;
-    const { load, rejectsText, maxOutputTokens, defaults, server } = found;
+    const { load, rejectsText, maxOutputTokens, defaults, server, parts } = found;
     const modelId = name.slice(slash + 1);
     const languageModel = createLazyModel({ provider, modelId, load, rejectsText });
-    return { provider, languageModel, maxOutputTokens, defaults, server };
+    return { provider, languageModel, maxOutputTokens, defaults, server, parts };
   }
 
   return (name) => models.get(name) ?? remoteModel(name);

@@ -32,9 +32,13 @@ export interface FakeFiles {
   /** Writes files as another writer. The value null removes a path. */
   upload(sessionId: string, files: Record<string, string | Uint8Array | null>): void;
   link(sessionId: string, path: string, target: string): void;
+  /** Stores the bytes of a part for all sessions and returns their SHA-256. */
+  putPart(bytes: Uint8Array): string;
+  /** The SHA-256 of each part that was read, in order. */
+  readParts: string[];
   /** Called before each request is handled. May throw or delay it. */
   before: {
-    [M in 'changeWorkspace' | 'commitChanges' | 'checkout' | 'writeContents']?: (
+    [M in 'changeWorkspace' | 'commitChanges' | 'checkout' | 'writeContents' | 'readPart']?: (
       lease?: Lease,
     ) => void | Promise<void>;
   };
@@ -276,6 +280,15 @@ export function createFakeFiles(context: ServiceContext): FakeFiles {
     async attachWorkspace(request) {
       return { workspace: describe(requireLease(request).sessionId) };
     },
+    async *readPart({ sessionId, lease, sha256 }) {
+      requireLease({ place: { of: { $case: 'sessionId', value: sessionId } }, lease });
+      await fake.before.readPart?.(lease);
+      fake.readParts.push(sha256);
+      const bytes = contents.get(sha256);
+      if (!bytes) throw refuse('PART_NOT_FOUND', `Unknown part \`${sha256}\`.`);
+      for (let begin = 0; begin < bytes.length; begin += CHUNK)
+        yield { part: undefined, bytes: bytes.subarray(begin, begin + CHUNK) };
+    },
     async *checkout(request) {
       const { sessionId, stored } = requireLease(request);
       await fake.before.checkout?.(request.lease);
@@ -335,6 +348,13 @@ export function createFakeFiles(context: ServiceContext): FakeFiles {
       put(tree, { path, kind: 'symlink', target });
       stored.versions.push(tree);
     },
+    putPart(given) {
+      const bytes = Buffer.from(given);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      contents.set(sha256, bytes);
+      return sha256;
+    },
+    readParts: [],
     before: {},
     after: {},
     changes: [],

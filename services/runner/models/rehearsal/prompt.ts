@@ -2,6 +2,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
   LanguageModelV4Usage,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 
 /** The text of the newest user message; empty when it has none. */
@@ -28,6 +29,7 @@ export function toolTexts(prompt: LanguageModelV4Prompt): string[] {
 
 function outputText({ output }: LanguageModelV4ToolResultPart): string {
   if (output.type === 'text' || output.type === 'error-text') return output.value;
+  if (output.type === 'content') return textOf(output.value);
   return JSON.stringify('value' in output ? output.value : null);
 }
 
@@ -78,7 +80,29 @@ export function isBlankAt(text: string, index: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-function textOf(content: readonly { type: string; text?: string }[]): string {
-  if (content.length === 1) return content[0]?.text ?? '';
-  return content.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+interface PromptPart {
+  type: string;
+  text?: string;
+  mediaType?: string;
+  filename?: string | undefined;
+  data?: unknown;
+  providerOptions?: SharedV4ProviderOptions | undefined;
+}
+
+/** The texts of a content, with a description in the place of each file, such as `[image image/png 1234 bytes a.png]`. */
+function textOf(content: readonly PromptPart[]): string {
+  const [first] = content;
+  if (content.length === 1 && first?.type === 'text') return first.text ?? '';
+  return content.map(partText).join('');
+}
+
+function partText({ type, text = '', mediaType, filename, data, providerOptions }: PromptPart): string {
+  if (type !== 'file') return type === 'text' ? text : '';
+  const kind = providerOptions?.rehearsal?.type ?? 'file';
+  return `[${kind} ${mediaType} ${byteLength(data)} bytes${filename ? ` ${filename}` : ''}]`;
+}
+
+function byteLength(data: unknown): number {
+  const { data: bytes } = data as { data?: unknown };
+  return bytes instanceof Uint8Array ? bytes.byteLength : Buffer.byteLength(String(bytes ?? ''), 'base64');
 }
