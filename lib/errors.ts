@@ -316,6 +316,19 @@ export function refuseField(pointer: string, message: string): Refusal {
   return refuse('INVALID_REQUEST', `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
+/**
+ * Returns a refusal with other pointers, also at the beginning of its message. Services name the parts of their request,
+ * and their callers know where these are in the request of the client. Any other error is returned unchanged.
+ */
+export function mapPointers(error: unknown, map: (pointer: string) => string): unknown {
+  if (!(error instanceof Refusal) || error.details.length === 0) return error;
+  const { code, message, details, retryAfterSeconds, cause } = error;
+  const first = details[0]?.pointer ?? '';
+  const text = message.startsWith(`${first} `) ? map(first) + message.slice(first.length) : message;
+  const mapped = details.map((detail) => ({ ...detail, pointer: map(detail.pointer) }));
+  return new Refusal(code, text, { details: mapped, ...(retryAfterSeconds && { retryAfterSeconds }), cause });
+}
+
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }

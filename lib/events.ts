@@ -33,6 +33,14 @@ const part = <Name extends string, Members extends Record<string, TSchema>>(
     { title },
   );
 
+/** The bytes of a user's images and files are stored outside of the journal. */
+const STORED = {
+  media_type: Type.String({ description: 'For example image/png.' }),
+  name: optional(Type.String({ description: 'The file name.' })),
+  sha256: Type.String({ description: 'Lowercase hexadecimal. `GET …/parts/{sha256}` returns the bytes.' }),
+  size: Type.Integer({ minimum: 0, description: 'The size in bytes.' }),
+};
+
 /**
  * The parts of messages. The parts of a model have the member names of the model library. The API document, its generated
  * clients and `EventData` are derived from this union, so a new part type needs one row.
@@ -42,9 +50,16 @@ export const MessagePart = Type.Union(
     part('text', 'MessageText', { text }),
     part('reasoning', 'MessageReasoning', { text }),
     part('tool-call', 'MessageToolCall', { toolCallId: text, toolName: text, input: json }),
+    part('image', 'MessageImage', STORED),
     part('file', 'MessageFile', {
-      data: Type.String({ description: 'The bytes as Base64, or a URL.' }),
-      mediaType: text,
+      media_type: optional(STORED.media_type),
+      name: STORED.name,
+      sha256: optional(STORED.sha256),
+      size: optional(STORED.size),
+      data: optional(
+        Type.String({ description: 'Only of a file that a model has made: the bytes as Base64, or a URL.' }),
+      ),
+      mediaType: optional(Type.String({ description: 'Only with `data`.' })),
     }),
   ],
   {

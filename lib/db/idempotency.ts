@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { refuse } from '../errors.ts';
-import { type Database, type DatabaseSession, statement, type WriteOptions } from './database.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+  type WriteOptions,
+} from './database.ts';
 import { isRowLocked } from './failure.ts';
 
 /**
@@ -65,10 +71,29 @@ const READ = statement(
   'select fingerprint, answer from idempotency_keys where caller = $1 and key = $2',
 );
 
+const READ_CURRENT = statement(
+  'idempotency.read_current',
+  'select fingerprint, answer from idempotency_keys where caller = $1 and key = $2 and created_at >= $3',
+);
+
 const KEEP = statement(
   'idempotency.keep',
   'update idempotency_keys set answer = $3 where caller = $1 and key = $2',
 );
+
+/**
+ * Returns the stored answer of an earlier request with the key; undefined when there is none or it is expired. Throws
+ * IDEMPOTENCY_KEY_CONFLICT. For requests that must not repeat work before the transaction of `runOnce`.
+ */
+export async function findAnswer(
+  db: Database,
+  idempotency: IdempotencyKey,
+  options?: ReadOptions,
+): Promise<Uint8Array | undefined> {
+  const { caller, key, now } = idempotency;
+  const [stored] = await db.rows<StoredAnswer>(READ_CURRENT, [caller, key, expiryOf(now)], options);
+  return stored && replay(stored, fingerprintOf(idempotency));
+}
 
 export interface IdempotentAnswer {
   answer: Uint8Array;

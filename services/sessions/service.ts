@@ -10,6 +10,7 @@ import type { AgentsServiceDefinition } from '../../proto/gen/ahs/agents/v1/agen
 import type { AuthServiceDefinition } from '../../proto/gen/ahs/auth/v1/auth.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
 import { SessionsServiceDefinition } from '../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { createAttachments } from './attachments.ts';
 import { Claims } from './claims.ts';
 import type { settings } from './config.ts';
 import { monitorDisabledUsers } from './disabled-users.ts';
@@ -28,6 +29,7 @@ import { sandboxHandlers } from './handlers/sandboxes.ts';
 import { createSessionAccess } from './handlers/session-access.ts';
 import { toolCallHandlers } from './handlers/tool-calls.ts';
 import { turnControlHandlers } from './handlers/turn-control.ts';
+import { createUnmadeSessions } from './handlers/unmade-session.ts';
 import { workspaceHandlers } from './handlers/workspaces.ts';
 import { createSessionCounters, startGauges } from './metrics.ts';
 import { createApprovals } from './store/approvals.ts';
@@ -197,6 +199,8 @@ export async function openSessions(
     forks: createSessionForks(db, ids),
     creations: createCreations(store),
     lists,
+    attachments: createAttachments(clients),
+    unmadeSessions: createUnmadeSessions({ files: clients.files, lists }),
     access: createSessionAccess({ lists, agents: clients.agents, record }),
     record,
     events,

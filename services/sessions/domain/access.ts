@@ -16,7 +16,9 @@ export function requireOwned(
 }
 
 /** Returns the state if the session accepts changes: it is neither archived nor terminated. */
-export function requireWritable(state: SessionState): SessionState {
+export function requireWritable<State extends Pick<SessionState, 'archived' | 'status'>>(
+  state: State,
+): State {
   if (state.archived) throw refuse('SESSION_ARCHIVED', 'The session is archived and read-only.');
   if (state.status === 'terminated')
     throw refuse('SESSION_TERMINATED', 'The session is terminated. Start a new session.');

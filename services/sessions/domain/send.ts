@@ -1,4 +1,4 @@
-import { refuse } from '../../../lib/errors.ts';
+import { type Refusal, refuse } from '../../../lib/errors.ts';
 import type { Actor } from '../../../lib/events.ts';
 import { type Change, unchanged } from './change.ts';
 import { INTERACTIVE, queuedTurnDrafts } from './create.ts';
@@ -17,18 +17,20 @@ export interface Message {
   now: Date;
 }
 
+export function busyRefusal(queueHeld: boolean): Refusal {
+  const problem = queueHeld
+    ? 'The queue of the session is held. Release it, or let the message wait in it.'
+    : 'The session is working on an earlier message.';
+  return refuse('SESSION_BUSY', problem, { retryAfterSeconds: 1 });
+}
+
 /**
  * Queues a turn for a message. Refuses with SESSION_BUSY for `reject`; a blocked turn and a held queue count as busy,
  * too. Behind a held queue the turn waits.
  */
 export function send(state: SessionState, context: InterruptContext, message: Message): Change {
   const busy = state.status !== 'idle' || state.current !== null || state.queueHeld;
-  if (busy && message.busyPolicy === 'reject') {
-    const problem = state.queueHeld
-      ? 'The queue of the session is held. Release it, or let the message wait in it.'
-      : 'The session is working on an earlier message.';
-    throw refuse('SESSION_BUSY', problem, { retryAfterSeconds: 1 });
-  }
+  if (busy && message.busyPolicy === 'reject') throw busyRefusal(state.queueHeld);
   const interrupts = busy && message.busyPolicy === 'interrupt';
   const change = interrupts ? interrupt(state, context, { ...message, queue: 'continue' }) : unchanged(state);
   const idle = change.head.status === 'idle' && !change.head.queueHeld;

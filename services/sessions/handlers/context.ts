@@ -4,6 +4,7 @@ import type { Client } from '../../../lib/grpc/contract.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import type { FilesServiceDefinition } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type { Attachments } from '../attachments.ts';
 import type { Claims } from '../claims.ts';
 import type { RunLimits } from '../domain/finish.ts';
 import type { Followers } from '../followers.ts';
@@ -17,6 +18,7 @@ import type { LeaseStore } from '../store/leases.ts';
 import type { Lists } from '../store/lists.ts';
 import type { SandboxStore } from '../store/sandboxes.ts';
 import type { SessionAccess } from './session-access.ts';
+import type { UnmadeSessions } from './unmade-session.ts';
 
 /** The dependencies of the handlers. */
 export interface SessionsHandlerContext {
@@ -36,6 +38,8 @@ export interface SessionsHandlerContext {
   events: EventStore;
   followers: Followers;
   access: SessionAccess;
+  attachments: Attachments;
+  unmadeSessions: UnmadeSessions;
   /** Records an act in the audit log before it is done. */
   record: AuditRecorder;
   limits: RunLimits;

@@ -1,23 +1,74 @@
 import { callerOf } from '../../../lib/grpc/caller.ts';
-import type { Handlers } from '../../../lib/grpc/contract.ts';
+import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
   CreateConversationRequest,
+  type CreateConversationResponse,
   Session,
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { digestedAttachments } from '../attachments.ts';
+import { titleTextOf } from '../domain/content.ts';
 import { INTERACTIVE, type NewSession, TRIGGERED } from '../domain/create.ts';
 import { titleFromText } from '../domain/title.ts';
+import type { IdempotencyKey } from '../store/creations.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
-import { firstText, parseSingleLineJson } from './json.ts';
+import { parseSingleLineJson } from './json.ts';
 import { createdSessionMessage } from './proto.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
 
 /** Handlers that create sessions. */
-export function creationHandlers({ clock, ids, agents, creations }: SessionsHandlerContext): Methods {
+export function creationHandlers({
+  clock,
+  ids,
+  agents,
+  creations,
+  attachments,
+  unmadeSessions,
+}: SessionsHandlerContext): Methods {
+  async function create(
+    session: NewSession,
+    key: IdempotencyKey,
+    call: Call,
+  ): Promise<CreateConversationResponse> {
+    if (key.key === '') {
+      await creations.create(session, call);
+      return { session: createdSessionMessage(createdShape(session)), replayed: false };
+    }
+    const { answer, replayed } = await creations.createOnce(
+      session,
+      key,
+      Session.encode(createdSessionMessage(createdShape(session))).finish(),
+      call,
+    );
+    return { session: Session.decode(answer), replayed };
+  }
+
+  /** Stores what the first message and the workspace bring along, and then creates the session. */
+  async function createWithBytes(
+    { attachments: list, files }: CreateConversationRequest,
+    content: unknown,
+    session: NewSession,
+    key: IdempotencyKey,
+    call: Call,
+  ): Promise<CreateConversationResponse> {
+    const known = key.key === '' ? undefined : await creations.answerTo(key, call);
+    if (known) return { session: Session.decode(known), replayed: true };
+    const contentJson = list ? await attachments.store(content, list, session, call) : session.contentJson;
+    try {
+      if (files) await attachments.place(files, session, call);
+      const created = await create({ ...session, contentJson }, key, call);
+      if (created.replayed) await unmadeSessions.discard(session.sessionId);
+      return created;
+    } catch (error) {
+      await unmadeSessions.discardIfAbsent(session.sessionId);
+      throw error;
+    }
+  }
+
   return {
     async createConversation(request, call) {
       const owner = callerOf(call);
@@ -30,7 +81,7 @@ export function creationHandlers({ clock, ids, agents, creations }: SessionsHand
         agentVersion: agent.version,
         source: 'conversation',
         actor: actorOf(call),
-        title: request.title || titleFromText(firstText(content)),
+        title: request.title || titleFromText(titleTextOf(content)),
         metadata: request.metadata,
         contentJson: content === undefined ? undefined : request.contentJson,
         turnId: ids('trn'),
@@ -38,24 +89,19 @@ export function creationHandlers({ clock, ids, agents, creations }: SessionsHand
         createdAt: clock.now(),
         traceparent: traceparent(call.trace),
       };
-      if (request.idempotencyKey === '') {
-        await creations.create(session, call);
-        return { session: createdSessionMessage(createdShape(session)), replayed: false };
-      }
       const key = {
         caller: owner.userId,
         key: request.idempotencyKey,
         method: 'createConversation',
-        request: CreateConversationRequest.encode({ ...request, idempotencyKey: '' }),
+        get request() {
+          const attachments = digestedAttachments(request.attachments);
+          return CreateConversationRequest.encode({ ...request, attachments, idempotencyKey: '' });
+        },
         now: session.createdAt,
       };
-      const { answer, replayed } = await creations.createOnce(
-        session,
-        key,
-        Session.encode(createdSessionMessage(createdShape(session))).finish(),
-        call,
-      );
-      return { session: Session.decode(answer), replayed };
+      return request.attachments || request.files
+        ? createWithBytes(request, content, session, key, call)
+        : create(session, key, call);
     },
 
     async createSession(request, call) {

@@ -32,27 +32,12 @@ export function forkHandlers({
   forks,
   lists,
   access,
+  unmadeSessions,
 }: SessionsHandlerContext): Methods {
   /** Whether nothing has happened in the session since this event and no turn is running. */
   async function isCurrent({ sessionId, afterSeq }: WorkspaceFork, call: Call): Promise<boolean> {
     const row = await lists.session(sessionId, databaseOptionsOf(call));
     return row?.last_seq === afterSeq && row.status === 'idle';
-  }
-
-  /** Deletes the workspace of a fork that was not made. If that fails, the workspace stays without a session. */
-  async function discardWorkspace(sessionId: string): Promise<void> {
-    await files.deleteWorkspace({ place: { of: { $case: 'sessionId', value: sessionId } } }).catch(() => {});
-  }
-
-  /**
-   * Whether the session does not exist. The answer of a commit can get lost, and the workspace of a session that exists
-   * must stay. While this cannot be read, the session counts as existing.
-   */
-  async function isAbsent(sessionId: string): Promise<boolean> {
-    return lists.session(sessionId).then(
-      (row) => row === undefined,
-      () => false,
-    );
   }
 
   /**
@@ -67,11 +52,18 @@ export function forkHandlers({
       const request = { fromSessionId: from.sessionId, toSessionId, version: undefined };
       await files.forkWorkspace(request, call);
       if (await isCurrent(from, call)) return toSessionId;
-      await discardWorkspace(toSessionId);
+      await unmadeSessions.discard(toSessionId);
     }
     const toSessionId = ids('ses');
     const request = { fromSessionId: from.sessionId, toSessionId, version: from.checkpointVersion };
     await files.forkWorkspace(request, call);
+    return toSessionId;
+  }
+
+  /** The sessions of an assistant share one workspace, so that a fork only needs the parts of its messages. */
+  async function forkParts(fromSessionId: string, call: Call): Promise<string> {
+    const toSessionId = ids('ses');
+    await files.forkWorkspace({ fromSessionId, toSessionId, version: undefined, partsOnly: true }, call);
     return toSessionId;
   }
 
@@ -84,11 +76,10 @@ export function forkHandlers({
       // Refuses callers who may not start a session with the agent.
       await agents.resolveAgent({ agentId: row.agent_id }, call);
       const checkpoint = await forks.checkpoint(sessionId, afterSeq, databaseOptionsOf(call));
-      // The sessions of an assistant share one workspace, which is not forked.
-      const hasWorkspace = !isId('ast', row.agent_id);
       const from = { sessionId, afterSeq, checkpointVersion: checkpoint.workspaceVersion };
-      const forkId = hasWorkspace ? await forkWorkspace(from, call) : ids('ses');
-      const discard = () => (hasWorkspace ? discardWorkspace(forkId) : undefined);
+      const forkId = isId('ast', row.agent_id)
+        ? await forkParts(sessionId, call)
+        : await forkWorkspace(from, call);
       const fork = { ...copiedFields(row), ...origin(row, checkpoint.seq, call), sessionId: forkId };
       const createdAt = clock.now();
       const key = {
@@ -104,10 +95,10 @@ export function forkHandlers({
       };
       try {
         const { answer, replayed } = await forks.fork({ ...fork, createdAt }, key, answerFor, call);
-        if (replayed) await discard();
+        if (replayed) await unmadeSessions.discard(forkId);
         return { session: Session.decode(answer), replayed };
       } catch (error) {
-        if (await isAbsent(forkId)) await discard();
+        await unmadeSessions.discardIfAbsent(forkId);
         throw error;
       }
     },

@@ -22,10 +22,3 @@ export function parseSingleLineJson(json: string, name: string): unknown {
     throw refuse('INVALID_REQUEST', `${name}: The text is not valid JSON.`, { cause: error });
   }
 }
-
-/** Returns the text of the first content part that has one. Empty if there is none. */
-export function firstText(content: unknown): string {
-  if (!Array.isArray(content)) return '';
-  const part: unknown = content.find((one) => typeof one?.text === 'string');
-  return (part as { text: string } | undefined)?.text ?? '';
-}

@@ -4,20 +4,24 @@ import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
 import {
+  type AttachmentList,
   SendMessageRequest,
   SendMessageResponse,
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
+import { digestedAttachments } from '../attachments.ts';
 import { requireOwned, requireWritable } from '../domain/access.ts';
+import { titleTextOf } from '../domain/content.ts';
 import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
-import { type BusyPolicy, send } from '../domain/send.ts';
+import { type BusyPolicy, busyRefusal, send } from '../domain/send.ts';
 import { titleFromText } from '../domain/title.ts';
 import type { SessionChange } from '../store/apply.ts';
+import type { IdempotencyKey } from '../store/creations.ts';
 import type { DecideInterrupt } from '../store/decisions.ts';
 import { setTitleIfMissing } from '../store/session-updates.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
-import { firstText, parseSingleLineJson } from './json.ts';
+import { parseSingleLineJson } from './json.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 
@@ -25,7 +29,14 @@ type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 const MESSAGE_OVERHEAD_BYTES = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
-export function messageHandlers({ clock, ids, agents, changes, access }: SessionsHandlerContext): Methods {
+export function messageHandlers({
+  clock,
+  ids,
+  agents,
+  changes,
+  access,
+  attachments,
+}: SessionsHandlerContext): Methods {
   /**
    * Sends the message, and checks that the assistant exists if the session is one of an assistant: after its deletion
    * an assistant has no version to go on with. Sessions of agents skip the check, as sending first finds out which
@@ -47,15 +58,15 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
   }
 
   function decideSend(
-    request: SendMessageRequest,
+    { sessionId, busyPolicy }: SendMessageRequest,
+    contentJson: string,
     turnId: string,
     call: Call,
     assistantExists: boolean,
   ): DecideInterrupt {
-    const { sessionId, contentJson, busyPolicy } = request;
     if (!BUSY_POLICIES.includes(busyPolicy))
       throw refuseField('/busy_policy', `must be one of ${BUSY_POLICIES.join(', ')}`);
-    const title = titleFromText(firstText(parseSingleLineJson(contentJson, 'content')));
+    const title = titleFromText(titleTextOf(parseSingleLineJson(contentJson, 'content')));
     const message = {
       turnId,
       contentJson,
@@ -74,15 +85,28 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
     };
   }
 
+  function keyOf(request: SendMessageRequest, call: Call): IdempotencyKey {
+    const list = digestedAttachments(request.attachments);
+    return {
+      caller: callerOf(call).userId,
+      key: request.idempotencyKey,
+      method: 'sendMessage',
+      request: SendMessageRequest.encode({ ...request, attachments: list, idempotencyKey: '' }),
+      now: clock.now(),
+    };
+  }
+
+  /** Sends a message whose content is in the form of the journal. */
   async function sendOnce(
     request: SendMessageRequest,
+    contentJson: string,
     assistantExists: boolean,
     call: Call,
   ): Promise<SendMessageResponse> {
     const turnId = ids('trn');
-    const decide = decideSend(request, turnId, call, assistantExists);
+    const decide = decideSend(request, contentJson, turnId, call, assistantExists);
     if (request.idempotencyKey === '') {
-      const bytes = request.contentJson.length + MESSAGE_OVERHEAD_BYTES;
+      const bytes = contentJson.length + MESSAGE_OVERHEAD_BYTES;
       const changed =
         request.busyPolicy === 'interrupt'
           ? await changes.changeOrInterrupt(request.sessionId, bytes, decide, call)
@@ -94,24 +118,48 @@ export function messageHandlers({ clock, ids, agents, changes, access }: Session
             );
       return { turnId, seq: newTurnSeq(changed), replayed: false };
     }
-    const key = {
-      caller: callerOf(call).userId,
-      key: request.idempotencyKey,
-      method: 'sendMessage',
-      request: SendMessageRequest.encode({ ...request, idempotencyKey: '' }),
-      now: clock.now(),
-    };
+    const key = keyOf(request, call);
     const answerFor = (changed: SessionChange) =>
       SendMessageResponse.encode({ turnId, seq: newTurnSeq(changed), replayed: false }).finish();
     const { answer, replayed } = await changes.changeOnce(request.sessionId, key, decide, answerFor, call);
     return { ...SendMessageResponse.decode(answer), replayed };
   }
 
+  /** Stores the parts of a message and then sends it. A repeated request with the same key stores nothing. */
+  async function sendWithParts(
+    request: SendMessageRequest,
+    list: AttachmentList,
+    call: Call,
+  ): Promise<SendMessageResponse> {
+    const { sessionId, contentJson, busyPolicy } = request;
+    const row = await access.requireOwner(sessionId, call);
+    const known =
+      request.idempotencyKey === '' ? undefined : await changes.answerTo(keyOf(request, call), call);
+    if (known) return { ...SendMessageResponse.decode(known), replayed: true };
+    requireWritable({ archived: row.archived_at !== null, status: row.status });
+    const isBusy = row.status !== 'idle' || row.current_turn_id !== null || row.queue_held;
+    if (isBusy && busyPolicy === 'reject') throw busyRefusal(row.queue_held);
+    const session = {
+      sessionId,
+      ownerId: row.owner_id,
+      agentId: row.agent_id,
+      agentVersion: row.agent_version,
+    };
+    const content = parseSingleLineJson(contentJson, 'content');
+    const journaled = await attachments.store(content, list, session, call);
+    return sendChecked(sessionId, call, (assistantExists) =>
+      sendOnce(request, journaled, assistantExists, call),
+    );
+  }
+
   return {
     async sendMessage(request, call) {
-      const { sessionId } = request;
+      const { sessionId, contentJson, attachments: list } = request;
+      if (list) return sendWithParts(request, list, call);
       return access.asOwner(sessionId, call, () =>
-        sendChecked(sessionId, call, (assistantExists) => sendOnce(request, assistantExists, call)),
+        sendChecked(sessionId, call, (assistantExists) =>
+          sendOnce(request, contentJson, assistantExists, call),
+        ),
       );
     },
   };

@@ -1,7 +1,17 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createBatcher, type SubmitOptions } from '../../../lib/db/batcher.ts';
-import { type Database, type DatabaseSession, statement } from '../../../lib/db/database.ts';
-import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
+import {
+  type Database,
+  type DatabaseSession,
+  type ReadOptions,
+  statement,
+} from '../../../lib/db/database.ts';
+import {
+  findAnswer,
+  type IdempotencyKey,
+  type IdempotentAnswer,
+  runOnce,
+} from '../../../lib/db/idempotency.ts';
 import { Refusal } from '../../../lib/errors.ts';
 import { type Ids, isId } from '../../../lib/ids.ts';
 import { Semaphore } from '../../../lib/semaphore.ts';
@@ -228,6 +238,9 @@ export function createChanges(context: ChangesContext) {
         (await oneByOne(request, options, true));
       publish(changed);
     },
+
+    /** The stored answer of an earlier request with the key. */
+    answerTo: (key: IdempotencyKey, options?: ReadOptions) => findAnswer(db, key, options),
 
     /** Changes a session at most once per key. `answer` makes the answer that a later request with the key gets. */
     async changeOnce(

@@ -2,10 +2,16 @@ import { createBatcher, type SubmitOptions } from '../../../lib/db/batcher.ts';
 import {
   type Database,
   type DatabaseSession,
+  type ReadOptions,
   statement,
   type WriteOptions,
 } from '../../../lib/db/database.ts';
-import { type IdempotencyKey, type IdempotentAnswer, runOnce } from '../../../lib/db/idempotency.ts';
+import {
+  findAnswer,
+  type IdempotencyKey,
+  type IdempotentAnswer,
+  runOnce,
+} from '../../../lib/db/idempotency.ts';
 import type { Refusal } from '../../../lib/errors.ts';
 import type { Ids } from '../../../lib/ids.ts';
 import type { NewTurn } from '../domain/change.ts';
@@ -101,6 +107,8 @@ const EXISTING = statement(
   'select session_id from sessions where session_id = any ($1::text[])',
 );
 
+export type { IdempotencyKey };
+
 export type Creations = ReturnType<typeof createCreations>;
 
 interface CreationsContext {
@@ -177,6 +185,8 @@ export function createCreations({ db, hints, ids, quota }: CreationsContext) {
       await group.submit(item, options);
       hint(item);
     },
+    /** The stored answer of an earlier request with the key. */
+    answerTo: (key: IdempotencyKey, options?: ReadOptions) => findAnswer(db, key, options),
     /** Creates at most once per key. A later request with the key gets `answer`. */
     async createOnce(
       item: NewSession,
