@@ -5,6 +5,7 @@ import type { CallOptions } from '../lib/grpc/contract.ts';
 import type { RouteResponse } from './envelope.ts';
 import { announcesBody, OVERSIZE, readBoundedBody, requireJson } from './input/body.ts';
 import { weakTag } from './input/entity-tags.ts';
+import { type InlineData, NO_INLINE_DATA, takeInlineData } from './input/inline-data.ts';
 import { checkStorable, readJson } from './input/json.ts';
 import { checkPath } from './input/path.ts';
 import { isNotModified, refuseIfMatch } from './input/preconditions.ts';
@@ -80,7 +81,7 @@ function createJsonHandler(
 
   return async (request, reply) => {
     const params = request.params as Record<string, string>;
-    const body = await read?.(request);
+    const { value: body, inlineData } = (await read?.(request)) ?? NO_BODY;
     const query = readQuery(request.query as RawQuery);
     if (!evaluatesIfMatch(route)) refuseIfMatch(request.raw);
     checkPath(params, route.errors);
@@ -92,6 +93,7 @@ function createJsonHandler(
       param: (name) => params[name] ?? '',
       query,
       body,
+      inlineData,
       request,
       reply,
     };
@@ -120,13 +122,22 @@ export function anonymousCall({ span, id }: FastifyRequest, reply: FastifyReply)
   return { signal: disconnectSignal(reply), trace: span.trace, requestId: id };
 }
 
-function createBodyReader({ body, bodyOptional, bodyLimit = DEFAULT_BODY_BYTES }: JsonRoute) {
+interface ParsedBody {
+  value: unknown;
+  inlineData: InlineData;
+}
+
+const NO_BODY: ParsedBody = { value: undefined, inlineData: NO_INLINE_DATA };
+
+function createBodyReader({ body, bodyOptional, bodyLimit = DEFAULT_BODY_BYTES, ...route }: JsonRoute) {
   const check = createCheck(body ?? closed({}));
-  return async ({ raw }: FastifyRequest): Promise<unknown> => {
-    if (bodyOptional && !announcesBody(raw)) return check({});
-    const value = await receiveJson(raw, bodyLimit);
+  return async ({ raw }: FastifyRequest): Promise<ParsedBody> => {
+    if (bodyOptional && !announcesBody(raw)) return { ...NO_BODY, value: check({}) };
+    const { value, inlineData } = route.inlineData
+      ? await receiveMessage(raw, bodyLimit)
+      : { ...NO_BODY, value: await receiveJson(raw, bodyLimit) };
     checkStorable(value);
-    return check(value);
+    return { value: check(value), inlineData };
   };
 }
 
@@ -137,6 +148,13 @@ function createBodyReader({ body, bodyOptional, bodyLimit = DEFAULT_BODY_BYTES }
 export async function receiveJson(raw: FastifyRequest['raw'], limit: number): Promise<unknown> {
   requireJson(raw);
   return readJson(await collectBody(raw, limit));
+}
+
+/** Like `receiveJson`, for a body with the content of a message, whose inline data is decoded on its own. */
+export async function receiveMessage(raw: FastifyRequest['raw'], limit: number): Promise<ParsedBody> {
+  requireJson(raw);
+  const { json, inlineData } = takeInlineData(await collectBody(raw, limit));
+  return { value: readJson(json), inlineData };
 }
 
 function collectBody(raw: FastifyRequest['raw'], limit: number): Promise<Buffer> {

@@ -8,6 +8,7 @@ import type { Clients } from './clients.ts';
 import type { EdgeContext } from './context.ts';
 import type { RouteResponse } from './envelope.ts';
 import type { RequestHeader } from './input/headers.ts';
+import type { InlineData } from './input/inline-data.ts';
 import type { RawQuery } from './input/query.ts';
 import type { ResponseHeader } from './openapi/headers.ts';
 import type { LiveStreams } from './streaming/live-streams.ts';
@@ -60,6 +61,8 @@ export interface JsonRoute<Query extends TObject = TObject, Body extends TSchema
   body?: Body;
   /** The longest request body in bytes. Default: 1 MiB. */
   bodyLimit?: number;
+  /** The body has the content of a message, whose inline data is taken out before it is parsed. */
+  inlineData?: true;
   /** The request body may be omitted. */
   bodyOptional?: boolean;
   success: {
@@ -90,6 +93,8 @@ export interface Exchange<Query = unknown, Body = unknown> {
   param(name: string): string;
   query: Query;
   body: Body;
+  /** The bytes that were taken out of the body of a route with `inlineData`. */
+  inlineData: InlineData;
   request: FastifyRequest;
   reply: FastifyReply;
 }

@@ -357,9 +357,72 @@ export type TextPart = {
 };
 
 /**
- * The message to the agent: a text or an array of parts. A text is equivalent to one text part.
+ * An image with exactly one of `path`, `data` and `upload_id`.
  */
-export type Content = string | Array<TextPart>;
+export type ImagePart = {
+    type: 'image';
+    /**
+     * Required with `data`. By default the type of the upload, or the one that `path` implies. The bytes must match it.
+     */
+    media_type?: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+    /**
+     * A file name for the model and for readers.
+     */
+    name?: string;
+    /**
+     * A file of the workspace of the session, as it is now.
+     */
+    path?: string;
+    /**
+     * The bytes in Base64, at most 5 MiB in one part and 7 MiB in one message.
+     */
+    data?: string;
+    /**
+     * upl_…: an upload of the caller.
+     */
+    upload_id?: string;
+};
+
+/**
+ * A file with exactly one of `path`, `data` and `upload_id`.
+ */
+export type FilePart = {
+    type: 'file';
+    /**
+     * Required with `data`. By default the type of the upload, or the one that `path` implies.
+     */
+    media_type?: string;
+    /**
+     * A file name for the model and for readers.
+     */
+    name?: string;
+    /**
+     * A file of the workspace of the session, as it is now.
+     */
+    path?: string;
+    /**
+     * The bytes in Base64, at most 5 MiB in one part and 7 MiB in one message.
+     */
+    data?: string;
+    /**
+     * upl_…: an upload of the caller.
+     */
+    upload_id?: string;
+};
+
+export type ContentPart = TextPart | ImagePart | FilePart;
+
+/**
+ * The message to the agent: a text or an array of parts. A text is equivalent to one text part. At most 32 parts are images or files, each of at most 64 MiB.
+ */
+export type Content = string | Array<ContentPart>;
+
+/**
+ * The first message: its content, or an object with its content.
+ */
+export type FirstMessage = string | Array<ContentPart> | {
+    content: Content;
+};
 
 /**
  * Why a session is idle.
@@ -502,13 +565,58 @@ export type MessageToolCall = {
     };
 };
 
+export type MessageImage = {
+    type: 'image';
+    /**
+     * For example image/png.
+     */
+    media_type: string;
+    /**
+     * The file name.
+     */
+    name?: string;
+    /**
+     * Lowercase hexadecimal. `GET …/parts/{sha256}` returns the bytes.
+     */
+    sha256: string;
+    /**
+     * The size in bytes.
+     */
+    size: number;
+    /**
+     * What the provider needs back in the next request.
+     */
+    providerOptions?: {
+        [key: string]: unknown;
+    };
+};
+
 export type MessageFile = {
     type: 'file';
     /**
-     * The bytes as Base64, or a URL.
+     * For example image/png.
      */
-    data: string;
-    mediaType: string;
+    media_type?: string;
+    /**
+     * The file name.
+     */
+    name?: string;
+    /**
+     * Lowercase hexadecimal. `GET …/parts/{sha256}` returns the bytes.
+     */
+    sha256?: string;
+    /**
+     * The size in bytes.
+     */
+    size?: number;
+    /**
+     * Only of a file that a model has made: the bytes as Base64, or a URL.
+     */
+    data?: string;
+    /**
+     * Only with `data`.
+     */
+    mediaType?: string;
     /**
      * What the provider needs back in the next request.
      */
@@ -527,6 +635,8 @@ export type MessagePart = ({
 } & MessageReasoning) | ({
     type: 'tool-call';
 } & MessageToolCall) | ({
+    type: 'image';
+} & MessageImage) | ({
     type: 'file';
 } & MessageFile);
 
@@ -3261,7 +3371,20 @@ export type GetAssistantWorkspaceResponse = GetAssistantWorkspaceResponses[keyof
 
 export type CreateConversationData = {
     body?: {
-        message?: Content;
+        message?: FirstMessage;
+        /**
+         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
+         */
+        files?: Array<{
+            /**
+             * The path in the workspace of the session.
+             */
+            path: string;
+            /**
+             * upl_…: an upload of the caller.
+             */
+            upload_id: string;
+        }>;
         /**
          * The title of the session.
          */
@@ -3286,10 +3409,10 @@ export type CreateConversationData = {
 
 export type CreateConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
      * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
@@ -3304,22 +3427,22 @@ export type CreateConversationErrors = {
         code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
+     * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
-        code?: 'AGENT_NOT_FOUND';
+        code?: 'AGENT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
     };
     /**
-     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `NAME_TAKEN`: Another resource already has this name. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+        code?: 'NAME_TAKEN' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -3358,7 +3481,20 @@ export type CreateConversationResponse = CreateConversationResponses[keyof Creat
 
 export type CreateAssistantConversationData = {
     body?: {
-        message?: Content;
+        message?: FirstMessage;
+        /**
+         * Uploads that become files of the workspace before the first turn starts. The sessions of an assistant share its workspace, in which existing files are not replaced.
+         */
+        files?: Array<{
+            /**
+             * The path in the workspace of the session.
+             */
+            path: string;
+            /**
+             * upl_…: an upload of the caller.
+             */
+            upload_id: string;
+        }>;
         /**
          * The title of the session.
          */
@@ -3383,10 +3519,10 @@ export type CreateAssistantConversationData = {
 
 export type CreateAssistantConversationErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
      * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
@@ -3401,22 +3537,22 @@ export type CreateAssistantConversationErrors = {
         code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
-        code?: 'ASSISTANT_NOT_FOUND';
+        code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
     };
     /**
-     * `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     * `NAME_TAKEN`: Another resource already has this name. `ENVIRONMENT_DISABLED`: The environment is disabled. `AGENT_NOT_RUNNABLE`: The agent or assistant is disabled. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
-        code?: 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+        code?: 'NAME_TAKEN' | 'ENVIRONMENT_DISABLED' | 'AGENT_NOT_RUNNABLE' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -4332,10 +4468,10 @@ export type SendMessageData = {
 
 export type SendMessageErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
      * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
@@ -4350,10 +4486,10 @@ export type SendMessageErrors = {
         code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -4362,10 +4498,10 @@ export type SendMessageErrors = {
         code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
@@ -9364,10 +9500,10 @@ export type StreamTurnData = {
 
 export type StreamTurnErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate. `CONTENT_NOT_SUPPORTED`: The model does not accept parts of this media type. Choose another model, or send the content as text.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
      * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
@@ -9382,10 +9518,10 @@ export type StreamTurnErrors = {
         code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
-        code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND';
+        code?: 'SESSION_NOT_FOUND' | 'APPROVAL_NOT_FOUND' | 'TOOL_CALL_NOT_FOUND' | 'FILE_NOT_FOUND' | 'UPLOAD_NOT_FOUND';
     };
     /**
      * `SESSION_BUSY`: The session has a running turn and the request refuses to wait for it. `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `APPROVAL_ALREADY_DECIDED`: The approval already has another decision, has expired, or its turn has ended. `TOOL_RESULT_CONFLICT`: The tool call already has another result. `TOOL_CALL_CLOSED`: The tool call has expired, or its turn was interrupted or has ended. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
@@ -9394,10 +9530,10 @@ export type StreamTurnErrors = {
         code?: 'SESSION_BUSY' | 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'APPROVAL_ALREADY_DECIDED' | 'TOOL_RESULT_CONFLICT' | 'TOOL_CALL_CLOSED' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
     };
     /**
-     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route.
+     * `PAYLOAD_TOO_LARGE`: The request body exceeds the limit of this route. `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
      */
     413: ErrorEnvelope & {
-        code?: 'PAYLOAD_TOO_LARGE';
+        code?: 'PAYLOAD_TOO_LARGE' | 'FILE_TOO_LARGE';
     };
     /**
      * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.

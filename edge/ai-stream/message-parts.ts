@@ -87,7 +87,8 @@ export class MessageParts {
 
 const textOf = (part: Part) => ('text' in part ? part.text : '');
 
-function fileOf({ data, mediaType }: Extract<Part, { type: 'file' }>): UiChunk[] {
+/** Only files that a model has made are part of an answer. */
+function fileOf({ data = '', mediaType = '' }: Extract<Part, { type: 'file' }>): UiChunk[] {
   const isUrl = /^(https?|data):/.test(data);
   return [{ type: 'file', url: isUrl ? data : `data:${mediaType};base64,${data}`, mediaType }];
 }

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { refuseField } from '../../lib/errors.ts';
 import { pointerStep } from '../../lib/json-schema/pointer.ts';
+import type { InlineData } from '../input/inline-data.ts';
 import { checkStorable } from '../input/json.ts';
 import { createCheck, createInspector } from '../input/schema.ts';
 import { AnyObject, closed, optional, text } from '../schemas/common.ts';
-import { BusyPolicySchema, contentJson, MessageContent } from '../schemas/content.ts';
+import { BusyPolicySchema, MessageContent, type ReadContent, readContent } from '../schemas/content.ts';
 import { type Answers, readAnswers, refuseSchemaProblems } from './answers.ts';
 
 export const AiRequest = closed(
@@ -31,7 +32,7 @@ const UserMessage = Type.Object({
 });
 
 export type TurnRequest =
-  | { kind: 'message'; contentJson: string; busyPolicy: string }
+  | ({ kind: 'message'; busyPolicy: string } & ReadContent)
   | { kind: 'answers'; answers: Answers };
 
 const checkForm = createCheck(AiRequest);
@@ -41,10 +42,10 @@ const inspectUserMessage = createInspector(UserMessage);
  * Reads the message or the answers of a request. Only the message that is used is validated, because the others
  * contain arbitrary output of models and tools. Refuses with INVALID_REQUEST or INVALID_TEXT.
  */
-export function readTurnRequest(value: unknown): TurnRequest {
+export function readTurnRequest(value: unknown, inlineData?: InlineData): TurnRequest {
   const { content, messages, trigger, busy_policy: busyPolicy = 'enqueue' } = checkForm(value);
   if (content !== undefined && messages) throw refuseField('/messages', 'must not be combined with content');
-  if (content !== undefined) return messageRequest(content, busyPolicy);
+  if (content !== undefined) return messageRequest(content, busyPolicy, inlineData);
   if (!messages) throw refuseField('/content', 'is required');
   const regenerates = trigger === 'regenerate-message';
   const index = regenerates ? messages.findLastIndex(({ role }) => role === 'user') : messages.length - 1;
@@ -60,7 +61,11 @@ export function readTurnRequest(value: unknown): TurnRequest {
   );
 }
 
-function messageRequest(content: Static<typeof MessageContent>, busyPolicy: string): TurnRequest {
+function messageRequest(
+  content: Static<typeof MessageContent>,
+  busyPolicy: string,
+  inlineData?: InlineData,
+): TurnRequest {
   checkStorable({ content });
-  return { kind: 'message', contentJson: contentJson(content), busyPolicy };
+  return { kind: 'message', busyPolicy, ...readContent(content, '/content', inlineData) };
 }

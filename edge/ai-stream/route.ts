@@ -4,11 +4,11 @@ import { callOf } from '../authentication/authenticator.ts';
 import { idempotencyKey, lastEventId } from '../input/headers.ts';
 import { checkPath } from '../input/path.ts';
 import type { RawQuery } from '../input/query.ts';
-import { receiveJson } from '../register-route.ts';
+import { receiveMessage } from '../register-route.ts';
 import { type RawResponse, type RouteContext, route } from '../route.ts';
 import { replayed } from '../routes/replayed.ts';
 import { closed } from '../schemas/common.ts';
-import { MESSAGE_BYTES } from '../schemas/content.ts';
+import { CONTENT_ERRORS, MESSAGE_BYTES } from '../schemas/content.ts';
 import { afterSeq } from '../schemas/events.ts';
 import type { LiveStreams } from '../streaming/live-streams.ts';
 import { AI_STREAM_HEADERS, ChunkWriter, type RenderedEvent } from './chunk-writer.ts';
@@ -98,6 +98,7 @@ export const aiStreamRoutes = [
       'TOOL_CALL_NOT_FOUND',
       'TOOL_RESULT_CONFLICT',
       'TOOL_CALL_CLOSED',
+      ...CONTENT_ERRORS,
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
@@ -107,7 +108,8 @@ export const aiStreamRoutes = [
     createHandler(context, readQuery) {
       return async (request, reply) => {
         const call = callOf(request);
-        const turnRequest = readTurnRequest(await receiveJson(request.raw, MESSAGE_BYTES));
+        const { value, inlineData } = await receiveMessage(request.raw, MESSAGE_BYTES);
+        const turnRequest = readTurnRequest(value, inlineData);
         readQuery(request.query as RawQuery);
         checkPath(params(request));
         const turns = new TurnFinder(context.clients, params(request).session_id, call);

@@ -32,8 +32,8 @@ export class TurnFinder {
   /** Starts a turn with a message, or continues one by answering its requests. */
   async start(request: TurnRequest, idempotencyKey: string): Promise<TurnStream> {
     if (request.kind === 'answers') return this.#continue(request.answers);
-    const { contentJson, busyPolicy } = request;
-    const message = { sessionId: this.#sessionId, contentJson, busyPolicy, idempotencyKey };
+    const { kind: _, ...content } = request;
+    const message = { sessionId: this.#sessionId, ...content, idempotencyKey };
     const { turnId, seq, replayed } = await this.#sessions.sendMessage(message, this.#call);
     return { turnId, from: seq, position: FROM_THE_BEGINNING, replayed };
   }

@@ -3,7 +3,14 @@ import { ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, Metadata, optional } from '../schemas/common.ts';
-import { contentJson, MESSAGE_BYTES, MessageContent } from '../schemas/content.ts';
+import {
+  CONTENT_ERRORS,
+  FirstMessage,
+  MESSAGE_BYTES,
+  readContent,
+  refuseContentAt,
+} from '../schemas/content.ts';
+import { InitialFiles, initialFiles } from '../schemas/initial-files.ts';
 import { SessionShape, serializeSession, sessionTitle } from '../schemas/sessions.ts';
 import { etag } from './etag.ts';
 import { replayed } from './replayed.ts';
@@ -28,26 +35,42 @@ const conversation = ({ path, parameter, operationId, summary, description, erro
     description,
     headers: ['Idempotency-Key'],
     body: closed({
-      message: optional(MessageContent),
+      message: optional(FirstMessage),
+      files: optional(InitialFiles),
       title: optional(sessionTitle),
       metadata: optional(Metadata),
     }),
     bodyLimit: MESSAGE_BYTES,
+    inlineData: true,
     bodyOptional: true,
     example: { message: 'Hello!', title: 'Greeting' },
     success: { status: 201, description: 'The new session.', data: SessionShape, headers: ['ETag'] },
-    errors: [...errors, 'AGENT_NOT_RUNNABLE', 'ENVIRONMENT_DISABLED', 'QUOTA_EXCEEDED'],
-    async answer({ clients, call, param, body, request }) {
-      const { session, replayed: isReplay } = await clients.sessions.createConversation(
-        {
-          agentId: param(parameter),
-          contentJson: body?.message === undefined ? '' : contentJson(body.message),
-          title: body?.title ?? '',
-          metadata: body?.metadata ?? {},
-          idempotencyKey: idempotencyKey(request.raw),
-        },
-        call,
-      );
+    errors: [
+      ...errors,
+      ...CONTENT_ERRORS,
+      'NAME_TAKEN',
+      'AGENT_NOT_RUNNABLE',
+      'ENVIRONMENT_DISABLED',
+      'QUOTA_EXCEEDED',
+    ],
+    async answer({ clients, call, param, body, inlineData, request }) {
+      const { message } = body ?? {};
+      const isObject = typeof message === 'object' && 'content' in message;
+      const pointer = isObject ? '/message/content' : '/message';
+      const content = isObject ? message.content : message;
+      const { session, replayed: isReplay } = await clients.sessions
+        .createConversation(
+          {
+            agentId: param(parameter),
+            ...(content === undefined ? { contentJson: '' } : readContent(content, pointer, inlineData)),
+            files: initialFiles(body?.files),
+            title: body?.title ?? '',
+            metadata: body?.metadata ?? {},
+            idempotencyKey: idempotencyKey(request.raw),
+          },
+          call,
+        )
+        .catch(refuseContentAt(pointer));
       return ok(serializeSession(session), { ...etag(session?.lastSeq), ...replayed(isReplay) });
     },
   });

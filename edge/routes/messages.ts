@@ -3,7 +3,14 @@ import { list, ok } from '../envelope.ts';
 import { idempotencyKey } from '../input/headers.ts';
 import { route } from '../route.ts';
 import { closed, count, id, optional, pageRequest, paging } from '../schemas/common.ts';
-import { BusyPolicySchema, contentJson, MESSAGE_BYTES, MessageContent } from '../schemas/content.ts';
+import {
+  BusyPolicySchema,
+  CONTENT_ERRORS,
+  MESSAGE_BYTES,
+  MessageContent,
+  readContent,
+  refuseContentAt,
+} from '../schemas/content.ts';
 import { MessageShape, serializeMessage } from '../schemas/messages.ts';
 import { replayed } from './replayed.ts';
 
@@ -16,13 +23,15 @@ export const messageRoutes = [
     summary: 'Send a message',
     description:
       'Queues a turn. If the session is busy, `enqueue` waits for the earlier turns, `reject` fails with SESSION_BUSY, and ' +
-      '`interrupt` ends the turn that runs, waits for an approval or is next.',
+      '`interrupt` ends the turn that runs, waits for an approval or is next. The content may have images and files: from the ' +
+      'workspace of the session, from the body or from uploads.',
     headers: ['Idempotency-Key'],
     body: closed({
       content: MessageContent,
       busy_policy: optional(BusyPolicySchema),
     }),
     bodyLimit: MESSAGE_BYTES,
+    inlineData: true,
     example: { content: 'And then?' },
     success: {
       status: 202,
@@ -35,25 +44,28 @@ export const messageRoutes = [
     errors: [
       'SESSION_NOT_FOUND',
       'ASSISTANT_NOT_FOUND',
+      ...CONTENT_ERRORS,
       'SESSION_BUSY',
       'QUOTA_EXCEEDED',
       'SESSION_ARCHIVED',
       'SESSION_TERMINATED',
     ],
-    async answer({ clients, call, param, body, request }) {
+    async answer({ clients, call, param, body, inlineData, request }) {
       const {
         turnId,
         seq,
         replayed: isReplay,
-      } = await clients.sessions.sendMessage(
-        {
-          sessionId: param('session_id'),
-          contentJson: contentJson(body.content),
-          busyPolicy: body.busy_policy ?? 'enqueue',
-          idempotencyKey: idempotencyKey(request.raw),
-        },
-        call,
-      );
+      } = await clients.sessions
+        .sendMessage(
+          {
+            sessionId: param('session_id'),
+            ...readContent(body.content, '/content', inlineData),
+            busyPolicy: body.busy_policy ?? 'enqueue',
+            idempotencyKey: idempotencyKey(request.raw),
+          },
+          call,
+        )
+        .catch(refuseContentAt('/content'));
       return ok({ turn_id: turnId, seq }, replayed(isReplay));
     },
   }),
