@@ -101,8 +101,10 @@ function createJsonHandler(
     const tag = route.method === 'GET' ? tagOf(route, response) : undefined;
     if (tag === undefined && route.method === 'GET') refuseIfMatch(request.raw);
     if (tag !== undefined) {
+      // Evaluated first, because a refusal of the header has no ETag.
+      const isUnchanged = isNotModified(request.raw, tag);
       reply.header('etag', tag);
-      if (isNotModified(request.raw, tag)) return reply.code(304).send();
+      if (isUnchanged) return reply.code(304).send();
     }
     reply
       .code(route.success.status)

@@ -2100,28 +2100,10 @@ export type ListAgentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2203,18 +2185,6 @@ export type CreateAgentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
@@ -2233,16 +2203,10 @@ export type CreateAgentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2287,18 +2251,6 @@ export type DeleteAgentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2311,16 +2263,10 @@ export type DeleteAgentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2375,18 +2321,6 @@ export type GetAgentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2399,16 +2333,10 @@ export type GetAgentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2482,18 +2410,6 @@ export type UpdateAgentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -2518,16 +2434,10 @@ export type UpdateAgentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2581,34 +2491,16 @@ export type ListAgentVersionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2658,12 +2550,6 @@ export type GetAgentAccessErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -2682,16 +2568,10 @@ export type GetAgentAccessErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2753,12 +2633,6 @@ export type SetAgentAccessErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -2789,16 +2663,10 @@ export type SetAgentAccessErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2865,28 +2733,10 @@ export type ListAssistantsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -2964,18 +2814,6 @@ export type CreateAssistantErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
      */
     409: ErrorEnvelope & {
@@ -2994,16 +2832,10 @@ export type CreateAssistantErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3048,18 +2880,6 @@ export type DeleteAssistantErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3072,16 +2892,10 @@ export type DeleteAssistantErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3136,18 +2950,6 @@ export type GetAssistantErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3160,16 +2962,10 @@ export type GetAssistantErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3239,18 +3035,6 @@ export type UpdateAssistantErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3275,16 +3059,10 @@ export type UpdateAssistantErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3323,34 +3101,16 @@ export type GetAssistantWorkspaceErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3415,18 +3175,6 @@ export type CreateConversationErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
@@ -3457,10 +3205,16 @@ export type CreateConversationErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3525,18 +3279,6 @@ export type CreateAssistantConversationErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
@@ -3567,10 +3309,16 @@ export type CreateAssistantConversationErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3662,34 +3410,16 @@ export type ListAgentSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3785,28 +3515,10 @@ export type ListSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3902,28 +3614,16 @@ export type ListAllSessionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -3969,18 +3669,6 @@ export type DeleteSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -3993,16 +3681,10 @@ export type DeleteSessionErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4057,18 +3739,6 @@ export type GetSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4081,16 +3751,10 @@ export type GetSessionErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4138,18 +3802,6 @@ export type UpdateSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4180,16 +3832,10 @@ export type UpdateSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4228,34 +3874,16 @@ export type ArchiveSessionErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4299,18 +3927,6 @@ export type SetAgentVersionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4335,16 +3951,10 @@ export type SetAgentVersionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4398,34 +4008,16 @@ export type ListMessagesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4474,18 +4066,6 @@ export type SendMessageErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
@@ -4516,10 +4096,16 @@ export type SendMessageErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4582,34 +4168,16 @@ export type ListTurnsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4653,18 +4221,6 @@ export type CancelTurnErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
      */
     404: ErrorEnvelope & {
@@ -4677,16 +4233,10 @@ export type CancelTurnErrors = {
         code?: 'TURN_NOT_QUEUED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4735,34 +4285,16 @@ export type GetTurnErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'TURN_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4806,18 +4338,6 @@ export type InterruptSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4842,16 +4362,10 @@ export type InterruptSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4890,18 +4404,6 @@ export type ReleaseQueueErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -4914,16 +4416,10 @@ export type ReleaseQueueErrors = {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -4972,18 +4468,6 @@ export type RegenerateAnswerErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TURN_NOT_FOUND`: The session has no such turn. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5002,10 +4486,10 @@ export type RegenerateAnswerErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5072,34 +4556,16 @@ export type ListApprovalsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5158,18 +4624,6 @@ export type DecideApprovalErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval.
      */
     404: ErrorEnvelope & {
@@ -5194,16 +4648,10 @@ export type DecideApprovalErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5261,34 +4709,16 @@ export type ListToolCallsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5341,18 +4771,6 @@ export type SubmitToolResultErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`.
      */
     404: ErrorEnvelope & {
@@ -5377,16 +4795,10 @@ export type SubmitToolResultErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5436,18 +4848,6 @@ export type ForkSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it. `AGENT_VERSION_NOT_FOUND`: The agent has no such version. `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5472,16 +4872,10 @@ export type ForkSessionErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5547,34 +4941,16 @@ export type ListEventsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5619,18 +4995,6 @@ export type DeleteSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5643,16 +5007,10 @@ export type DeleteSessionFileErrors = {
         code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5714,34 +5072,16 @@ export type ListSessionFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5801,18 +5141,6 @@ export type UploadSessionFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -5843,10 +5171,10 @@ export type UploadSessionFilesErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5900,18 +5228,6 @@ export type GetSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -5924,16 +5240,10 @@ export type GetSessionFileErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -5991,18 +5301,6 @@ export type MoveSessionFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -6033,10 +5331,10 @@ export type MoveSessionFileErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6086,18 +5384,6 @@ export type CreateSessionDirectoryErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6128,10 +5414,10 @@ export type CreateSessionDirectoryErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6189,18 +5475,6 @@ export type ListSessionFileChangesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6213,16 +5487,10 @@ export type ListSessionFileChangesErrors = {
         code?: 'CURSOR_EXPIRED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6267,34 +5535,16 @@ export type DeleteAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6356,34 +5606,16 @@ export type ListAssistantFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
         code?: 'ASSISTANT_NOT_FOUND' | 'FILE_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6443,18 +5675,6 @@ export type UploadAssistantFilesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6485,10 +5705,10 @@ export type UploadAssistantFilesErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6542,18 +5762,6 @@ export type GetAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -6566,16 +5774,10 @@ export type GetAssistantFileErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6633,18 +5835,6 @@ export type MoveAssistantFileErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -6675,10 +5865,10 @@ export type MoveAssistantFileErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6728,18 +5918,6 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6770,10 +5948,10 @@ export type CreateAssistantDirectoryErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6831,18 +6009,6 @@ export type ListAssistantFileChangesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -6855,16 +6021,10 @@ export type ListAssistantFileChangesErrors = {
         code?: 'CURSOR_EXPIRED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -6931,34 +6091,16 @@ export type ListAgentDeploymentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'AGENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7010,18 +6152,6 @@ export type CreateDeploymentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `AGENT_NOT_FOUND`: The agent does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -7046,16 +6176,10 @@ export type CreateDeploymentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7116,28 +6240,10 @@ export type ListDeploymentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7181,34 +6287,16 @@ export type DeleteDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7257,34 +6345,16 @@ export type GetDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7332,18 +6402,6 @@ export type UpdateDeploymentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
@@ -7368,16 +6426,10 @@ export type UpdateDeploymentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7420,34 +6472,16 @@ export type EnableDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7490,34 +6524,16 @@ export type DisableDeploymentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7575,34 +6591,16 @@ export type ListInvocationsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `DEPLOYMENT_NOT_FOUND`: The deployment does not exist, is disabled, or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'DEPLOYMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7656,28 +6654,16 @@ export type ListEnvironmentsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7735,12 +6721,6 @@ export type CreateEnvironmentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7765,16 +6745,10 @@ export type CreateEnvironmentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7819,12 +6793,6 @@ export type DeleteEnvironmentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7849,16 +6817,10 @@ export type DeleteEnvironmentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -7913,12 +6875,6 @@ export type GetEnvironmentErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -7937,16 +6893,10 @@ export type GetEnvironmentErrors = {
         code?: 'VERSION_CONFLICT';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8004,12 +6954,6 @@ export type UpdateEnvironmentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8040,16 +6984,10 @@ export type UpdateEnvironmentErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8103,12 +7041,6 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8121,16 +7053,10 @@ export type ListEnvironmentVersionsErrors = {
         code?: 'ENVIRONMENT_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8184,28 +7110,16 @@ export type ListSandboxesErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8245,12 +7159,6 @@ export type GetSandboxErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8263,16 +7171,10 @@ export type GetSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8311,12 +7213,6 @@ export type TerminateSandboxErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8329,16 +7225,10 @@ export type TerminateSandboxErrors = {
         code?: 'SANDBOX_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8372,22 +7262,16 @@ export type GetLoginErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8436,16 +7320,10 @@ export type LogOutErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8497,28 +7375,16 @@ export type ListTokensErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8572,12 +7438,6 @@ export type CreateTokenErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8602,16 +7462,10 @@ export type CreateTokenErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8650,12 +7504,6 @@ export type DeleteTokenErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8668,16 +7516,10 @@ export type DeleteTokenErrors = {
         code?: 'TOKEN_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8732,28 +7574,10 @@ export type FindUsersErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8807,28 +7631,16 @@ export type ListUsersErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8868,12 +7680,6 @@ export type EnableUserErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8892,16 +7698,10 @@ export type EnableUserErrors = {
         code?: 'RESOURCE_IN_USE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -8940,12 +7740,6 @@ export type DisableUserErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -8964,16 +7758,10 @@ export type DisableUserErrors = {
         code?: 'RESOURCE_IN_USE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9046,28 +7834,16 @@ export type ListActsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9107,12 +7883,6 @@ export type VerifyActsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
@@ -9131,16 +7901,10 @@ export type VerifyActsErrors = {
         code?: 'UNSUPPORTED_MEDIA_TYPE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9195,28 +7959,16 @@ export type GetConfigurationErrors = {
         code?: 'INVALID_REQUEST';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
      * `FORBIDDEN`: The caller may see the resource but not perform this operation. `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
      */
     403: ErrorEnvelope & {
         code?: 'FORBIDDEN' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9275,34 +8027,16 @@ export type StreamEventsErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9337,34 +8071,16 @@ export type ExportSessionErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9410,34 +8126,16 @@ export type ResumeTurnStreamErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9506,18 +8204,6 @@ export type StreamTurnErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'CONTENT_NOT_SUPPORTED';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `APPROVAL_NOT_FOUND`: The session has no such approval. `TOOL_CALL_NOT_FOUND`: The session has no such call of a client tool or of `ask_user`. `FILE_NOT_FOUND`: The workspace has no such file or directory. `UPLOAD_NOT_FOUND`: The upload does not exist, has expired, or belongs to another user.
      */
     404: ErrorEnvelope & {
@@ -9548,10 +8234,16 @@ export type StreamTurnErrors = {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `STORAGE_FULL`: The storage has no space left.
+     */
+    507: ErrorEnvelope & {
+        code?: 'STORAGE_FULL';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9604,34 +8296,16 @@ export type ReconnectTurnStreamErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT' | 'INVALID_CURSOR';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
      */
     404: ErrorEnvelope & {
         code?: 'SESSION_NOT_FOUND';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9696,18 +8370,6 @@ export type GetSessionFileContentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -9732,22 +8394,16 @@ export type GetSessionFileContentErrors = {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9809,18 +8465,6 @@ export type GetAssistantFileContentErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -9845,22 +8489,16 @@ export type GetAssistantFileContentErrors = {
         code?: 'RANGE_NOT_SATISFIABLE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9904,18 +8542,6 @@ export type GetSessionFileArchiveErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -9928,22 +8554,16 @@ export type GetSessionFileArchiveErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -9983,18 +8603,6 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `UNAUTHENTICATED`: The request has no valid credentials. `TOKEN_EXPIRED`: The token has expired. Get a new one.
-     */
-    401: ErrorEnvelope & {
-        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED';
-    };
-    /**
-     * `SCOPE_INSUFFICIENT`: The token lacks the scope that this operation requires. `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it. `FILE_NOT_FOUND`: The workspace has no such file or directory.
      */
     404: ErrorEnvelope & {
@@ -10007,22 +8615,16 @@ export type GetAssistantFileArchiveErrors = {
         code?: 'FILE_TOO_LARGE';
     };
     /**
-     * `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
-     */
-    429: ErrorEnvelope & {
-        code?: 'RATE_LIMITED';
-    };
-    /**
      * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
      */
     500: ErrorEnvelope & {
         code?: 'INTERNAL' | 'CONTENT_DAMAGED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10057,12 +8659,6 @@ export type BeginLoginErrors = {
         code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
     };
     /**
-     * `CSRF_REJECTED`: The request comes from another web site. `HOST_NOT_ALLOWED`: The Host header names a host that this service does not serve.
-     */
-    403: ErrorEnvelope & {
-        code?: 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED';
-    };
-    /**
      * `LOGIN_NOT_AVAILABLE`: Local mode has no login.
      */
     409: ErrorEnvelope & {
@@ -10080,10 +8676,10 @@ export type BeginLoginError = BeginLoginErrors[keyof BeginLoginErrors];
 
 export type BeginLoginResponses = {
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10127,10 +8723,10 @@ export type FinishLoginError = FinishLoginErrors[keyof FinishLoginErrors];
 
 export type FinishLoginResponses = {
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10190,16 +8786,22 @@ export type TriggerDeploymentErrors = {
         code?: 'PAYLOAD_TOO_LARGE';
     };
     /**
+     * `URI_TOO_LONG`: The request target or a part of it is too long.
+     */
+    414: ErrorEnvelope & {
+        code?: 'URI_TOO_LONG';
+    };
+    /**
      * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
      */
     429: ErrorEnvelope & {
         code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
      */
     default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
     };
 };
 
@@ -10299,10 +8901,10 @@ export type IsReadyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
      */
-    default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE';
     };
 };
 
@@ -10359,10 +8961,10 @@ export type IsHealthyErrors = {
         code?: 'RATE_LIMITED';
     };
     /**
-     * `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     * `DEPENDENCY_UNAVAILABLE`: A part of the service is temporarily unavailable.
      */
-    default: ErrorEnvelope & {
-        code?: 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    503: ErrorEnvelope & {
+        code?: 'DEPENDENCY_UNAVAILABLE';
     };
 };
 

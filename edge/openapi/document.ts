@@ -70,7 +70,7 @@ function operationOf(route: Route, components: Components): object {
     ...(requestBody ? { requestBody } : {}),
     responses: {
       ...successResponses(route, components),
-      ...errorResponses([...impliedErrors(route), ...route.errors], components),
+      ...errorResponses(route.errors, impliedErrors(route), components),
     },
   };
 }

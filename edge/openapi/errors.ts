@@ -13,7 +13,7 @@ interface OperationInputs {
   impliedErrors?: 'all' | 'request' | 'none';
 }
 
-/** Errors that any request can return, described once for all operations. */
+/** Errors that any request can return. */
 const ANY_REQUEST: readonly ErrorCode[] = [
   'REQUEST_TIMEOUT',
   'URI_TOO_LONG',
@@ -35,6 +35,8 @@ const ANY_CALLER: readonly ErrorCode[] = [
   'SCOPE_INSUFFICIENT',
   'RATE_LIMITED',
 ];
+/** Codes that do not depend on the operation. They are described once, by the response `default`. */
+const COMMON: readonly ErrorCode[] = [...ANY_REQUEST, ...ANY_BROWSER, ...ANY_CALLER];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_TEXT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_MATCH: readonly ErrorCode[] = ['VERSION_CONFLICT'];
 const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_CONFLICT', 'IDEMPOTENCY_KEY_IN_USE'];
@@ -56,23 +58,25 @@ export function impliedErrors(operation: OperationInputs): readonly ErrorCode[] 
 }
 
 /**
- * The responses of an operation for its error codes: one per status, and `default` for the codes that any request can
- * return, unless their status has a response of its own.
+ * The responses of an operation for its declared and implied error codes: one per status, and `default` for the common
+ * codes whose status has no response of its own.
  */
-export function errorResponses(codes: readonly ErrorCode[], components: Components): Record<string, object> {
-  const specific = new Set(codes.filter((code) => !ANY_REQUEST.includes(code)));
-  const statuses = new Set(Array.from(specific, (code) => ERRORS[code].status));
-  const [own, common] = [
-    codes.filter((code) => statuses.has(ERRORS[code].status)),
-    codes.filter((code) => !statuses.has(ERRORS[code].status)),
-  ];
-  const byStatus = Map.groupBy(inOrder(own), (code) => ERRORS[code].status);
+export function errorResponses(
+  declared: readonly ErrorCode[],
+  implied: readonly ErrorCode[],
+  components: Components,
+): Record<string, object> {
+  const statusOf = (code: ErrorCode) => ERRORS[code].status;
+  const specific = [...declared, ...implied.filter((code) => !COMMON.includes(code))];
+  const statuses = new Set(specific.map(statusOf));
+  const own = [...declared, ...implied].filter((code) => statuses.has(statusOf(code)));
+  const common = implied.filter((code) => !statuses.has(statusOf(code)));
+  const byStatus = Map.groupBy(inOrder(own), statusOf);
   const responses = [...byStatus].map(([status, names]) => [
     String(status),
     shareErrors(responseName(names), names, components),
   ]);
-  if (common.length > 0)
-    responses.push(['default', shareErrors('AnyError', inOrder(ANY_REQUEST), components)]);
+  if (common.length > 0) responses.push(['default', shareErrors('AnyError', inOrder(COMMON), components)]);
   return Object.fromEntries(responses);
 }
 

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventType } from '../../lib/event-types.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { exchange } from '../support/raw-http.ts';
 import { runOn } from '../support/sql.ts';
+import { type Frame, readStream } from '../support/stream.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/wait.ts';
 import {
@@ -323,23 +323,48 @@ describe('every operation of /openapi.json', () => {
     expect(tested.length).toBeGreaterThan(20);
   });
 
-  it('returns events that match the schema that the discriminator names for their type', async () => {
-    const types = new Set<string>();
-    const sessions = await Promise.all(
-      [GOOD, BAD].map(async (steps) => (await createObjects(api, steps)).session_id),
+  it('returns the documented status, media type and headers for every response that is not JSON', async () => {
+    Object.assign(existing, await createObjects(api, GOOD));
+    const downloads = operations.filter(
+      ({ operationId }) => NON_JSON.includes(operationId) && !operationId.endsWith('Login'),
     );
-    const pages = await Promise.all(sessions.map((one) => api.get(`/sessions/${one}/events?limit=100`)));
-    const { discriminator } = document.components.schemas.Event as { discriminator: Discriminator };
-    const documentedEvent = (type: EventType) => ({ $ref: discriminator.mapping[type] ?? '' });
-    const events = pages.flatMap(({ body }) => body.data as { type: EventType; data: object }[]);
-    for (const event of events) {
-      types.add(event.type);
-      expect(misfits(document, documentedEvent(event.type), event), JSON.stringify(event)).toEqual([]);
+    for (const operation of downloads) {
+      const response = await send(operation, urlOf(operation, existing), bodyOf(operation));
+      const context = `${operation.operationId} ${response.status}`;
+      expect(Object.keys(operation.responses), context).toContain(String(response.status));
+      const [type = ''] = response.headers.get('content-type')?.split(';') ?? [];
+      const documented = Object.keys(operation.responses[response.status]?.content ?? { '': {} });
+      expect([type, '*/*'], context).toEqual(expect.arrayContaining(documented));
     }
+  });
+
+  it('streams events and control frames that match the schemas of their types', async () => {
+    await createObjects(api, GOOD);
+    await createObjects(api, BAD);
+    const { body } = await api.get('/sessions?limit=100');
+    const { discriminator } = document.components.schemas.Event as { discriminator: Discriminator };
+    const schemas: Record<string, string> = {
+      ...discriminator.mapping,
+      'stream.caught_up': '#/components/schemas/CaughtUpFrame',
+    };
+    const types = new Set<string>();
+    await all(body.data as { session_id: string }[], async ({ session_id: id }) => {
+      const url = `${system.url}/api/v1/sessions/${id}/events/stream`;
+      for (const { event = '', data = '' } of await readStream(url, isCaughtUp)) {
+        const item = JSON.parse(data) as { type: string };
+        expect(item.type).toBe(event);
+        expect(misfits(document, { $ref: schemas[event] ?? '' }, item), data).toEqual([]);
+        types.add(event);
+      }
+    });
     for (const type of ['session.created', 'user.message', 'agent.message', 'turn.completed', 'turn.failed'])
+      expect(types).toContain(type);
+    for (const type of ['approval.requested', 'agent.tool_result', 'files.uploaded', 'stream.caught_up'])
       expect(types).toContain(type);
   });
 });
+
+const isCaughtUp = (frames: Frame[]) => frames.at(-1)?.event === 'stream.caught_up';
 
 interface Discriminator {
   mapping: Record<string, string>;
