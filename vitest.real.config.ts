@@ -8,6 +8,7 @@ const JOURNEYS = [
   'test/edge/ai-stream/{chat,joining,request}.test.ts',
   'test/edge/files/tree.test.ts',
   'test/edge/{environments,limits}.test.ts',
+  'test/real/client-tools.test.ts',
 ];
 /** Cases for separate processes only. */
 const SEPARATE_PROCESSES = [

@@ -32,7 +32,9 @@ export const settings = {
     { min: 1, max: 31_536_000, unit: 'seconds' },
     {
       fallback: 86_400,
-      about: 'How long an approval stays open. After that it expires and counts as denied.',
+      about:
+        'How long an approval or a client call stays open. After that an approval counts as denied, and the model gets an ' +
+        'error for a client call.',
     },
   ),
   maxTurnsPerAgent: setting.integer(
