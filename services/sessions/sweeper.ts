@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Client } from '../../lib/grpc/contract.ts';
-import { isId } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { startPeriodicTask } from '../../lib/periodic-task.ts';
 import type { FilesServiceDefinition } from '../../proto/gen/ahs/files/v1/files.ts';
@@ -85,17 +84,17 @@ export function startSweeper(context: SweeperContext) {
     return new Date(clock.now().getTime() - ms);
   }
 
-  /** Deletes the workspaces first, because only the rows of the sessions name them. */
+  /** Deletes the workspaces and the parts of messages first, because only the rows of the sessions name them. */
   async function erase(signal: AbortSignal): Promise<void> {
     const deleted = await eraser.purgeable(before(purgeAfterMs));
     const erased: string[] = [];
     let failure: unknown;
-    for (const { sessionId, agentId } of deleted) {
+    for (const sessionId of deleted) {
       if (signal.aborted) break;
       try {
         const place = { of: { $case: 'sessionId' as const, value: sessionId } };
-        // The sessions of an assistant share its workspace, which outlives them.
-        if (!isId('ast', agentId)) await files.deleteWorkspace({ place }, { signal });
+        // The sessions of an assistant share its workspace, which outlives them: only their parts are deleted.
+        await files.deleteWorkspace({ place }, { signal });
         erased.push(sessionId);
       } catch (error) {
         // A failure must not keep the other sessions from being erased.

@@ -40,7 +40,7 @@ const PURGE_BATCH = 100;
 
 const PURGEABLE = statement(
   'sessions.purgeable',
-  `select session_id, agent_id from sessions
+  `select session_id from sessions
    where deleted_at < $1 and purged_at is null order by deleted_at limit ${PURGE_BATCH}`,
 );
 
@@ -69,9 +69,9 @@ export type Eraser = ReturnType<typeof createEraser>;
 export function createEraser(db: Database) {
   return {
     /** Returns up to 100 sessions that were deleted before this time and are not erased yet. */
-    async purgeable(deletedBefore: Date): Promise<{ sessionId: string; agentId: string }[]> {
-      const rows = await db.rows<{ session_id: string; agent_id: string }>(PURGEABLE, [deletedBefore]);
-      return rows.map((row) => ({ sessionId: row.session_id, agentId: row.agent_id }));
+    async purgeable(deletedBefore: Date): Promise<string[]> {
+      const rows = await db.rows<{ session_id: string }>(PURGEABLE, [deletedBefore]);
+      return rows.map((row) => row.session_id);
     },
     async purge(sessionIds: readonly string[], now: Date): Promise<void> {
       await db.change(PURGE, [sessionIds, now]);

@@ -107,10 +107,14 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
       expect((await filesOf(sessionId)).map(({ data }) => data.workspace_version)).toEqual([1, 2, 3, 4, 5]);
     });
 
-    it('says that the session is deleted', async () => {
+    it('says whether the session exists, also without events', async () => {
       const sessionId = await createConversation(system);
+      const lastSeq = await lastSeqOf(sessionId);
+      expect(await append(sessionId)).toEqual({ gone: false });
+      expect(await lastSeqOf(sessionId)).toBe(lastSeq);
       await system.edge.deleteSession({ sessionId }, { caller: OWNER });
       expect(await append(sessionId, eventOf(1))).toEqual({ gone: true });
+      expect(await append(`ses_${'0'.repeat(26)}`)).toEqual({ gone: true });
     });
   });
 
@@ -125,6 +129,17 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
         version: undefined,
       });
       expect((await filesOf(forked)).map(({ data }) => data.path)).toEqual(['file-1']);
+    });
+
+    it('carries only the parts of messages along for a session of an assistant', async () => {
+      const sessionId = await createConversation(system, undefined, ASSISTANT);
+      const forked = await fork(sessionId, await lastSeqOf(sessionId));
+      expect(system.neighbourCalls.forked.at(-1)).toEqual({
+        fromSessionId: sessionId,
+        toSessionId: forked,
+        version: undefined,
+        partsOnly: true,
+      });
     });
 
     it('forks the workspace version of an earlier checkpoint', async () => {
@@ -247,8 +262,8 @@ describe.each(TRANSPORTS)('workspaces of sessions over %s', (transport) => {
     await sendReports(system, reportFor(again, 1, { outcome: COMPLETED }));
   });
 
-  it('are deleted when their sessions are erased', async () => {
-    const sessionId = await createConversation(system);
+  it.each([AGENT, ASSISTANT])('are deleted when their sessions with %s are erased', async (agentId) => {
+    const sessionId = await createConversation(system, undefined, agentId);
     await append(sessionId, eventOf(1));
     await system.edge.deleteSession({ sessionId }, { caller: OWNER });
     clock.advance(3_601_000);
