@@ -16,10 +16,12 @@ import { eventRoutes } from './routes/events.ts';
 import { exportRoutes } from './routes/export.ts';
 import { archiveRoutes } from './routes/files/archive.ts';
 import { contentRoutes } from './routes/files/content.ts';
+import { putContentRoutes } from './routes/files/put-content.ts';
 import { fileRoutes } from './routes/files/tree.ts';
 import { uploadRoutes } from './routes/files/upload.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { messageRoutes } from './routes/messages.ts';
+import { partRoutes } from './routes/parts.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { sandboxRoutes } from './routes/sandboxes.ts';
 import { sessionRoutes } from './routes/sessions.ts';
@@ -27,6 +29,7 @@ import { streamRoutes } from './routes/stream.ts';
 import { toolCallRoutes } from './routes/tool-calls.ts';
 import { triggerRoutes } from './routes/trigger.ts';
 import { turnRoutes } from './routes/turns.ts';
+import { uploadsRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 
 /** Every operation of the API, in the order of the reference. */
@@ -55,7 +58,10 @@ export const ROUTES: readonly Route[] = [
   ...exportRoutes,
   ...aiStreamRoutes,
   ...uploadRoutes,
+  ...putContentRoutes,
   ...contentRoutes,
+  ...uploadsRoutes,
+  ...partRoutes,
   ...archiveRoutes,
   ...loginRoutes,
   ...triggerRoutes,

@@ -8,8 +8,9 @@ export interface FileToUpload {
   file: File;
 }
 
+/** A form has entries, and the bytes of one file have one entry. */
 interface UploadResponse {
-  data: { entries: FileEntry[] };
+  data: { entries: FileEntry[] } | { entry: FileEntry };
 }
 
 /** Names that a multipart form does not transfer unchanged: the server decodes these escapes. */
@@ -40,16 +41,14 @@ export function uploadFiles(
   request.addEventListener('error', () => reject(new ApiError(0, undefined)));
   request.addEventListener('load', () => {
     const body = parse(request.responseText);
-    if (request.status === 201 && body && 'data' in body) resolve((body as UploadResponse).data.entries);
+    if (request.status === 201 && body && 'data' in body) resolve(entriesOf(body as UploadResponse));
     else reject(new ApiError(request.status, body as Partial<ErrorEnvelope> | undefined));
   });
   request.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
   const [only] = files;
   if (files.length === 1 && only && !isSafeInForm(only.name)) {
-    request.open(
-      'POST',
-      API_BASE + fileRoute(workspace, '', directory ? `${directory}/${only.name}` : only.name),
-    );
+    const path = directory ? `${directory}/${only.name}` : only.name;
+    request.open('PUT', API_BASE + fileRoute(workspace, '/content', path));
     request.setRequestHeader('Content-Type', 'application/octet-stream');
     request.send(only.file);
     return promise;
@@ -60,6 +59,10 @@ export function uploadFiles(
   request.open('POST', API_BASE + fileRoute(workspace));
   request.send(form);
   return promise;
+}
+
+function entriesOf({ data }: UploadResponse): FileEntry[] {
+  return 'entry' in data ? [data.entry] : data.entries;
 }
 
 function parse(text: string): object | undefined {

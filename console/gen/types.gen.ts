@@ -1865,6 +1865,32 @@ export type WrittenEntries = {
     workspace_version: number;
 };
 
+/**
+ * Bytes that messages, tool results and new conversations refer to.
+ */
+export type Upload = {
+    /**
+     * upl_…: the upload.
+     */
+    upload_id: string;
+    /**
+     * The size in bytes.
+     */
+    size: number;
+    /**
+     * The SHA-256 of the bytes in lowercase hexadecimal.
+     */
+    sha256: string;
+    /**
+     * The media type of the bytes.
+     */
+    media_type: string;
+    /**
+     * The time after which an upload that is not used before is deleted.
+     */
+    expires_at: string;
+};
+
 export type Readiness = {
     /**
      * In status `degraded` an optional part fails; `verbose` names it.
@@ -1969,6 +1995,11 @@ export type Range = string;
  * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
  */
 export type IfRange = string;
+
+/**
+ * The SHA-256 of the part in lowercase hexadecimal.
+ */
+export type Sha256 = string;
 
 /**
  * The maximum number of items per page.
@@ -5124,21 +5155,16 @@ export type UploadSessionFilesData = {
          */
         session_id: string;
     };
-    query?: {
-        /**
-         * The path of the file that the body contains. Required unless the body is a form.
-         */
-        path?: string;
-    };
+    query?: never;
     url: '/sessions/{session_id}/files';
 };
 
 export type UploadSessionFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST';
     };
     /**
      * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
@@ -5658,21 +5684,16 @@ export type UploadAssistantFilesData = {
          */
         assistant_id: string;
     };
-    query?: {
-        /**
-         * The path of the file that the body contains. Required unless the body is a form.
-         */
-        path?: string;
-    };
+    query?: never;
     url: '/assistants/{assistant_id}/files';
 };
 
 export type UploadAssistantFilesErrors = {
     /**
-     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
      */
     400: ErrorEnvelope & {
-        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+        code?: 'INVALID_REQUEST';
     };
     /**
      * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
@@ -8411,16 +8432,99 @@ export type GetSessionFileContentError = GetSessionFileContentErrors[keyof GetSe
 
 export type GetSessionFileContentResponses = {
     /**
-     * The complete file.
+     * All bytes.
      */
     200: Blob | File;
     /**
-     * The requested range of the file.
+     * The requested range of the bytes.
      */
     206: Blob | File;
 };
 
 export type GetSessionFileContentResponse = GetSessionFileContentResponses[keyof GetSessionFileContentResponses];
+
+export type PutSessionFileContentData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+    };
+    query: {
+        /**
+         * The path of the file.
+         */
+        path: string;
+    };
+    url: '/sessions/{session_id}/files/content';
+};
+
+export type PutSessionFileContentErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND';
+    };
+    /**
+     * `SESSION_TERMINATED`: The session is terminated and accepts no more work. `SESSION_ARCHIVED`: The session is archived and read-only. `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'SESSION_TERMINATED' | 'SESSION_ARCHIVED' | 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PutSessionFileContentError = PutSessionFileContentErrors[keyof PutSessionFileContentErrors];
+
+export type PutSessionFileContentResponses = {
+    /**
+     * One `WrittenEntry`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: WrittenEntry;
+    };
+};
+
+export type PutSessionFileContentResponse = PutSessionFileContentResponses[keyof PutSessionFileContentResponses];
 
 export type GetAssistantFileContentData = {
     body?: never;
@@ -8506,16 +8610,263 @@ export type GetAssistantFileContentError = GetAssistantFileContentErrors[keyof G
 
 export type GetAssistantFileContentResponses = {
     /**
-     * The complete file.
+     * All bytes.
      */
     200: Blob | File;
     /**
-     * The requested range of the file.
+     * The requested range of the bytes.
      */
     206: Blob | File;
 };
 
 export type GetAssistantFileContentResponse = GetAssistantFileContentResponses[keyof GetAssistantFileContentResponses];
+
+export type PutAssistantFileContentData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The id of the assistant (`ast_…`).
+         */
+        assistant_id: string;
+    };
+    query: {
+        /**
+         * The path of the file.
+         */
+        path: string;
+    };
+    url: '/assistants/{assistant_id}/files/content';
+};
+
+export type PutAssistantFileContentErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `ASSISTANT_NOT_FOUND`: The assistant does not exist or the caller has no access to it.
+     */
+    404: ErrorEnvelope & {
+        code?: 'ASSISTANT_NOT_FOUND';
+    };
+    /**
+     * `NAME_TAKEN`: Another resource already has this name. `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'NAME_TAKEN' | 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type PutAssistantFileContentError = PutAssistantFileContentErrors[keyof PutAssistantFileContentErrors];
+
+export type PutAssistantFileContentResponses = {
+    /**
+     * One `WrittenEntry`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: WrittenEntry;
+    };
+};
+
+export type PutAssistantFileContentResponse = PutAssistantFileContentResponses[keyof PutAssistantFileContentResponses];
+
+export type CreateUploadData = {
+    body: Blob | File;
+    headers?: {
+        /**
+         * Makes a retry safe: a repeated request with the same key returns the first response again, for 24 hours. 1–255 visible ASCII characters.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The media type of the bytes. Default: the type that `name` implies, or application/octet-stream.
+         */
+        media_type?: string;
+        /**
+         * The name of the file. Default: none.
+         */
+        name?: string;
+    };
+    url: '/uploads';
+};
+
+export type CreateUploadErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member. `INVALID_TEXT`: A text contains a NUL character or a lone surrogate.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST' | 'INVALID_TEXT';
+    };
+    /**
+     * `IDEMPOTENCY_KEY_CONFLICT`: The Idempotency-Key was already used for a different request. `IDEMPOTENCY_KEY_IN_USE`: A request with this Idempotency-Key is still in progress.
+     */
+    409: ErrorEnvelope & {
+        code?: 'IDEMPOTENCY_KEY_CONFLICT' | 'IDEMPOTENCY_KEY_IN_USE';
+    };
+    /**
+     * `FILE_TOO_LARGE`: The file or archive exceeds the size limit of this route.
+     */
+    413: ErrorEnvelope & {
+        code?: 'FILE_TOO_LARGE';
+    };
+    /**
+     * `UNSUPPORTED_MEDIA_TYPE`: The route does not accept this Content-Type.
+     */
+    415: ErrorEnvelope & {
+        code?: 'UNSUPPORTED_MEDIA_TYPE';
+    };
+    /**
+     * `QUOTA_EXCEEDED`: The request would exceed the storage limit of the workspace or its owner, or today's turn limit is reached. `RATE_LIMITED`: Too many requests. Wait for the time in Retry-After.
+     */
+    429: ErrorEnvelope & {
+        code?: 'QUOTA_EXCEEDED' | 'RATE_LIMITED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type CreateUploadError = CreateUploadErrors[keyof CreateUploadErrors];
+
+export type CreateUploadResponses = {
+    /**
+     * One `Upload`.
+     */
+    201: {
+        code: 'OK';
+        message: 'success';
+        data: Upload;
+    };
+};
+
+export type CreateUploadResponse = CreateUploadResponses[keyof CreateUploadResponses];
+
+export type GetSessionPartData = {
+    body?: never;
+    headers?: {
+        /**
+         * One byte range, for example `bytes=0-1023`. Several ranges return the complete file.
+         */
+        Range?: string;
+        /**
+         * The ETag of the content that the range belongs to. If the content has changed, the complete file is returned.
+         */
+        'If-Range'?: string;
+        /**
+         * One or more entity tags, for example `"3"`, or `*`. The request fails with VERSION_CONFLICT unless one of them is the current ETag. Weak tags never match.
+         */
+        'If-Match'?: string;
+        /**
+         * One or more entity tags, or `*`. If one of them is the current ETag, the response is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The id of the session (`ses_…`).
+         */
+        session_id: string;
+        /**
+         * The SHA-256 of the part in lowercase hexadecimal.
+         */
+        sha256: string;
+    };
+    query?: never;
+    url: '/sessions/{session_id}/parts/{sha256}';
+};
+
+export type GetSessionPartErrors = {
+    /**
+     * `INVALID_REQUEST`: The request does not have the documented form. The details name each invalid member.
+     */
+    400: ErrorEnvelope & {
+        code?: 'INVALID_REQUEST';
+    };
+    /**
+     * `SESSION_NOT_FOUND`: The session does not exist or the caller has no access to it. `PART_NOT_FOUND`: No message of the session has a part with this SHA-256.
+     */
+    404: ErrorEnvelope & {
+        code?: 'SESSION_NOT_FOUND' | 'PART_NOT_FOUND';
+    };
+    /**
+     * `VERSION_CONFLICT`: The resource has changed since the version in If-Match.
+     */
+    412: ErrorEnvelope & {
+        code?: 'VERSION_CONFLICT';
+    };
+    /**
+     * `RANGE_NOT_SATISFIABLE`: The file has no byte in the requested range.
+     */
+    416: ErrorEnvelope & {
+        code?: 'RANGE_NOT_SATISFIABLE';
+    };
+    /**
+     * `INTERNAL`: An unexpected failure. Use the request id to find its log line and trace. `CONTENT_DAMAGED`: The stored bytes of a file are missing or differ from the bytes that were written.
+     */
+    500: ErrorEnvelope & {
+        code?: 'INTERNAL' | 'CONTENT_DAMAGED';
+    };
+    /**
+     * `UNAUTHENTICATED` (401): The request has no valid credentials. `TOKEN_EXPIRED` (401): The token has expired. Get a new one. `SCOPE_INSUFFICIENT` (403): The token lacks the scope that this operation requires. `CSRF_REJECTED` (403): The request comes from another web site. `HOST_NOT_ALLOWED` (403): The Host header names a host that this service does not serve. `REQUEST_TIMEOUT` (408): The request did not arrive in time. `URI_TOO_LONG` (414): The request target or a part of it is too long. `NOT_IMPLEMENTED` (501): The service does not implement the method CONNECT, nor a transfer coding other than `chunked`. `HTTP_VERSION_NOT_SUPPORTED` (505): The version in the request line is neither HTTP/1.0 nor HTTP/1.1. `HEADERS_TOO_LARGE` (431): The request headers are too large. `INTERNAL` (500): An unexpected failure. Use the request id to find its log line and trace. `RATE_LIMITED` (429): Too many requests. Wait for the time in Retry-After. `DEPENDENCY_UNAVAILABLE` (503): A part of the service is temporarily unavailable. `PEER_REJECTED` (503): One part of the service rejects the token of another: SERVICE_SECRET or the clocks of the machines differ. `DEADLINE_EXCEEDED` (504): The response took too long. The operation may still have been performed. `STORAGE_FULL` (507): The storage has no space left.
+     */
+    default: ErrorEnvelope & {
+        code?: 'UNAUTHENTICATED' | 'TOKEN_EXPIRED' | 'SCOPE_INSUFFICIENT' | 'CSRF_REJECTED' | 'HOST_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'URI_TOO_LONG' | 'NOT_IMPLEMENTED' | 'HTTP_VERSION_NOT_SUPPORTED' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'RATE_LIMITED' | 'DEPENDENCY_UNAVAILABLE' | 'PEER_REJECTED' | 'DEADLINE_EXCEEDED' | 'STORAGE_FULL';
+    };
+};
+
+export type GetSessionPartError = GetSessionPartErrors[keyof GetSessionPartErrors];
+
+export type GetSessionPartResponses = {
+    /**
+     * All bytes.
+     */
+    200: Blob | File;
+    /**
+     * The requested range of the bytes.
+     */
+    206: Blob | File;
+};
+
+export type GetSessionPartResponse = GetSessionPartResponses[keyof GetSessionPartResponses];
 
 export type GetSessionFileArchiveData = {
     body?: never;

@@ -4,7 +4,7 @@ import { type ResponseHeaders, ResponseWriter } from '../streaming/response-writ
 import type { StallMonitor } from '../streaming/stall-monitor.ts';
 
 /** A chunk of a download. */
-interface ContentChunk {
+export interface ContentChunk {
   bytes: Buffer;
 }
 

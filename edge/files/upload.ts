@@ -1,6 +1,12 @@
 import { refuseField } from '../../lib/errors.ts';
 import { MAX_PATH_BYTES } from '../../lib/paths.ts';
-import type { Change, Content, WriteContentsRequest } from '../../proto/gen/ahs/files/v1/files.ts';
+import type {
+  Change,
+  Content,
+  CreateUploadRequest,
+  UploadBegin,
+  WriteContentsRequest,
+} from '../../proto/gen/ahs/files/v1/files.ts';
 import type { BodyReader } from './body-reader.ts';
 import { mergeSmallChunks } from './merge-chunks.ts';
 import { type MultipartPart, MultipartReader } from './multipart-reader.ts';
@@ -36,6 +42,15 @@ export function rawUpload(
     }
   }
   return { messages: messages(), targets: [target] };
+}
+
+/** The messages of an upload that belongs to no workspace. */
+export async function* uploadMessages(
+  begin: UploadBegin,
+  reader: BodyReader,
+): AsyncGenerator<CreateUploadRequest> {
+  yield { kind: { $case: 'begin', value: begin } };
+  for await (const bytes of mergeSmallChunks(reader)) yield { kind: { $case: 'bytes', value: bytes } };
 }
 
 /**

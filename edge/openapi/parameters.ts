@@ -28,6 +28,7 @@ const PATH_TEXTS: Record<string, string> = {
   environment_id: 'The id of the environment (`env_…`).',
   sandbox_id: 'The id of the sandbox (`sbx_…`).',
   session_id: 'The id of the session (`ses_…`).',
+  sha256: 'The SHA-256 of the part in lowercase hexadecimal.',
   token_id: 'The id of the token (`tok_…`).',
   turn_id: 'The id of the turn (`trn_…`).',
   user_id: 'The id of the user (`usr_…`).',

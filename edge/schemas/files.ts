@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { mediaTypeOf } from '../../lib/media-type.ts';
-import { baseNameOf, MAX_PATH_BYTES } from '../../lib/paths.ts';
-import type { Entry, PathChange } from '../../proto/gen/ahs/files/v1/files.ts';
+import { MAX_MEDIA_TYPE_CHARACTERS, mediaTypeOf } from '../../lib/media-type.ts';
+import { baseNameOf, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../lib/paths.ts';
+import type { Entry, PathChange, Upload } from '../../proto/gen/ahs/files/v1/files.ts';
 import { count, flag, id, NULL, nullable, serializeTime, text, time } from './common.ts';
 
 /** The SHA-256 of an empty file. */
@@ -16,6 +16,36 @@ const PATH_CHARACTERS = 4 * MAX_PATH_BYTES;
 /** A path in a request. */
 export const filePath = (description: string) =>
   Type.String({ maxLength: PATH_CHARACTERS, description, ...PATH_EXAMPLE });
+
+/** The OpenAPI request body of an operation that reads the bytes themselves. */
+export const RAW_BODY = {
+  required: true,
+  content: { '*/*': { schema: BINARY, example: 'The content of the file.' } },
+};
+
+export const mediaType = (description: string) =>
+  Type.String({ maxLength: MAX_MEDIA_TYPE_CHARACTERS, description, examples: ['image/png'] });
+
+/** The name of an upload or part in a request. */
+export const partName = (description: string) =>
+  Type.String({ maxLength: MAX_NAME_BYTES, description, examples: ['diagram.png'] });
+
+export const UploadShape = Type.Object(
+  {
+    upload_id: id('upl', 'the upload.'),
+    size: count('The size in bytes.', 12),
+    sha256: text('The SHA-256 of the bytes in lowercase hexadecimal.', { examples: [SHA256_EXAMPLE] }),
+    media_type: text('The media type of the bytes.', { examples: ['image/png'] }),
+    expires_at: time('The time after which an upload that is not used before is deleted.'),
+  },
+  { title: 'Upload', description: 'Bytes that messages, tool results and new conversations refer to.' },
+);
+
+export function serializeUpload(upload: Upload | undefined) {
+  if (!upload) throw new Error('The files service returned no upload.');
+  const { uploadId, size, sha256, mediaType: type, expiresAt } = upload;
+  return { upload_id: uploadId, size, sha256, media_type: type, expires_at: serializeTime(expiresAt) };
+}
 
 export const EntryShape = Type.Object(
   {
@@ -57,6 +87,12 @@ export function serializeEntry(entry: Entry) {
 }
 
 export const workspaceVersion = count('The version of the workspace after this change.', 3);
+
+/** A written entry and the version that wrote it. */
+export const ChangedEntry = Type.Object(
+  { entry: EntryShape, workspace_version: workspaceVersion },
+  { title: 'WrittenEntry' },
+);
 
 export const ChangeShape = Type.Object(
   {

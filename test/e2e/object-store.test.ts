@@ -39,8 +39,8 @@ describe(`files in a failing object store, ${shape}`, () => {
   };
 
   const upload = (bytes: string | Buffer) =>
-    fetch(`${system.url}/api/v1/sessions/${session}/files?path=upload.bin`, {
-      method: 'POST',
+    fetch(`${system.url}/api/v1/sessions/${session}/files/content?path=upload.bin`, {
+      method: 'PUT',
       body: bytes,
       signal: AbortSignal.timeout(5_000),
     });

@@ -81,8 +81,8 @@ describe('readiness of target all', () => {
       const agent = await api.createAgent();
       const { body } = await api.post(`/agents/${agent}/conversations`);
       const upload = () =>
-        fetch(`${system.url}/api/v1/sessions/${body.data.session_id}/files?path=a.txt`, {
-          method: 'POST',
+        fetch(`${system.url}/api/v1/sessions/${body.data.session_id}/files/content?path=a.txt`, {
+          method: 'PUT',
           body: 'hello',
         });
       expect((await readinessOf(system.url)).state).toBe('ready');

@@ -87,10 +87,10 @@ describe('a failure of the database during a request', () => {
       () => send('POST', `/sessions/${session}/messages`, MESSAGE),
     ],
     [
-      'POST /sessions/{session_id}/files',
+      'PUT /sessions/{session_id}/files/content',
       'files',
       ['files.add_contents', 'files.advance_workspace', 'commit'],
-      () => send('POST', `/sessions/${session}/files?path=a.txt`, randomUUID()),
+      () => send('PUT', `/sessions/${session}/files/content?path=a.txt`, randomUUID()),
     ],
     ['POST /auth/tokens', 'auth', ['auth.insert_token'], createToken],
     ['POST …/deployments', 'auth', ['auth.insert_acts'], createWebhook],

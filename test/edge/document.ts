@@ -1,5 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { field, file, formBody } from './files/form-body.ts';
 
 interface Parameter {
   name: string;
@@ -179,6 +180,8 @@ export function bodyOf({ operationId, requestBody }: Operation): {
 } {
   const content = requestBody?.content['application/json'];
   const bytes = requestBody?.content['*/*'];
+  const form = requestBody?.content['multipart/form-data'];
+  if (form) return formOf(form.example as { path: string; files: string[] });
   if (bytes) return { body: String(bytes.example), headers: { 'Content-Type': 'text/plain' } };
   if (content?.example === undefined) return {};
   // Names of environments are unique.
@@ -187,13 +190,17 @@ export function bodyOf({ operationId, requestBody }: Operation): {
   return { body: JSON.stringify(example), headers: { 'Content-Type': 'application/json' } };
 }
 
+function formOf({ path, files }: { path: string; files: string[] }) {
+  const parts = [field('path', path), ...files.map((content, index) => file(`file-${index}.md`, content))];
+  const { body, headers } = formBody(parts);
+  return { body: String(body), headers };
+}
+
 /** The required query of an operation. */
-export function queryOf({ operationId, requestBody, parameters }: Operation): string {
+export function queryOf({ operationId, parameters }: Operation): string {
   // It requires one of two parameters.
   if (operationId === 'findUsers') return `?id=${OTHER_USER}`;
-  const names = parameters.filter(
-    (one) => one.in === 'query' && (one.required || requestBody?.content['*/*']),
-  );
+  const names = parameters.filter((one) => one.in === 'query' && one.required);
   return names.map((one) => `?${one.name}=notes.md`).join('');
 }
 

@@ -161,7 +161,10 @@ describe('HTTP requests over a raw connection', () => {
       const session = await newSession();
       const content = Buffer.alloc(24 * MIB, 'x');
       const files = `/api/v1/sessions/${session}/files`;
-      const upload = await fetch(`${system.url}${files}?path=large`, { method: 'POST', body: content });
+      const upload = await fetch(`${system.url}${files}/content?path=large`, {
+        method: 'PUT',
+        body: content,
+      });
       expect(upload.status).toBe(201);
       const connection = openRaw(system.url);
       connection.socket.pause();

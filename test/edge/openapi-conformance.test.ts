@@ -29,9 +29,10 @@ const NON_JSON = [
   // Login redirects, which do not exist in local mode.
   ...['beginLogin', 'finishLogin'],
   ...['getSessionFileContent', 'getSessionFileArchive', 'getAssistantFileContent', 'getAssistantFileArchive'],
+  'getSessionPart',
 ];
-/** The chat id of AI SDK, which can be any text. */
-const FREE = 'chat_id';
+/** Parameters that are no ids: the chat id of AI SDK and the digest of a part. */
+const FREE = ['chat_id', 'sha256'];
 const TRIGGER = 'triggerDeployment';
 const ASK = { tool: 'calculator', input: { expression: '6 * 7' } };
 const LOCATE = {
@@ -372,7 +373,7 @@ interface Discriminator {
 
 /** The path parameters that are ids. */
 function idsOf({ parameters }: Operation): string[] {
-  return parameters.filter((one) => one.in === 'path' && one.name !== FREE).map((one) => one.name);
+  return parameters.filter((one) => one.in === 'path' && !FREE.includes(one.name)).map((one) => one.name);
 }
 
 /**
@@ -423,8 +424,8 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
   }[];
   for (const place of [`/sessions/${session}`, `/assistants/${assistant}`]) {
     for (const path of ['notes.md', 'draft.md']) {
-      const init = { method: 'POST', body: '# Notes', headers: { 'Content-Type': 'text/markdown' } };
-      await fetch(`${api.origin}/api/v1${place}/files?path=${path}`, init);
+      const init = { method: 'PUT', body: '# Notes', headers: { 'Content-Type': 'text/markdown' } };
+      await fetch(`${api.origin}/api/v1${place}/files/content?path=${path}`, init);
     }
   }
   const blocked = await api.post(`/agents/${agent}/conversations`, { message: 'Ask first' });
@@ -451,6 +452,7 @@ async function createObjects(api: Api, steps: object[]): Promise<Record<string, 
     'regenerateAnswer:turn_id': String(idleTurn.turn_id),
     approval_id: approval,
     chat_id: 'a chat',
+    sha256: '0'.repeat(64),
     deployment_id: webhook.id,
   };
 }

@@ -52,3 +52,14 @@ export function parseResponse(response: string): RawResponse {
   );
   return { status: Number(statusLine.split(' ')[1]), headers, text: response.slice(end + 4) };
 }
+
+/** Whether a socket becomes writable again within half a second. */
+export function drained(socket: { once(event: 'drain', listener: () => void): unknown }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), 500);
+    socket.once('drain', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

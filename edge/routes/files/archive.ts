@@ -3,12 +3,12 @@ import { callOf } from '../../authentication/authenticator.ts';
 import { attachment } from '../../files/disposition.ts';
 import { checkDirectoryPath, decodableQuery } from '../../files/path.ts';
 import { sendContent } from '../../files/send-content.ts';
+import { MAX_DOWNLOAD_BYTES } from '../../files/send-stored.ts';
 import { locateWorkspace, WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
 import { checkPath } from '../../input/path.ts';
 import { route } from '../../route.ts';
 import { closed, optional } from '../../schemas/common.ts';
 import { BINARY, filePath } from '../../schemas/files.ts';
-import { MAX_DOWNLOAD_BYTES } from './content.ts';
 
 const archiveRoute = (owner: WorkspaceOwner) =>
   route.raw({

@@ -8,6 +8,7 @@ import { type Exchange, type Route, route } from '../../route.ts';
 import { closed, flag, optional, pageRequest, paging } from '../../schemas/common.ts';
 import { afterSeq } from '../../schemas/events.ts';
 import {
+  ChangedEntry,
   ChangeShape,
   EntryShape,
   filePath,
@@ -16,11 +17,6 @@ import {
   workspaceVersion,
 } from '../../schemas/files.ts';
 import { replayed } from '../replayed.ts';
-
-const Changed = Type.Object(
-  { entry: EntryShape, workspace_version: workspaceVersion },
-  { title: 'WrittenEntry' },
-);
 
 /** Makes one change and returns its entry and the new version. */
 async function change(
@@ -114,7 +110,7 @@ const moveRoute = (owner: WorkspaceOwner) =>
       overwrite: optional(flag('Whether an existing entry at `to` is replaced.', false)),
     }),
     example: { from: 'draft.md', to: 'docs/report.md' },
-    success: { status: 200, description: 'The moved entry.', data: Changed },
+    success: { status: 200, description: 'The moved entry.', data: ChangedEntry },
     errors: [owner.notFound, ...owner.changeErrors, 'FILE_NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
     async answer(exchange) {
       const { from, to, overwrite = false } = exchange.body;
@@ -135,7 +131,7 @@ const directoryRoute = (owner: WorkspaceOwner) =>
     headers: ['Idempotency-Key'],
     body: closed({ path: filePath('The directory.') }),
     example: { path: 'docs/images' },
-    success: { status: 201, description: 'The directory.', data: Changed },
+    success: { status: 201, description: 'The directory.', data: ChangedEntry },
     errors: [owner.notFound, ...owner.changeErrors, 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
     async answer(exchange) {
       const value = { path: checkFilePath(exchange.body.path) };

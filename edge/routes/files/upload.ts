@@ -1,28 +1,20 @@
-import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
-import { refuse, refuseField } from '../../../lib/errors.ts';
-import type { CallOptions } from '../../../lib/grpc/contract.ts';
+import { refuse } from '../../../lib/errors.ts';
 import { callOf } from '../../authentication/authenticator.ts';
-import type { Clients } from '../../clients.ts';
-import { ok, type RouteResponse } from '../../envelope.ts';
+import { ok } from '../../envelope.ts';
 import { BodyReader } from '../../files/body-reader.ts';
 import { boundaryOf } from '../../files/multipart-reader.ts';
-import { checkFilePath, decodableQuery } from '../../files/path.ts';
-import { formUpload, putFileChanges, rawUpload, type WorkspaceUpload } from '../../files/upload.ts';
-import {
-  locateWorkspace,
-  WORKSPACE_OWNERS,
-  type WorkspaceLocation,
-  type WorkspaceOwner,
-} from '../../files/workspace-owners.ts';
-import { idempotencyKey, occurrences } from '../../input/headers.ts';
+import { checkContentType, MULTIPART } from '../../files/raw-body.ts';
+import { formUpload } from '../../files/upload.ts';
+import { locateWorkspace, WORKSPACE_OWNERS, type WorkspaceOwner } from '../../files/workspace-owners.ts';
+import { idempotencyKey } from '../../input/headers.ts';
 import { checkPath } from '../../input/path.ts';
+import type { RawQuery } from '../../input/query.ts';
 import { route } from '../../route.ts';
-import { closed, optional } from '../../schemas/common.ts';
-import { BINARY, EntryShape, filePath, serializeEntry, workspaceVersion } from '../../schemas/files.ts';
+import { BINARY, EntryShape, serializeEntry, workspaceVersion } from '../../schemas/files.ts';
 import { replayed } from '../replayed.ts';
-
-const MULTIPART = /^multipart\/form-data[ \t]*(;|$)/i;
+import { sendJson } from './send-json.ts';
+import { writeFiles } from './write-files.ts';
 
 const Written = Type.Object(
   { entries: Type.Array(EntryShape), workspace_version: workspaceVersion },
@@ -52,7 +44,6 @@ const REQUEST_BODY = {
       },
       example: { path: 'docs', files: ['# Report'] },
     },
-    '*/*': { schema: BINARY, example: 'The content of the file.' },
   },
 };
 
@@ -64,15 +55,10 @@ const uploadRoute = (owner: WorkspaceOwner) =>
     tag: 'Files',
     summary: `Upload files to ${owner.phrase}`,
     description:
-      'The body is a multipart form with any number of `files`, or the content of one file with its path in the query. ' +
+      'The body is a multipart form with any number of `files`. ' +
       'Existing files are replaced and missing directories are created. All files of a request are written as one version of ' +
       'the workspace, or none is. Uploads have no overall time limit. They fail with REQUEST_TIMEOUT when less than 16 KiB ' +
-      'arrive in `SERVICE_REQUEST_TIMEOUT_SECONDS`.',
-    query: closed({
-      path: optional(
-        filePath('The path of the file that the body contains. Required unless the body is a form.'),
-      ),
-    }),
+      `arrive in \`SERVICE_REQUEST_TIMEOUT_SECONDS\`. \`PUT ${owner.path}/files/content\` uploads one file without a form.`,
     headers: ['Idempotency-Key'],
     requestBody: REQUEST_BODY,
     responses: {
@@ -95,21 +81,21 @@ const uploadRoute = (owner: WorkspaceOwner) =>
       return async (request, reply) => {
         const { raw } = request;
         const type = checkContentType(raw);
-        const { path } = readQuery(decodableQuery(request));
+        if (!MULTIPART.test(type)) throw notAForm(owner);
+        const boundary = boundaryOf(type);
+        readQuery(request.query as RawQuery);
         checkPath(request.params as Record<string, string>);
         const key = idempotencyKey(raw);
         const location = locateWorkspace(owner, request.params);
-        const begin = MULTIPART.test(type)
-          ? multipartUpload(type, path, location)
-          : singleFileUpload(raw, path, location);
         const reader = new BodyReader(raw, uploadStallMs);
         try {
-          const response = await writeFiles(clients, location, begin(reader), key, callOf(request));
-          reply
-            .code(201)
-            .headers(response.headers ?? {})
-            .type('application/json; charset=utf-8');
-          return response.text;
+          const upload = formUpload(location, reader, boundary);
+          const written = await writeFiles(clients, location, upload, key, callOf(request));
+          const data = {
+            entries: written.entries.map(serializeEntry),
+            workspace_version: written.version,
+          };
+          return sendJson(reply, 201, ok(data, replayed(written.replayed)));
         } finally {
           reader.discard();
         }
@@ -119,64 +105,9 @@ const uploadRoute = (owner: WorkspaceOwner) =>
 
 export const uploadRoutes = WORKSPACE_OWNERS.map(uploadRoute);
 
-async function writeFiles(
-  { files }: Clients,
-  location: WorkspaceLocation,
-  upload: WorkspaceUpload,
-  key: string,
-  call: CallOptions,
-): Promise<RouteResponse> {
-  const { contents } = await files.writeContents(upload.messages, call);
-  const changed = await files.changeWorkspace(
-    {
-      ...location,
-      baseVersion: undefined,
-      changes: putFileChanges(upload, contents),
-      upload: true,
-      idempotencyKey: key,
-    },
-    call,
+function notAForm({ path }: WorkspaceOwner) {
+  return refuse(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `The body must be multipart/form-data. Send the bytes of one file with PUT ${path}/files/content?path=….`,
   );
-  const { entries, workspace } = changed;
-  return ok(
-    { entries: entries.map(serializeEntry), workspace_version: workspace?.version ?? 0 },
-    replayed(changed.replayed),
-  );
-}
-
-function multipartUpload(
-  type: string,
-  path: string | undefined,
-  location: WorkspaceLocation,
-): (reader: BodyReader) => WorkspaceUpload {
-  const boundary = boundaryOf(type);
-  if (path !== undefined) throw refuseField('/path', 'must be a part of the form, not a query parameter');
-  return (reader) => formUpload(location, reader, boundary);
-}
-
-function singleFileUpload(
-  raw: IncomingMessage,
-  path: string | undefined,
-  location: WorkspaceLocation,
-): (reader: BodyReader) => WorkspaceUpload {
-  if (path === undefined)
-    throw refuseField('/path', 'is required in the query unless the body is multipart/form-data');
-  const checked = checkFilePath(path);
-  const contentLength = raw.headers['content-length'];
-  const chunked = raw.headers['transfer-encoding'] !== undefined;
-  // A request with neither header has no body, which is an empty file.
-  const size = chunked ? undefined : Number(contentLength ?? 0);
-  return (reader) => rawUpload(location, reader, checked, size);
-}
-
-/** Returns the Content-Type. Refuses encoded bodies with UNSUPPORTED_MEDIA_TYPE. */
-function checkContentType({ rawHeaders, headers }: IncomingMessage): string {
-  const [type = '', ...more] = occurrences(rawHeaders, 'content-type');
-  if (more.length > 0) throw refuse('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header must be given once.');
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'A Content-Encoding is not supported. Send the body unencoded.');
-  // Node decodes `chunked` only: with another coding the compressed bytes would be stored.
-  if (!/^chunked$/i.test(headers['transfer-encoding'] ?? 'chunked'))
-    throw refuse('UNSUPPORTED_MEDIA_TYPE', 'A Transfer-Encoding other than chunked is not supported.');
-  return type;
 }

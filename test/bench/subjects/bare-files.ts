@@ -30,7 +30,7 @@ const server = createServer(async (request, response) => {
   const name = url.searchParams.get('path');
   if (name === null) return void response.end();
   const path = join(directory, name);
-  if (request.method === 'POST') {
+  if (request.method === 'PUT') {
     await pipeline(request, hashing(), createWriteStream(path, { flush: true }));
     response.writeHead(201).end();
   } else await pipeline(createReadStream(path), hashing(), response).catch(() => {});

@@ -49,7 +49,7 @@ async function upload(job: TransferJob, number: number, agent: Agent): Promise<v
   const sent = request({
     port,
     host: '127.0.0.1',
-    method: 'POST',
+    method: 'PUT',
     path: pathOf(job, number),
     agent,
     headers,

@@ -123,7 +123,9 @@ export async function startLoad(
     async upload() {
       const path = `f${number++}.bin`;
       const bytes = randomBytes(1 + Math.floor(random() * MAX_BYTES));
-      if (await perform('upload', () => request('POST', `/sessions/${files}/files?path=${path}`, bytes)))
+      if (
+        await perform('upload', () => request('PUT', `/sessions/${files}/files/content?path=${path}`, bytes))
+      )
         uploads.set(path, sha256(bytes));
     },
     async download() {

@@ -109,9 +109,9 @@ describe('open requests whose credential becomes invalid', () => {
     const turn = await follow({ cookie: bob.jar.header() }, `sessions/${slow}/ai-stream`);
     const bytes = Buffer.alloc(32 * 1024 * 1024, 1);
     const headers = { cookie: bob.jar.header(), origin: team.url };
-    const url = `${team.url}/api/v1/sessions/${session}/files`;
-    expect((await fetch(`${url}?path=a.bin`, { method: 'POST', headers, body: bytes })).status).toBe(201);
-    const download = slowReader(`${url}/content?path=a.bin`, bob.jar.header());
+    const url = `${team.url}/api/v1/sessions/${session}/files/content?path=a.bin`;
+    expect((await fetch(url, { method: 'PUT', headers, body: bytes })).status).toBe(201);
+    const download = slowReader(url, bob.jar.header());
     await download.begun;
     await bob.post('/api/v1/auth/logout');
     await Promise.all([turn.ended, download.ended]);
@@ -123,7 +123,7 @@ describe('open requests whose credential becomes invalid', () => {
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     socket.on('error', () => {});
     const head = [
-      `POST /api/v1/sessions/${session}/files?path=never.txt HTTP/1.1`,
+      `PUT /api/v1/sessions/${session}/files/content?path=never.txt HTTP/1.1`,
       `Host: ${host}`,
       `Origin: ${team.url}`,
       `Cookie: ${bob.jar.header()}`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_DOWNLOAD_BYTES } from '../../../edge/routes/files/content.ts';
+import { MAX_DOWNLOAD_BYTES } from '../../../edge/files/send-stored.ts';
 import { exchange, openRaw } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
 import { expectHeaders, expectRefusal, readResponse } from '../envelope.ts';
@@ -23,7 +23,7 @@ describe('GET …/files/content, from the service over gRPC', () => {
   const urlOf = (path: string) => `${base()}/content?path=${encodeURIComponent(path)}`;
   async function upload(path: string, bytes: Buffer | string): Promise<void> {
     const body = typeof bytes === 'string' ? bytes : new Uint8Array(bytes);
-    const { status } = await fetch(`${base()}?path=${encodeURIComponent(path)}`, { method: 'POST', body });
+    const { status } = await fetch(urlOf(path), { method: 'PUT', body });
     expect(status).toBe(201);
   }
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -222,7 +222,7 @@ describe('GET …/files/content, from the service over gRPC', () => {
   it('returns an archive as a tar file, or an error', async () => {
     const other = base().replace(`sessions/${SESSION}`, `assistants/${ASSISTANT}`);
     const body = new Uint8Array(BYTES);
-    await fetch(`${other}?path=data.bin`, { method: 'POST', body });
+    await fetch(`${other}/content?path=data.bin`, { method: 'PUT', body });
     const response = await fetch(`${other}/archive?path=docs`);
     expect(response.status).toBe(200);
     expectHeaders({ status: 200, headers: response.headers, text: '' });

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
 import { refuse } from '../../../lib/errors.ts';
 import type { Handlers } from '../../../lib/grpc/contract.ts';
-import type { Entry, FilesServiceDefinition, Place } from '../../../proto/gen/ahs/files/v1/files.ts';
+import type {
+  Entry,
+  FilesServiceDefinition,
+  Place,
+  StoredPart,
+  UploadBegin,
+} from '../../../proto/gen/ahs/files/v1/files.ts';
 
 /** The faults that the fake service simulates. */
 interface Faults {
   /** Refuses every change with SESSION_ARCHIVED. */
   frozen?: boolean;
   /** Delays every message until this resolves. */
-  pause?: Promise<void>;
+  pause?: Promise<void> | undefined;
   /** Fails downloads after this many bytes. */
   breakAfter?: number;
   /** Reports sizes that are this many bytes too small. */
@@ -28,6 +34,10 @@ export interface FakeFiles {
   addEntry(path: string, size: number, kind?: string): void;
   /** The number of versions of all workspaces. */
   versions(): number;
+  /** The first messages of the uploads that were created. */
+  uploads: UploadBegin[];
+  /** Adds a part to every session. Returns its digest. */
+  addPart(bytes: Buffer, mediaType: string, name: string): string;
 }
 
 interface Tree {
@@ -43,6 +53,8 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
   const faults: Faults = {};
   const trees = new Map<string, Tree>();
   const contents = new Map<string, Buffer>();
+  const uploads: UploadBegin[] = [];
+  const parts = new Map<string, { part: StoredPart; bytes: Buffer }>();
   let received = 0;
   let writing = 0;
   let reading = 0;
@@ -128,6 +140,35 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
       const { bytes } = fileOf(place, path);
       yield* inChunks(bytes.subarray(offset, length === undefined ? undefined : offset + length));
     },
+    async createUpload(messages) {
+      writing++;
+      try {
+        const pieces: Buffer[] = [];
+        let begin: UploadBegin | undefined;
+        for await (const { kind } of messages) {
+          if (kind?.$case === 'begin') begin = kind.value;
+          else if (kind) pieces.push(kind.value);
+          await faults.pause;
+        }
+        if (!begin) throw refuse('INVALID_REQUEST', 'no beginning');
+        uploads.push(begin);
+        const bytes = Buffer.concat(pieces);
+        const { mediaType, name } = begin;
+        const stored = { size: bytes.length, sha256: sha256(bytes), mediaType, name };
+        const uploadId = `upl_${uploads.length}`;
+        return { upload: { uploadId, ...stored, expiresAt: new Date() }, replayed: false };
+      } finally {
+        writing--;
+      }
+    },
+    async *readPart({ sha256: digest, offset = 0, length }) {
+      const found = parts.get(digest);
+      if (!found) throw refuse('PART_NOT_FOUND', 'no such part');
+      const { part, bytes } = found;
+      yield { part, bytes: Buffer.alloc(0) };
+      const end = length === undefined ? undefined : offset + length;
+      for await (const one of inChunks(bytes.subarray(offset, end))) yield { part: undefined, ...one };
+    },
     async *readArchive({ place, maxBytes }) {
       const archive = Buffer.concat([...treeOf(place).files.values()].map(({ bytes }) => bytes));
       if (archive.length > maxBytes) throw refuse('FILE_TOO_LARGE', 'too long');
@@ -147,6 +188,12 @@ export function createFakeFiles(known: ReadonlySet<string>): FakeFiles {
       tree.files.set(path, { entry: { ...entryOf(path, bytes), kind }, bytes });
     },
     versions: () => versions,
+    uploads,
+    addPart(bytes, mediaType, name) {
+      const part = { sha256: sha256(bytes), size: bytes.length, mediaType, name };
+      parts.set(part.sha256, { part, bytes });
+      return part.sha256;
+    },
   };
 }
 

@@ -42,8 +42,8 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
   const request = async (path: string, init: RequestInit = {}) =>
     readResponse(await fetch(`${system.url}/api/v1${path}`, init));
   const put = (path: string, body: string | Buffer, headers: Record<string, string> = {}, at = base) =>
-    request(`${at}?path=${encodeURIComponent(path)}`, {
-      method: 'POST',
+    request(`${at}/content?path=${encodeURIComponent(path)}`, {
+      method: 'PUT',
       body: typeof body === 'string' ? body : new Uint8Array(body),
       headers,
     });
@@ -223,8 +223,8 @@ describe.each(['sessions', 'assistants'])('the files of %s', (place) => {
     dataOf(await put('max', longest, {}, at), 201);
     const longer = Buffer.concat([longest, Buffer.from('x')]);
     expectRefusal(await put('max', longer, {}, at), 'FILE_TOO_LARGE');
-    const streamed = { method: 'POST', body: new Blob([longer]).stream(), duplex: 'half' } as RequestInit;
-    expectRefusal(await request(`${at}?path=max`, streamed), 'FILE_TOO_LARGE');
+    const streamed = { method: 'PUT', body: new Blob([longer]).stream(), duplex: 'half' } as RequestInit;
+    expectRefusal(await request(`${at}/content?path=max`, streamed), 'FILE_TOO_LARGE');
     const parts = [field('path', ''), file('a', 'x'), file('b', longer)];
     expectRefusal(await form(parts, at), 'FILE_TOO_LARGE');
     dataOf(await put('more', randomBytes(MAX_FILE), {}, at), 201);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, openRaw, parseResponse } from '../../support/raw-http.ts';
+import { drained, exchange, openRaw, parseResponse } from '../../support/raw-http.ts';
 import { until } from '../../support/wait.ts';
 import { expectRefusal, expectSuccess, readResponse } from '../envelope.ts';
 import { sha256 } from './fake-files.ts';
@@ -14,7 +14,7 @@ interface UploadResult {
 }
 
 // Over gRPC, because its messages and its flow control are the harder case.
-describe('POST …/files with the files service over gRPC', () => {
+describe('POST …/files and PUT …/files/content with the files service over gRPC', () => {
   let fixture: FileFixture;
   beforeAll(async () => {
     fixture = await openFileFixture('gRPC', { SERVICE_REQUEST_TIMEOUT_SECONDS: '1' });
@@ -22,8 +22,13 @@ describe('POST …/files with the files service over gRPC', () => {
   afterAll(() => fixture[Symbol.asyncDispose]());
 
   const urlOf = (query = '', place = `sessions/${SESSION}`) => `${fixture.url}/api/v1/${place}/files${query}`;
-  const post = async (query: string, body: RequestInit['body'], headers: Record<string, string> = {}) =>
-    readResponse(await fetch(urlOf(query), { method: 'POST', body, headers, duplex: 'half' } as RequestInit));
+  type Body = RequestInit['body'];
+  const request = async (method: string, url: string, body: Body, headers: Record<string, string> = {}) =>
+    readResponse(await fetch(url, { method, body, headers, duplex: 'half' } as RequestInit));
+  const post = (query: string, body: Body, headers?: Record<string, string>) =>
+    request('POST', urlOf(query), body, headers);
+  const put = (query: string, body: Body, headers?: Record<string, string>) =>
+    request('PUT', urlOf(`/content${query}`), body, headers);
   const send = async (parts: FormPart[]) => {
     const { body, headers } = formBody(parts);
     return post('', body, headers);
@@ -32,10 +37,14 @@ describe('POST …/files with the files service over gRPC', () => {
     expect(response.status, response.text).toBe(201);
     return expectSuccess<UploadResult>(response).data;
   };
+  const written = (response: Awaited<ReturnType<typeof readResponse>>) => {
+    expect(response.status, response.text).toBe(201);
+    return expectSuccess<{ entry: UploadResult['entries'][number] }>(response).data.entry;
+  };
   /** The head of a request whose body is sent later, or never. */
   const head = (lines: string[], query = '?path=slow.bin') =>
     `${[
-      `POST /api/v1/sessions/${SESSION}/files${query} HTTP/1.1`,
+      `PUT /api/v1/sessions/${SESSION}/files/content${query} HTTP/1.1`,
       `Host: ${new URL(fixture.url).host}`,
       ...lines,
     ].join('\r\n')}\r\n\r\n`;
@@ -43,17 +52,15 @@ describe('POST …/files with the files service over gRPC', () => {
   it('writes a raw body to the path of the query for every media type', async () => {
     const bytes = randomBytes(1_000_000);
     for (const type of ['application/octet-stream', 'text/x-odd; a=b', 'application/json', '']) {
-      const response = await post('?path=a/b/data.json', bytes, { 'Content-Type': type });
-      expect(uploaded(response).entries).toMatchObject([
-        {
-          path: 'a/b/data.json',
-          name: 'data.json',
-          kind: 'file',
-          size: bytes.length,
-          sha256: sha256(bytes),
-          media_type: 'application/json',
-        },
-      ]);
+      const response = await put('?path=a/b/data.json', bytes, { 'Content-Type': type });
+      expect(written(response)).toMatchObject({
+        path: 'a/b/data.json',
+        name: 'data.json',
+        kind: 'file',
+        size: bytes.length,
+        sha256: sha256(bytes),
+        media_type: 'application/json',
+      });
     }
   });
 
@@ -217,12 +224,12 @@ describe('POST …/files with the files service over gRPC', () => {
     ['n'.repeat(256), `${'n'.repeat(250)}/`.repeat(5), 'ä'.repeat(128)],
   ])('returns 400 for the path %j and similar ones', async (...paths) => {
     for (const path of paths) {
-      const response = await post(`?path=${encodeURIComponent(path)}`, 'x');
+      const response = await put(`?path=${encodeURIComponent(path)}`, 'x');
       const code = path.includes('\0') ? 'INVALID_TEXT' : 'INVALID_REQUEST';
       expect(expectRefusal(response, code)[0]?.pointer, path).toBe('/path');
     }
-    expectRefusal(await post('?path=%2e%2e%2fx', 'x'), 'INVALID_REQUEST');
-    expectRefusal(await post('?path=%ff', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await put('?path=%2e%2e%2fx', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await put('?path=%ff', 'x'), 'INVALID_REQUEST');
   });
 
   it('accepts unusual valid paths unchanged', async () => {
@@ -241,28 +248,42 @@ describe('POST …/files with the files service over gRPC', () => {
       'a&b=c',
       'n'.repeat(255),
     ]) {
-      const response = await post(`?path=${encodeURIComponent(path)}`, 'x');
-      expect(uploaded(response).entries[0]?.path).toBe(path);
+      const response = await put(`?path=${encodeURIComponent(path)}`, 'x');
+      expect(written(response).path).toBe(path);
     }
   });
 
   it('returns 400 for a raw body without a path or with two', async () => {
-    expectRefusal(await post('', 'x'), 'INVALID_REQUEST');
-    expectRefusal(await post('?path=a&path=b', 'x'), 'INVALID_REQUEST');
-    expectRefusal(await post('?path=a&mode=1', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await put('', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await put('?path=a&path=b', 'x'), 'INVALID_REQUEST');
+    expectRefusal(await put('?path=a&mode=1', 'x'), 'INVALID_REQUEST');
     const { body, headers } = formBody([field('path', ''), file('a', 'x')]);
     expectRefusal(await post('?path=a', body, headers), 'INVALID_REQUEST');
-    expectRefusal(await post('?path=a', 'x', { 'Idempotency-Key': 'a b' }), 'INVALID_REQUEST');
+    expectRefusal(await put('?path=a', 'x', { 'Idempotency-Key': 'a b' }), 'INVALID_REQUEST');
+  });
+
+  it('returns 415 that names the other route for a form to PUT and for a raw body to POST', async () => {
+    const { body, headers } = formBody([field('path', ''), file('a', 'x')]);
+    const before = fixture.files.versions();
+    const form = await put('?path=a', body, headers);
+    expectRefusal(form, 'UNSUPPORTED_MEDIA_TYPE');
+    expect(form.text).toContain('POST /sessions/{session_id}/files');
+    for (const type of ['application/octet-stream', 'application/json', 'multipart/mixed; boundary=a', '']) {
+      const raw = await post('?path=a', 'x', { 'Content-Type': type });
+      expectRefusal(raw, 'UNSUPPORTED_MEDIA_TYPE');
+      expect(raw.text).toContain('PUT /sessions/{session_id}/files/content?path=');
+    }
+    expect(fixture.files.versions()).toBe(before);
   });
 
   it('writes a file of the maximum length and nothing of a file that is one byte longer', async () => {
     const longest = randomBytes(3 * 1024 * 1024);
     const longer = Buffer.concat([longest, Buffer.from('x')]);
-    expect(uploaded(await post('?path=max', longest)).entries[0]?.size).toBe(longest.length);
+    expect(written(await put('?path=max', longest)).size).toBe(longest.length);
     const before = fixture.files.versions();
-    expectRefusal(await post('?path=max', longer), 'FILE_TOO_LARGE');
+    expectRefusal(await put('?path=max', longer), 'FILE_TOO_LARGE');
     const streamed = new Blob([longer]).stream();
-    expectRefusal(await post('?path=max', streamed), 'FILE_TOO_LARGE');
+    expectRefusal(await put('?path=max', streamed), 'FILE_TOO_LARGE');
     expectRefusal(await send([field('path', ''), file('small', 'x'), file('max', longer)]), 'FILE_TOO_LARGE');
     expect(fixture.files.versions()).toBe(before);
     expect(
@@ -273,7 +294,7 @@ describe('POST …/files with the files service over gRPC', () => {
   it('writes an empty file for a request without a body', async () => {
     const connection = ['Connection: close'];
     const response = await exchange(fixture.url, head(connection, '?path=nothing'));
-    expect(uploaded(response).entries[0]).toMatchObject({ size: 0 });
+    expect(written(response)).toMatchObject({ size: 0 });
   });
 
   it('writes ten thousand small files in one request', async () => {
@@ -286,16 +307,10 @@ describe('POST …/files with the files service over gRPC', () => {
   });
 
   it('returns the error for an unknown workspace before it reads the body', async () => {
-    const nowhere = `${fixture.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files?path=a`;
-    expectRefusal(
-      await readResponse(await fetch(nowhere, { method: 'POST', body: 'x' })),
-      'SESSION_NOT_FOUND',
-    );
-    const unknownAssistant = `${fixture.url}/api/v1/assistants/ast_x/files?path=a`;
-    expectRefusal(
-      await readResponse(await fetch(unknownAssistant, { method: 'POST', body: 'x' })),
-      'ASSISTANT_NOT_FOUND',
-    );
+    const nowhere = `${fixture.url}/api/v1/sessions/ses_${'7'.repeat(26)}/files/content?path=a`;
+    expectRefusal(await request('PUT', nowhere, 'x'), 'SESSION_NOT_FOUND');
+    const unknownAssistant = `${fixture.url}/api/v1/assistants/ast_x/files/content?path=a`;
+    expectRefusal(await request('PUT', unknownAssistant, 'x'), 'ASSISTANT_NOT_FOUND');
   });
 
   it('sends 100 Continue unless the request is refused', async () => {
@@ -309,7 +324,8 @@ describe('POST …/files with the files service over gRPC', () => {
     await until('100 Continue arrives', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
     connection.send('abc');
     expect((await connection.rest()).split('\r\n\r\n')[1]).toContain('HTTP/1.1 201 Created');
-    const other = await exchange(fixture.url, head(expecting).replace('/files?path=slow.bin', '/files/move'));
+    const moving = head(expecting).replace('PUT', 'POST').replace('/content?path=slow.bin', '/move');
+    const other = await exchange(fixture.url, moving);
     expect(other.text).toContain('HTTP/1.1 415 ');
     const refused = await exchange(fixture.url, head(expecting, '?path=..'));
     expectRefusal(refused, 'INVALID_REQUEST');
@@ -406,7 +422,7 @@ describe('POST …/files with the files service over gRPC', () => {
   it('returns INTERNAL when the service stored another number of bytes', async () => {
     fixture.files.faults.missingBytes = 1;
     const before = fixture.files.versions();
-    expectRefusal(await post('?path=a', 'xyz'), 'INTERNAL');
+    expectRefusal(await put('?path=a', 'xyz'), 'INTERNAL');
     fixture.files.faults.missingBytes = 0;
     expect(fixture.files.versions()).toBe(before);
   });
@@ -420,16 +436,5 @@ function drainedOrClosed(socket: Socket): Promise<void> {
       resolve();
     };
     socket.on('drain', done).on('close', done);
-  });
-}
-
-/** Whether a socket becomes writable again within half a second. */
-function drained(socket: { once(event: 'drain', listener: () => void): unknown }): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), 500);
-    socket.once('drain', () => {
-      clearTimeout(timer);
-      resolve(true);
-    });
   });
 }

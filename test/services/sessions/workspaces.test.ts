@@ -4,6 +4,8 @@ import { createFakeClock } from '../../support/clock.ts';
 import { TRANSPORTS } from '../../support/context.ts';
 import { advanceUntil } from '../../support/wait.ts';
 import {
+  AGENT,
+  ASSISTANT,
   COMPLETED,
   claimTurn,
   claimTurns,

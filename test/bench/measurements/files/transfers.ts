@@ -32,14 +32,14 @@ export async function measureTransfers(bench: Bench): Promise<Transfers> {
 
 async function measureBare(bench: Bench): Promise<Rates> {
   await using subject = await startBareFiles();
-  return await measure(bench, subject, 'bare node:http', '/', '/');
+  return await measure(bench, subject, 'bare node:http', '/');
 }
 
 async function measureService(bench: Bench): Promise<Rates> {
   await using database = await bench.postgres.createDatabase();
   await using subject = await startSingleProcess(database.url);
   const files = await filesOf(subject);
-  return await measure(bench, subject, 'the service', files, `${files}/content`);
+  return await measure(bench, subject, 'the service', `${files}/content`);
 }
 
 /** Creates a session and returns the path of its files. */
@@ -50,16 +50,10 @@ export async function filesOf({ origin }: Pick<Subject, 'origin'>): Promise<stri
   return `/api/v1/sessions/${body.data.session_id}/files`;
 }
 
-async function measure(
-  bench: Bench,
-  subject: Subject,
-  who: string,
-  up: string,
-  down: string,
-): Promise<Rates> {
+async function measure(bench: Bench, subject: Subject, who: string, target: string): Promise<Rates> {
   const files = Math.max(AT_ONCE, Math.ceil(FILES * bench.scale));
   const rates: Rates = { up: Number.NaN, down: Number.NaN };
-  for (const [direction, target] of [['up', up] as const, ['down', down] as const]) {
+  for (const direction of ['up', 'down'] as const) {
     const job = { direction, target, bytesEach: FILE_BYTES, atOnce: AT_ONCE };
     await transfer(subject, { ...job, first: 0, files: WARM_UPS });
     const meter = createMeter(bench, subject);

@@ -46,8 +46,8 @@ const OPERATIONS: Record<string, Operation> = {
   },
   'replace one file': async ({ api, session, files }) => {
     const path = pathOf(Math.floor(files / 3));
-    const url = `${api.origin}/api/v1/sessions/${session}/files?path=${path}`;
-    const response = await fetch(url, { method: 'POST', body: path });
+    const url = `${api.origin}/api/v1/sessions/${session}/files/content?path=${path}`;
+    const response = await fetch(url, { method: 'PUT', body: path });
     await response.text();
     if (response.status !== 201) throw new Error(`a file was answered with ${response.status}`);
   },

@@ -19,7 +19,7 @@ const LOOK_MS = 20;
 export async function measureUploadMemory(bench: Bench): Promise<UploadMemory> {
   await using database = await bench.postgres.createDatabase();
   await using subject = await startSingleProcess(database.url);
-  const job = { direction: 'up' as const, target: await filesOf(subject), files: 1, atOnce: 1 };
+  const job = { direction: 'up' as const, target: `${await filesOf(subject)}/content`, files: 1, atOnce: 1 };
   await transfer(subject, { ...job, first: 0, bytesEach: WARM_UP_BYTES });
   const before = await residentOf(subject);
   const bytes = Math.ceil(UPLOAD_BYTES * bench.scale);
