@@ -65,6 +65,8 @@ export type ClientTool = {
     };
 };
 
+export type ToolSettings = Array<Tool | ClientTool>;
+
 /**
  * Limits of one turn. An omitted member sets no limit.
  */
@@ -85,6 +87,11 @@ export type Budget = {
 export type OutputSchema = {
     [key: string]: unknown;
 } | boolean;
+
+/**
+ * The settings that a conversation or a message may override.
+ */
+export type OverridableFields = Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
 
 /**
  * At most 50 key-value pairs for your own use. The service stores them and does not interpret them.
@@ -118,17 +125,14 @@ export type Agent = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool | ClientTool>;
+    tools: ToolSettings;
     /**
      * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     output_schema: OutputSchema | null;
-    /**
-     * The settings that a conversation or a message may override.
-     */
-    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
+    overridable: OverridableFields;
     metadata: Metadata;
     /**
      * Whether new sessions can start.
@@ -199,17 +203,14 @@ export type AgentVersion = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool | ClientTool>;
+    tools: ToolSettings;
     /**
      * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     output_schema: OutputSchema | null;
-    /**
-     * The settings that a conversation or a message may override.
-     */
-    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
+    overridable: OverridableFields;
     /**
      * usr_…: the user who created the version
      */
@@ -275,17 +276,14 @@ export type Assistant = {
      */
     system: string;
     environment_id: string | null;
-    tools: Array<Tool | ClientTool>;
+    tools: ToolSettings;
     /**
      * The maximum number of model steps of one turn.
      */
     max_steps: number;
     budget: Budget;
     output_schema: OutputSchema | null;
-    /**
-     * The settings that a conversation or a message may override.
-     */
-    overridable: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
+    overridable: OverridableFields;
     metadata: Metadata;
     /**
      * Whether new sessions can start.
@@ -2176,17 +2174,14 @@ export type CreateAgentData = {
          */
         system?: string;
         environment_id?: string | null;
-        tools?: Array<Tool | ClientTool>;
+        tools?: ToolSettings;
         /**
          * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget;
         output_schema?: OutputSchema | null;
-        /**
-         * The settings that a conversation or a message may override.
-         */
-        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
+        overridable?: OverridableFields;
         metadata?: Metadata;
         /**
          * Whether new sessions can start.
@@ -2399,14 +2394,14 @@ export type UpdateAgentData = {
         } | null;
         system?: string | null;
         environment_id?: string | null;
-        tools?: Array<Tool | ClientTool> | null;
+        tools?: ToolSettings | null;
         /**
          * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
-        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
+        overridable?: OverridableFields | null;
         metadata?: Metadata | null;
         /**
          * Whether new sessions can start.
@@ -2809,17 +2804,14 @@ export type CreateAssistantData = {
          */
         system?: string;
         environment_id?: string | null;
-        tools?: Array<Tool | ClientTool>;
+        tools?: ToolSettings;
         /**
          * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget;
         output_schema?: OutputSchema | null;
-        /**
-         * The settings that a conversation or a message may override.
-         */
-        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'>;
+        overridable?: OverridableFields;
         metadata?: Metadata;
         /**
          * Whether new sessions can start.
@@ -3028,14 +3020,14 @@ export type UpdateAssistantData = {
         } | null;
         system?: string | null;
         environment_id?: string | null;
-        tools?: Array<Tool | ClientTool> | null;
+        tools?: ToolSettings | null;
         /**
          * The maximum number of model steps of one turn.
          */
         max_steps?: number;
         budget?: Budget | null;
         output_schema?: OutputSchema | null;
-        overridable?: Array<'model' | 'system' | 'tools' | 'client_tools' | 'model_options' | 'max_steps' | 'budget' | 'output_schema'> | null;
+        overridable?: OverridableFields | null;
         metadata?: Metadata | null;
         /**
          * Whether new sessions can start.

@@ -141,7 +141,7 @@ export const RUNTIME_FIELDS = {
 
   tools: field({
     contract: 'tools',
-    schemas: clearable(Type.Array(Tool, { maxItems: 200, examples: [[]] })),
+    schemas: clearable(Type.Array(Tool, { title: 'ToolSettings', maxItems: 200, examples: [[]] })),
     initial: [],
     /** For a tool without a permission, the service applies the default of the tool. */
     encode: (tools) => tools.map(toolMessage),
@@ -194,6 +194,7 @@ export const RUNTIME_FIELDS = {
     contract: 'overridable',
     schemas: clearable(
       Type.Array(Type.Enum([...OVERRIDABLE]), {
+        title: 'OverridableFields',
         maxItems: OVERRIDABLE.length,
         description: 'The settings that a conversation or a message may override.',
         examples: [['model', 'output_schema']],
