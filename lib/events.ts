@@ -126,6 +126,8 @@ export const EVENT_DATA = {
     turn_id: text,
     /** The turn whose answer this one replaces for later turns. */
     replaces_turn_id: optional(text),
+    /** The overrides in force for the turn. */
+    overrides: optional(Type.Object({}, { additionalProperties: true })),
   }),
   'turn.started': data(Attempt),
   'turn.blocked': data({ ...Attempt, kind: optional(Type.Enum([...ACTION_KINDS])) }),
@@ -151,7 +153,21 @@ export const EVENT_DATA = {
     reason: optional(text),
     edited_input: optional(json),
   }),
-  'agent.message': data({ message_id: text, content: Content, model: text, finish_reason: text }),
+  'agent.message': data({
+    message_id: text,
+    content: Content,
+    model: text,
+    finish_reason: text,
+    /** The structured output: the text of the message as JSON value, if it matches the output schema. */
+    output: optional(json),
+    /** Why the text is no valid output. The model gets the problems and answers again, once. */
+    output_error: optional(
+      data({
+        code: Type.Enum(['invalid', 'too_expensive']),
+        problems: Type.Array(data({ pointer: text, message: text })),
+      }),
+    ),
+  }),
   'agent.thinking': data({ message_id: text, content: Content }),
   'agent.message_delta': data({ message_id: text, index: count, delta: text }),
   'agent.message_discarded': data({ message_id: text, reason: text }),

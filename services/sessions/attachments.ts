@@ -20,6 +20,8 @@ interface TargetSession {
   ownerId: string;
   agentId: string;
   agentVersion: number;
+  /** JSON text of the overrides in force. Undefined for none. */
+  overridesJson?: string | undefined;
 }
 
 interface AttachmentsContext {
@@ -31,11 +33,11 @@ interface AttachmentsContext {
 export function createAttachments({ agents, files }: AttachmentsContext) {
   /** Refuses with CONTENT_NOT_SUPPORTED when the model does not accept one of the media types. */
   async function checkMedia(
-    { agentId, agentVersion }: TargetSession,
+    { agentId, agentVersion, overridesJson: inForce = '' }: TargetSession,
     mediaTypes: string[],
     call: Call,
   ): Promise<void> {
-    const request = { agentId, agentVersion, sessionOverridesJson: '', overridesJson: '', mediaTypes };
+    const request = { agentId, agentVersion, sessionOverridesJson: inForce, overridesJson: '', mediaTypes };
     await agents.resolveOverrides(request, call).catch(refuseAt('/content'));
   }
 

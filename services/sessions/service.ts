@@ -49,6 +49,7 @@ import { createTails } from './store/tails.ts';
 import { createTurnQueue } from './store/turn-queue.ts';
 import { createWorkMeasure } from './store/work.ts';
 import { startSweeper } from './sweeper.ts';
+import { TurnWaits } from './turn-waits.ts';
 
 /** The default callers of each RPC. */
 export const peers: Peers<SessionsServiceDefinition> = {
@@ -150,6 +151,7 @@ export async function openSessions(
     clock,
     warn: warnProbe,
   });
+  const turnWaits = new TurnWaits({ bus, clock });
   const purgeAfterMs = config.purgeAfterSeconds * 1_000;
   const sweeper = startSweeper({
     eraser: createEraser(db),
@@ -205,6 +207,7 @@ export async function openSessions(
     record,
     events,
     followers,
+    turnWaits,
     limits,
     leaseMs,
     approvalTtlMs: config.approvalTtlSeconds * 1_000,
@@ -230,9 +233,13 @@ export async function openSessions(
       peers,
     }),
     check: () => db.check(),
-    drain: () => claims.drain(),
+    drain() {
+      turnWaits.drain();
+      return claims.drain();
+    },
     async stop() {
       followers.close();
+      turnWaits.close();
       await claims.drain();
       await Promise.all([keySweep.stop(), sweeper.stop(), disabled.stop(), gauges.stop()]);
       await db.close();

@@ -25,6 +25,8 @@ export interface NewTurn {
   traceparent: string | undefined;
   /** The turn whose answer the new one replaces. */
   replacesTurnId?: string;
+  /** JSON text of the overrides in force. Undefined for none. */
+  overridesJson: string | undefined;
 }
 
 /**

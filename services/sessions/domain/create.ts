@@ -27,6 +27,8 @@ export interface NewSession {
   /** The first message: a JSON array of content parts. Undefined when there is none. */
   contentJson?: string | undefined;
   turnId: string;
+  /** JSON text of the overrides that hold for all turns. Undefined for none. */
+  overridesJson?: string | undefined;
   priority: number;
   createdAt: Date;
   traceparent: string | undefined;
@@ -38,7 +40,7 @@ export function initialize(input: NewSession): {
   newTurn?: NewTurn;
   status: SessionStatus;
 } {
-  const { actor, traceparent } = input;
+  const { actor, traceparent, turnId, contentJson, overridesJson } = input;
   const created = draft(
     'session.created',
     {
@@ -50,10 +52,11 @@ export function initialize(input: NewSession): {
     actor,
     { traceparent },
   );
-  if (input.contentJson === undefined) return { drafts: [created], status: 'idle' };
+  if (contentJson === undefined) return { drafts: [created], status: 'idle' };
+  const message = { turnId, contentJson, actor, traceparent, overridesJson };
   return {
-    drafts: [created, ...queuedTurnDrafts(input.turnId, input.contentJson, actor, traceparent, true)],
-    newTurn: { turnId: input.turnId, draftIndex: 1, priority: input.priority, ready: true, traceparent },
+    drafts: [created, ...queuedTurnDrafts(message, true)],
+    newTurn: { turnId, draftIndex: 1, priority: input.priority, ready: true, traceparent, overridesJson },
     status: 'pending',
   };
 }
@@ -65,17 +68,27 @@ export function agentReference({ agentId, agentVersion }: Pick<NewSession, 'agen
     : { agent_id: agentId, agent_version: agentVersion };
 }
 
+/** The message that queues a turn. */
+export interface QueuedMessage {
+  turnId: string;
+  /** A JSON array of content parts. */
+  contentJson: string;
+  actor: Actor;
+  traceparent: string | undefined;
+  /** JSON text of the overrides in force for the turn. Undefined for none. */
+  overridesJson: string | undefined;
+}
+
 /** The events of a message that queues a turn. */
 export function queuedTurnDrafts(
-  turnId: string,
-  contentJson: string,
-  actor: Actor,
-  traceparent: string | undefined,
+  { turnId, contentJson, actor, traceparent, overridesJson }: QueuedMessage,
   wasIdle: boolean,
 ): EventDraft[] {
-  const drafts = [
-    { type: 'user.message' as const, dataJson: `{"content":${contentJson}}`, actor, turnId, traceparent },
-    draft('turn.queued', { turn_id: turnId }, actor, { turnId, traceparent }),
+  const overrides = overridesJson === undefined ? '' : `,"overrides":${overridesJson}`;
+  const queued = `{"turn_id":"${turnId}"${overrides}}`;
+  const drafts: EventDraft[] = [
+    { type: 'user.message', dataJson: `{"content":${contentJson}}`, actor, turnId, traceparent },
+    { type: 'turn.queued', dataJson: queued, actor, turnId, traceparent },
   ];
   return wasIdle
     ? [...drafts, draft('session.status_pending', { turn_id: turnId }, SYSTEM_ACTOR, { turnId })]

@@ -9,6 +9,8 @@ export interface Regeneration {
   turnId: string;
   /** The last turn of the session. */
   replacesTurnId: string;
+  /** JSON text of the overrides of the last turn. Undefined for those of the session. */
+  overridesJson: string | undefined;
   actor: Actor;
   traceparent: string | undefined;
 }
@@ -16,7 +18,13 @@ export interface Regeneration {
 /** Queues a turn that answers the last message again. Refuses with SESSION_BUSY while a turn is not finished. */
 export function regenerate(state: SessionState, regeneration: Regeneration): Change {
   const { turnId, replacesTurnId, actor, traceparent } = regeneration;
+  const overridesJson = regeneration.overridesJson ?? state.overridesJson ?? undefined;
   const trace = { turnId, traceparent };
+  const queued = {
+    turn_id: turnId,
+    replaces_turn_id: replacesTurnId,
+    ...(overridesJson !== undefined && { overrides: JSON.parse(overridesJson) }),
+  };
   const change = unchanged(requireIdle(state));
   change.newTurn = {
     turnId,
@@ -25,9 +33,10 @@ export function regenerate(state: SessionState, regeneration: Regeneration): Cha
     ready: true,
     traceparent,
     replacesTurnId,
+    overridesJson,
   };
   change.drafts = [
-    draft('turn.queued', { turn_id: turnId, replaces_turn_id: replacesTurnId }, actor, trace),
+    draft('turn.queued', queued, actor, trace),
     draft('session.status_pending', { turn_id: turnId }, SYSTEM_ACTOR, { turnId }),
   ];
   change.head.queuedTurns = 1;

@@ -61,7 +61,12 @@ export interface Report {
 }
 
 export type TurnOutcome =
-  | { kind: 'completed'; stopReason: 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused' }
+  | {
+      kind: 'completed';
+      stopReason: 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
+      /** JSON text of the structured output. Undefined for none. */
+      outputJson?: string | undefined;
+    }
   | { kind: 'failed'; error: TurnError }
   | { kind: 'retry'; error: TurnError; delayMs: number }
   | { kind: 'blocked'; requests: BlockRequests; expiresAt: Date };
@@ -111,7 +116,12 @@ function applyOutcome(
 ): Change {
   switch (outcome.kind) {
     case 'completed':
-      return finish(state, turn, { type: outcome.stopReason }, now);
+      return finish(
+        state,
+        { ...turn, outputJson: outcome.outputJson ?? null },
+        { type: outcome.stopReason },
+        now,
+      );
     case 'failed':
       return fail(state, turn, outcome.error, 'terminal', now);
     case 'retry':

@@ -1,19 +1,14 @@
 import { type Refusal, refuse } from '../../../lib/errors.ts';
-import type { Actor } from '../../../lib/events.ts';
 import { type Change, unchanged } from './change.ts';
-import { INTERACTIVE, queuedTurnDrafts } from './create.ts';
+import { INTERACTIVE, type QueuedMessage, queuedTurnDrafts } from './create.ts';
 import { type InterruptContext, interrupt } from './interrupt.ts';
 import type { SessionState } from './state.ts';
 
 export type BusyPolicy = 'enqueue' | 'reject' | 'interrupt';
 
-export interface Message {
-  turnId: string;
-  /** A JSON array of content parts. */
-  contentJson: string;
+/** Without overrides of its own, a message has those of the session. */
+export interface Message extends QueuedMessage {
   busyPolicy: BusyPolicy;
-  actor: Actor;
-  traceparent: string | undefined;
   now: Date;
 }
 
@@ -34,16 +29,16 @@ export function send(state: SessionState, context: InterruptContext, message: Me
   const interrupts = busy && message.busyPolicy === 'interrupt';
   const change = interrupts ? interrupt(state, context, { ...message, queue: 'continue' }) : unchanged(state);
   const idle = change.head.status === 'idle' && !change.head.queueHeld;
+  const overridesJson = message.overridesJson ?? state.overridesJson ?? undefined;
   change.newTurn = {
     turnId: message.turnId,
     draftIndex: change.drafts.length,
     priority: INTERACTIVE,
     ready: idle && change.head.currentTurnId === null,
     traceparent: message.traceparent,
+    overridesJson,
   };
-  change.drafts.push(
-    ...queuedTurnDrafts(message.turnId, message.contentJson, message.actor, message.traceparent, idle),
-  );
+  change.drafts.push(...queuedTurnDrafts({ ...message, overridesJson }, idle));
   change.head.queuedTurns += 1;
   if (idle) change.head.status = 'pending';
   return change;

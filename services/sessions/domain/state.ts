@@ -12,6 +12,8 @@ export interface SessionState {
   lastSeq: number;
   /** Whether the session has a title. */
   hasTitle: boolean;
+  /** JSON text of the overrides that hold for all turns. Null for none. */
+  overridesJson: string | null;
   status: SessionStatus;
   stopReason: StopReason | null;
   queuedTurns: number;
@@ -56,6 +58,10 @@ export interface TurnState {
   traceparent: string | null;
   usage: Usage;
   errorJson: string | null;
+  /** JSON text of the overrides in force. Null for none. It never changes. */
+  overridesJson: string | null;
+  /** JSON text of the structured output. Null for none. */
+  outputJson: string | null;
   startedAt: Date | null;
   finishedAt: Date | null;
 }

@@ -17,6 +17,7 @@ import type { SessionForks } from '../store/forks.ts';
 import type { LeaseStore } from '../store/leases.ts';
 import type { Lists } from '../store/lists.ts';
 import type { SandboxStore } from '../store/sandboxes.ts';
+import type { TurnWaits } from '../turn-waits.ts';
 import type { SessionAccess } from './session-access.ts';
 import type { UnmadeSessions } from './unmade-session.ts';
 
@@ -37,6 +38,7 @@ export interface SessionsHandlerContext {
   sandboxes: SandboxStore;
   events: EventStore;
   followers: Followers;
+  turnWaits: TurnWaits;
   access: SessionAccess;
   attachments: Attachments;
   unmadeSessions: UnmadeSessions;

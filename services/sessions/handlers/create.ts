@@ -1,4 +1,4 @@
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { withPrefix } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -16,9 +16,12 @@ import type { IdempotencyKey } from '../store/creations.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson } from './json.ts';
+import { resolveOverrides } from './overrides.ts';
 import { createdSessionMessage } from './proto.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'createConversation' | 'createSession'>;
+
+const FIRST = { limit: 1, cursor: '' };
 
 /** Handlers that create sessions. */
 export function creationHandlers({
@@ -26,17 +29,27 @@ export function creationHandlers({
   ids,
   agents,
   creations,
+  lists,
   attachments,
   unmadeSessions,
 }: SessionsHandlerContext): Methods {
+  /** The first answer to a request that is repeated. The first turn is the one of the first message, if there is one. */
+  async function repeatedAnswer(answer: Uint8Array, call: Call): Promise<CreateConversationResponse> {
+    const session = Session.decode(answer);
+    if (session.queuedTurns === 0) return { session, replayed: true };
+    const { rows } = await lists.turns(session.sessionId, FIRST, undefined, databaseOptionsOf(call));
+    return { session, replayed: true, turnId: rows[0]?.turn_id };
+  }
+
   async function create(
     session: NewSession,
     key: IdempotencyKey,
     call: Call,
   ): Promise<CreateConversationResponse> {
+    const turnId = session.contentJson === undefined ? undefined : session.turnId;
     if (key.key === '') {
       await creations.create(session, call);
-      return { session: createdSessionMessage(createdShape(session)), replayed: false };
+      return { session: createdSessionMessage(createdShape(session)), replayed: false, turnId };
     }
     const { answer, replayed } = await creations.createOnce(
       session,
@@ -44,7 +57,7 @@ export function creationHandlers({
       Session.encode(createdSessionMessage(createdShape(session))).finish(),
       call,
     );
-    return { session: Session.decode(answer), replayed };
+    return replayed ? repeatedAnswer(answer, call) : { session: Session.decode(answer), replayed, turnId };
   }
 
   /** Stores what the first message and the workspace bring along, and then creates the session. */
@@ -56,7 +69,7 @@ export function creationHandlers({
     call: Call,
   ): Promise<CreateConversationResponse> {
     const known = key.key === '' ? undefined : await creations.answerTo(key, call);
-    if (known) return { session: Session.decode(known), replayed: true };
+    if (known) return repeatedAnswer(known, call);
     const contentJson = list ? await attachments.store(content, list, session, call) : session.contentJson;
     try {
       if (files) await attachments.place(files, session, call);
@@ -73,6 +86,9 @@ export function creationHandlers({
     async createConversation(request, call) {
       const owner = callerOf(call);
       const agent = await agents.resolveAgent({ agentId: request.agentId }, call);
+      const settings = { agent_id: agent.agentId, agent_version: agent.version, overrides: null };
+      const overridesJson =
+        request.overrides && (await resolveOverrides(agents, settings, request.overrides, call));
       const content = request.contentJson ? parseSingleLineJson(request.contentJson, 'content') : undefined;
       const session: NewSession = {
         sessionId: ids('ses'),
@@ -85,6 +101,7 @@ export function creationHandlers({
         metadata: request.metadata,
         contentJson: content === undefined ? undefined : request.contentJson,
         turnId: ids('trn'),
+        overridesJson,
         priority: INTERACTIVE,
         createdAt: clock.now(),
         traceparent: traceparent(call.trace),

@@ -1,5 +1,5 @@
 import { Refusal, refuse, refuseField } from '../../../lib/errors.ts';
-import { callerOf } from '../../../lib/grpc/caller.ts';
+import { callerOf, databaseOptionsOf } from '../../../lib/grpc/caller.ts';
 import type { Call, Handlers } from '../../../lib/grpc/contract.ts';
 import { isId } from '../../../lib/ids.ts';
 import { traceparent } from '../../../lib/trace.ts';
@@ -10,7 +10,7 @@ import {
   type SessionsServiceDefinition,
 } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { digestedAttachments } from '../attachments.ts';
-import { requireOwned, requireWritable } from '../domain/access.ts';
+import { requireOwned, requireWritable, sessionNotFound } from '../domain/access.ts';
 import { titleTextOf } from '../domain/content.ts';
 import { NO_INTERRUPT_CONTEXT } from '../domain/interrupt.ts';
 import { type BusyPolicy, busyRefusal, send } from '../domain/send.ts';
@@ -22,6 +22,7 @@ import { setTitleIfMissing } from '../store/session-updates.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { parseSingleLineJson } from './json.ts';
+import { resolveOverrides } from './overrides.ts';
 
 type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 
@@ -29,11 +30,18 @@ type Methods = Pick<Handlers<SessionsServiceDefinition>, 'sendMessage'>;
 const MESSAGE_OVERHEAD_BYTES = 1_000;
 const BUSY_POLICIES: readonly string[] = ['enqueue', 'reject', 'interrupt'] satisfies BusyPolicy[];
 
+/** The overrides in force for a message, and the agent version for which they were resolved. */
+interface MessageSettings {
+  agentVersion: number;
+  overridesJson: string | undefined;
+}
+
 export function messageHandlers({
   clock,
   ids,
   agents,
   changes,
+  lists,
   access,
   attachments,
 }: SessionsHandlerContext): Methods {
@@ -57,12 +65,25 @@ export function messageHandlers({
     }
   }
 
+  /** The settings of the turn if the message has overrides, which are resolved by a call of the agents service. */
+  async function settingsOf(
+    { sessionId, overrides }: SendMessageRequest,
+    call: Call,
+  ): Promise<MessageSettings | undefined> {
+    if (!overrides) return undefined;
+    const settings = await lists.turnSettings(sessionId, databaseOptionsOf(call));
+    if (!settings) throw sessionNotFound(sessionId);
+    const overridesJson = await resolveOverrides(agents, settings, overrides, call);
+    return { agentVersion: settings.agent_version, overridesJson };
+  }
+
   function decideSend(
     { sessionId, busyPolicy }: SendMessageRequest,
     contentJson: string,
     turnId: string,
     call: Call,
     assistantExists: boolean,
+    settings: MessageSettings | undefined,
   ): DecideInterrupt {
     if (!BUSY_POLICIES.includes(busyPolicy))
       throw refuseField('/busy_policy', `must be one of ${BUSY_POLICIES.join(', ')}`);
@@ -73,11 +94,14 @@ export function messageHandlers({
       busyPolicy: busyPolicy as BusyPolicy,
       actor: actorOf(call),
       traceparent: traceparent(call.trace),
+      overridesJson: settings?.overridesJson,
     };
     return (state, context) => {
       const session = requireWritable(requireOwned(state, sessionId, callerOf(call).userId));
       if (!assistantExists && isId('ast', session.agentId))
         throw refuse('ASSISTANT_NOT_FOUND', 'The existence of the assistant was not checked.');
+      if (settings && settings.agentVersion !== session.agentVersion)
+        throw refuse('SESSION_BUSY', 'The agent version of the session has changed. Send the message again.');
       const change = send(session, context, { ...message, now: clock.now() });
       return session.hasTitle || !title
         ? { change }
@@ -100,13 +124,15 @@ export function messageHandlers({
   async function sendOnce(
     request: SendMessageRequest,
     contentJson: string,
+    settings: MessageSettings | undefined,
     assistantExists: boolean,
     call: Call,
   ): Promise<SendMessageResponse> {
     const turnId = ids('trn');
-    const decide = decideSend(request, contentJson, turnId, call, assistantExists);
+    const decide = decideSend(request, contentJson, turnId, call, assistantExists, settings);
     if (request.idempotencyKey === '') {
-      const bytes = contentJson.length + MESSAGE_OVERHEAD_BYTES;
+      const overrideBytes = 2 * (settings?.overridesJson?.length ?? 0);
+      const bytes = contentJson.length + overrideBytes + MESSAGE_OVERHEAD_BYTES;
       const changed =
         request.busyPolicy === 'interrupt'
           ? await changes.changeOrInterrupt(request.sessionId, bytes, decide, call)
@@ -139,16 +165,19 @@ export function messageHandlers({
     requireWritable({ archived: row.archived_at !== null, status: row.status });
     const isBusy = row.status !== 'idle' || row.current_turn_id !== null || row.queue_held;
     if (isBusy && busyPolicy === 'reject') throw busyRefusal(row.queue_held);
+    const settings = await settingsOf(request, call);
+    const ofSession = settings ? undefined : await lists.turnSettings(sessionId, databaseOptionsOf(call));
     const session = {
       sessionId,
       ownerId: row.owner_id,
       agentId: row.agent_id,
       agentVersion: row.agent_version,
+      overridesJson: settings?.overridesJson ?? ofSession?.overrides ?? undefined,
     };
     const content = parseSingleLineJson(contentJson, 'content');
     const journaled = await attachments.store(content, list, session, call);
     return sendChecked(sessionId, call, (assistantExists) =>
-      sendOnce(request, journaled, assistantExists, call),
+      sendOnce(request, journaled, settings, assistantExists, call),
     );
   }
 
@@ -156,11 +185,12 @@ export function messageHandlers({
     async sendMessage(request, call) {
       const { sessionId, contentJson, attachments: list } = request;
       if (list) return sendWithParts(request, list, call);
-      return access.asOwner(sessionId, call, () =>
-        sendChecked(sessionId, call, (assistantExists) =>
-          sendOnce(request, contentJson, assistantExists, call),
-        ),
-      );
+      return access.asOwner(sessionId, call, async () => {
+        const settings = await settingsOf(request, call);
+        return sendChecked(sessionId, call, (assistantExists) =>
+          sendOnce(request, contentJson, settings, assistantExists, call),
+        );
+      });
     },
   };
 }

@@ -99,6 +99,8 @@ export function turnMessage(row: ListedTurn): Turn {
     finishedAt: row.finished_at ?? undefined,
     position: row.position,
     replacesTurnId: row.replaces_turn_id ?? undefined,
+    outputJson: row.output ?? undefined,
+    overridesJson: row.overrides ?? undefined,
   };
 }
 

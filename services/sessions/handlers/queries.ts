@@ -12,6 +12,7 @@ import { DERIVED_STATES, type DerivedState } from '../domain/derived-state.ts';
 import { checkDeploymentSessionsLimit, checkPage } from '../domain/page.ts';
 import type { FollowChunk } from '../followers.ts';
 import { HISTORY, MESSAGES } from '../store/events.ts';
+import type { ListedTurn } from '../store/lists.ts';
 import type { SessionsHandlerContext } from './context.ts';
 import { followWhileManager } from './manager-follow.ts';
 import { invocationOf, sessionMessage, turnMessage, turnNotFound } from './proto.ts';
@@ -28,6 +29,7 @@ type Methods = Pick<
   | 'listDeploymentSessions'
 >;
 
+const MAX_WAIT_MS = 60_000;
 const LIST_SCOPES: readonly string[] = ['agent', 'all'];
 /** Sorts after every session id. */
 const AFTER_ALL_INVOCATIONS = 'ses_~';
@@ -41,6 +43,7 @@ export function queryHandlers({
   followers,
   access,
   record,
+  turnWaits,
 }: SessionsHandlerContext): Methods {
   const { requireReader, readAccess } = access;
 
@@ -85,11 +88,18 @@ export function queryHandlers({
       return { turns: rows.map(turnMessage), page: { nextCursor } };
     },
 
-    async getTurn({ sessionId, turnId }, call) {
+    async getTurn({ sessionId, turnId, waitMs }, call) {
+      if (waitMs !== undefined && (waitMs < 0 || waitMs > MAX_WAIT_MS))
+        throw refuse('INVALID_REQUEST', `wait_ms is ${waitMs}; it must be between 0 and ${MAX_WAIT_MS}.`);
       const { options } = await readAccess(sessionId, call);
-      const turn = await lists.turn(sessionId, turnId, options);
-      if (!turn) throw turnNotFound(turnId);
-      return { turn: turnMessage(turn) };
+      const read = async () => {
+        const turn = await lists.turn(sessionId, turnId, options);
+        if (!turn) throw turnNotFound(turnId);
+        return turn;
+      };
+      if (waitMs === undefined) return { turn: turnMessage(await read()) };
+      const turn = await turnWaits.wait({ sessionId, waitMs, read, isFinal: hasStopped }, call);
+      return { turn: turnMessage(turn), lastMessage: await events.lastMessage(sessionId, turn, options) };
     },
 
     async listMessages({ sessionId, page }, call) {
@@ -147,6 +157,11 @@ export function queryHandlers({
       };
     },
   };
+}
+
+/** Whether the turn has ended or waits for a person or a client. */
+function hasStopped({ turn_status: status }: ListedTurn): boolean {
+  return status !== 'queued' && status !== 'in_progress';
 }
 
 async function* untilLive(chunks: AsyncIterable<FollowChunk>): AsyncGenerator<FollowChunk> {

@@ -28,6 +28,8 @@ const MAX_ATTEMPTS = 5;
 interface LastTurn {
   asOfSeq: number;
   turnId: string | undefined;
+  /** Its overrides as JSON text. Undefined for those of the session. */
+  overridesJson: string | undefined;
   /** The session has the requested turn. */
   isKnown: boolean;
 }
@@ -41,10 +43,11 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
     if (isId('ast', agentId)) await agents.resolveAgent({ agentId }, call);
     const options = databaseOptionsOf(call);
     // A fork has the answers of turns that belong to another session.
-    const last = (await lists.lastTurn(sessionId, options)) ?? (await events.newestTurn(sessionId, options));
+    const row = await lists.lastTurn(sessionId, options);
+    const last = row?.turn_id ?? (await events.newestTurn(sessionId, options));
     const isLast = turnId === '' || turnId === last;
     const isKnown = isLast || (await lists.turn(sessionId, turnId, options)) !== undefined;
-    return { asOfSeq, turnId: last, isKnown };
+    return { asOfSeq, turnId: last, overridesJson: row?.overrides ?? undefined, isKnown };
   }
 
   /** Appends the change if the last turn is still the same. Refuses with `moved` otherwise. */
@@ -61,10 +64,9 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
       requireIdle(state);
       if (state.lastSeq !== last.asOfSeq) throw moved;
       const replacesTurnId = requireLast(request, last);
-      const trace = traceparent(call.trace);
-      return {
-        change: regenerate(state, { turnId, replacesTurnId, actor: actorOf(call), traceparent: trace }),
-      };
+      const { overridesJson } = last;
+      const trace = { actor: actorOf(call), traceparent: traceparent(call.trace) };
+      return { change: regenerate(state, { turnId, replacesTurnId, overridesJson, ...trace }) };
     };
     const responseTo = (changed: SessionChange) => ({ turnId, seq: newTurnSeq(changed), replayed: false });
     if (request.idempotencyKey === '')

@@ -78,7 +78,9 @@ function outcomeOf({ outcome }: TurnReport, context: ReportContext): TurnOutcome
     case 'completed': {
       const stopReason = STOP_REASONS.find((one) => one === kind.value.stopReason);
       if (!stopReason) throw refuse('INVALID_REQUEST', `Unknown stop reason \`${kind.value.stopReason}\`.`);
-      return { kind: 'completed', stopReason };
+      const { outputJson } = kind.value;
+      if (outputJson !== undefined) requireSingleLineJson(outputJson, 'output of the turn');
+      return { kind: 'completed', stopReason, outputJson };
     }
     case 'failed':
       return { kind: 'failed', error: kind.value.error ?? UNKNOWN_ERROR };

@@ -79,6 +79,7 @@ export function runnerHandlers({
           failures: turn.failures,
           openCalls: openCallsOf(turn, claim.approvals),
           followed: followers.isFollowed(state.sessionId),
+          overridesJson: turn.overridesJson ?? undefined,
         };
       });
       return { turns, leaseMs, waitedMs: claim.waitedMs };

@@ -13,6 +13,7 @@ import type { ReadOptions } from '../store/lists.ts';
 import { setAgentVersion } from '../store/session-updates.ts';
 import { actorOf } from './actor.ts';
 import type { SessionsHandlerContext } from './context.ts';
+import { resolveOverrides } from './overrides.ts';
 import { sessionMessage, turnNotFound } from './proto.ts';
 
 type Methods = Pick<
@@ -83,6 +84,12 @@ export function turnControlHandlers({
       if (isId('ast', row.agent_id)) throw refuse('INVALID_REQUEST', 'An assistant has no versions.');
       if (version < 1) throw refuseField('/version', 'must be 1 or more');
       await agents.getAgentVersion({ agentId: row.agent_id, version }, call);
+      const settings = await lists.turnSettings(sessionId, databaseOptionsOf(call));
+      // The overrides of the session must be allowed in the new version, too.
+      if (settings?.overrides) {
+        const target = { ...settings, agent_version: version, overrides: null };
+        await resolveOverrides(agents, target, { json: settings.overrides }, call);
+      }
       const decide: DecideChange = (state) => {
         const session = requireWritable(requireOwned(state, sessionId, caller));
         if (session.status !== 'idle' || session.current) {

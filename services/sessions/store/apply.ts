@@ -74,6 +74,7 @@ const TURN_STATE = {
   tool_calls: ['bigint', ({ turn }) => turn.usage.toolCalls],
   active_ms: ['bigint', ({ turn }) => turn.usage.activeMs],
   error: ['json', ({ turn }) => turn.errorJson],
+  output: ['text', ({ turn }) => turn.outputJson],
   started_at: ['timestamptz', ({ turn }) => turn.startedAt],
   finished_at: ['timestamptz', ({ turn }) => turn.finishedAt],
 } satisfies Columns<ChangedTurn>;
@@ -105,6 +106,7 @@ const QUEUED_TURN = {
   ready: ['boolean', ({ newTurn }) => newTurn.ready],
   traceparent: ['text', ({ newTurn }) => newTurn.traceparent],
   replaces_turn_id: ['text', ({ newTurn }) => newTurn.replacesTurnId],
+  overrides: ['text', ({ newTurn }) => newTurn.overridesJson],
 } satisfies Columns<QueuedTurnRow>;
 
 interface SessionOutcome {

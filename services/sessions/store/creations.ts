@@ -38,6 +38,7 @@ const SESSION = {
   deployment_id: ['text', ({ session }) => session.deploymentId],
   title: ['text', ({ session }) => session.title],
   metadata: ['json', ({ session }) => JSON.stringify(session.metadata)],
+  overrides: ['text', ({ session }) => session.overridesJson],
   body_bytes: ['bigint', ({ session }) => session.bodyBytes],
   source_address: ['text', ({ session }) => session.sourceAddress],
   request_id: ['text', ({ session }) => session.requestId],
@@ -56,6 +57,8 @@ const JOURNAL = {
 } satisfies Columns<CreatedRows>;
 
 const TURN = {
+  /** The column of the session has the same value. */
+  overrides: SESSION.overrides,
   turn_id: ['text', ({ newTurn }) => newTurn?.turnId],
   priority: ['smallint', ({ session }) => session.priority],
   traceparent: ['text', ({ session }) => session.traceparent],

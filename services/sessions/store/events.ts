@@ -47,6 +47,19 @@ const FILES_AFTER = pageStatement(
   "last_seq > $2 and types && array['files.uploaded', 'file.created', 'file.modified', 'file.deleted']",
 );
 
+/** Rows with messages of agents between two seqs; see `lastMessage`. */
+const MESSAGES_AFTER = pageStatement(
+  'sessions.messages_after',
+  `last_seq > $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
+);
+const MESSAGES_UP_TO = pageStatement(
+  'sessions.messages_up_to',
+  `first_seq <= $2 and types && ${HISTORY_TYPES} and 'agent.message' = any (types)`,
+  'desc',
+);
+/** Rows that are searched for the last message of a turn. */
+const MESSAGE_ROWS = 20;
+
 /** Turns that replace others count if they were queued at $2 or before. */
 const HISTORY_CHANGES = statement(
   'sessions.history_changes',
@@ -136,6 +149,17 @@ interface EventPage {
   nextCursor: string;
 }
 
+/** The parts of a turn that show where its last message is. */
+interface LastStep {
+  turn_id: string;
+  position: number;
+  /** The seq before the last model step. Null before the first one. */
+  step_after: number | null;
+}
+
+/** The id of the turn is within this many characters of an event. */
+const HEAD_CHARACTERS = 300;
+
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /** Reads journals. */
@@ -162,7 +186,38 @@ export function createEventStore(db: Pick<Database, 'rows'>) {
     return new HistoryFilter(rows.map(({ change }) => change));
   }
 
+  /** The last message of the agent in these rows that belongs to a turn. */
+  function lastIn(rows: Row[], turnId: string): JournalEvent | undefined {
+    const isOfTurn = ({ type, json }: JournalEvent) =>
+      type === 'agent.message' && json.slice(0, HEAD_CHARACTERS).includes(`"turn_id":"${turnId}"`);
+    return rows
+      .flatMap(eventsOf)
+      .sort((a, b) => a.seq - b.seq)
+      .findLast(isOfTurn);
+  }
+
   return {
+    /**
+     * The last message of the agent in a turn. It follows the start of the last model step; a step without a message is
+     * preceded by the messages of earlier steps.
+     */
+    async lastMessage(
+      sessionId: string,
+      { turn_id: turnId, step_after: stepAfter, position }: LastStep,
+      options?: ReadOptions,
+    ): Promise<JournalEvent | undefined> {
+      const from = stepAfter ?? position;
+      const next = await db.rows<Row>(MESSAGES_AFTER, [sessionId, from, MESSAGE_ROWS, PAGE_BYTES], options);
+      const found = lastIn(next, turnId);
+      if (found || stepAfter === null) return found;
+      const earlier = await db.rows<Row>(
+        MESSAGES_UP_TO,
+        [sessionId, from, MESSAGE_ROWS, PAGE_BYTES],
+        options,
+      );
+      return lastIn(earlier, turnId);
+    },
+
     /**
      * A page of the history, or of its messages only, oldest first. The answers are those of the session as it was at the
      * seq `upTo`, but later events are not left out.

@@ -18,8 +18,8 @@ const ROW_BYTES = 256 * 1024;
 
 const SESSION = statement(
   'sessions.fork',
-  `insert into sessions (session_id, owner_id, agent_id, agent_version, title, metadata, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+  `insert into sessions (session_id, owner_id, agent_id, agent_version, title, metadata, overrides, created_at)
+   values ($1, $2, $3, $4, $5, $6, (select overrides from sessions where session_id = $7), $8)`,
 );
 const HEAD = statement(
   'sessions.fork_head',
@@ -49,7 +49,8 @@ export function createSessionForks(db: Database, ids: Ids) {
   async function insert(tx: DatabaseSession, forked: SessionFork): Promise<ForkResult> {
     const { sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt } = forked;
     const events = createEventStore(tx);
-    await tx.change(SESSION, [sessionId, ownerId, agentId, agentVersion, title, metadataJson, createdAt]);
+    const fields = [sessionId, ownerId, agentId, agentVersion, title, metadataJson];
+    await tx.change(SESSION, [...fields, forked.fromSessionId, createdAt]);
     let lastSeq = 0;
     const append = async (drafts: EventDraft[]) => {
       const row = compose(sessionId, lastSeq, drafts, ids, createdAt);

@@ -1,4 +1,4 @@
-import { decodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
+import { decodeCursor, encodeCursor, pageOf, type RowPage } from '../../../lib/db/cursor.ts';
 import { type Database, type ReadOptions, statement } from '../../../lib/db/database.ts';
 import { LruCache } from '../../../lib/lru.ts';
 import { OUTCOMES } from '../domain/derived-state.ts';
@@ -69,30 +69,61 @@ const OF_DEPLOYMENT = statement(
    where deployment_id = $1 and session_id < $2 order by session_id desc limit $3`,
 );
 
-const TURNS_AFTER = statement(
-  'sessions.turns_after',
-  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
-   where t.session_id = $1 and t.position > $2 order by t.position limit $3`,
-);
+/** Length of the outputs and overrides of a page. A page has at least one turn, even if it is larger. */
+const TURN_PAGE_BYTES = 4 * 1024 * 1024;
 
-const UNFINISHED_TURNS = statement(
+/** Selects up to $3 turns of session $1 after position $2, as long as the turns before have fewer than $4 bytes. */
+function turnsStatement(name: string, condition: string) {
+  return statement(
+    name,
+    `select t.session_id, t.created_at, t.replaces_turn_id, t.found, ${TURN_COLUMNS} from (
+       select t.*, count(*) over () as found,
+         sum(size) over (order by position) - size as before
+       from (
+         select t.*, coalesce(octet_length(t.output), 0) + coalesce(octet_length(t.overrides), 0) as size
+         from turns t where t.session_id = $1 and t.position > $2 ${condition} order by t.position limit $3
+       ) t
+     ) t
+     where before < $4 order by t.position`,
+  );
+}
+
+const TURNS_AFTER = turnsStatement('sessions.turns_after', '');
+
+const UNFINISHED_TURNS = turnsStatement(
   'sessions.unfinished_turns',
-  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
-   where t.owner_id = $4 and t.session_id = $1 and t.finished_at is null and t.position > $2
-   order by t.position limit $3`,
+  'and t.owner_id = $5 and t.finished_at is null',
 );
 
 const TURN_BY_ID = statement(
   'sessions.turn_by_id',
-  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t where t.session_id = $1 and t.turn_id = $2`,
+  `select t.session_id, t.created_at, t.replaces_turn_id, ${TURN_COLUMNS} from turns t
+   where t.session_id = $1 and t.turn_id = $2
+     and exists (select from sessions s where s.session_id = $1 and s.deleted_at is null)`,
+);
+
+const TURN_SETTINGS = statement(
+  'sessions.turn_settings',
+  `select agent_id, agent_version, overrides from sessions where session_id = $1 and deleted_at is null`,
 );
 
 const LAST_TURN = statement(
   'sessions.last_turn',
-  'select turn_id from turns where session_id = $1 and not removed order by position desc limit 1',
+  'select turn_id, overrides from turns where session_id = $1 and not removed order by position desc limit 1',
 );
 
 export type ListedTurn = TurnRow & { session_id: string; created_at: Date; replaces_turn_id: string | null };
+
+/** The agent version and the overrides of the turns of a session. */
+export interface TurnSettings {
+  agent_id: string;
+  agent_version: number;
+  /** JSON text. Null for none. */
+  overrides: string | null;
+}
+
+/** `found` is the number of turns in the page and up to one more, also those that the size of the page leaves out. */
+type CountedTurn = ListedTurn & { found: number };
 
 interface DeploymentSessionRow {
   session_id: string;
@@ -185,21 +216,32 @@ export function createLists(db: Database) {
     ): Promise<RowPage<ListedTurn>> {
       const scope = ['turns', sessionId, unfinishedOf];
       const after = Number(decodeCursor(scope, page.cursor) ?? 0);
-      const values = [sessionId, after, page.limit + 1];
+      const values = [sessionId, after, page.limit + 1, TURN_PAGE_BYTES];
       const rows =
         unfinishedOf === undefined
-          ? await db.rows<ListedTurn>(TURNS_AFTER, values, options)
-          : await db.rows<ListedTurn>(UNFINISHED_TURNS, [...values, unfinishedOf], options);
-      return pageOf(rows, page.limit, scope, (row) => String(row.position));
+          ? await db.rows<CountedTurn>(TURNS_AFTER, values, options)
+          : await db.rows<CountedTurn>(UNFINISHED_TURNS, [...values, unfinishedOf], options);
+      const shown = rows.slice(0, page.limit);
+      const last = shown.at(-1);
+      const nextCursor = last && last.found > shown.length ? encodeCursor(scope, String(last.position)) : '';
+      return { rows: shown, nextCursor };
     },
     async turn(sessionId: string, turnId: string, options?: ReadOptions): Promise<ListedTurn | undefined> {
       const [row] = await db.rows<ListedTurn>(TURN_BY_ID, [sessionId, turnId], options);
       return row;
     },
-    /** The id of the turn that was queued last and was not removed. Undefined for a session without turns. */
-    async lastTurn(sessionId: string, options?: ReadOptions): Promise<string | undefined> {
-      const [row] = await db.rows<Pick<TurnRow, 'turn_id'>>(LAST_TURN, [sessionId], options);
-      return row?.turn_id;
+    /** The turn that was queued last and was not removed. Undefined for a session without turns. */
+    async lastTurn(
+      sessionId: string,
+      options?: ReadOptions,
+    ): Promise<Pick<TurnRow, 'turn_id' | 'overrides'> | undefined> {
+      const [row] = await db.rows<Pick<TurnRow, 'turn_id' | 'overrides'>>(LAST_TURN, [sessionId], options);
+      return row;
+    },
+    /** The settings of the next turn of a session. */
+    async turnSettings(sessionId: string, options?: ReadOptions): Promise<TurnSettings | undefined> {
+      const [row] = await db.rows<TurnSettings>(TURN_SETTINGS, [sessionId], options);
+      return row;
     },
   };
 }

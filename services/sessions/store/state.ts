@@ -15,7 +15,7 @@ const LOCK_UNLOCKED = statement(
 
 export const HEAD_COLUMNS = `
   h.session_id, s.owner_id, s.agent_id, s.agent_version, s.archived_at is not null as archived,
-  s.deleted_at is not null as deleted, s.title is not null as titled, h.last_seq, h.status,
+  s.deleted_at is not null as deleted, s.title is not null as titled, s.overrides as session_overrides, h.last_seq, h.status,
   h.stop_reason, h.queued_turns, h.queue_held, h.fence,
   h.input_tokens, h.output_tokens, h.steps, h.tool_calls, h.active_ms`;
 
@@ -23,7 +23,7 @@ export const TURN_COLUMNS = `
   t.turn_id, t.position, t.status as turn_status, t.ready, t.wake_at, t.attempt, t.failures, t.fence as turn_fence,
   t.report_seq, t.runner_id, t.lease_until, t.open_message_id, t.traceparent, t.calls, t.step_after, t.settled_attempt,
   t.input_tokens as turn_input_tokens, t.output_tokens as turn_output_tokens, t.steps as turn_steps,
-  t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.started_at, t.finished_at`;
+  t.tool_calls as turn_tool_calls, t.active_ms as turn_active_ms, t.error, t.overrides, t.output, t.started_at, t.finished_at`;
 
 /**
  * Reads the rows that the locks protect. This is a separate statement, because a statement that both waits for a lock
@@ -105,6 +105,8 @@ export interface TurnRow extends TurnUsageRow {
   step_after: number | null;
   settled_attempt: number;
   error: string | null;
+  overrides: string | null;
+  output: string | null;
   started_at: Date | null;
   finished_at: Date | null;
 }
@@ -117,6 +119,7 @@ export interface HeadRow extends UsageRow {
   archived: boolean;
   deleted: boolean;
   titled: boolean;
+  session_overrides: string | null;
   last_seq: number;
   status: SessionState['status'];
   stop_reason: string | null;
@@ -151,6 +154,7 @@ export function headOf(row: HeadRow): SessionState {
     archived: row.archived,
     deleted: row.deleted,
     hasTitle: row.titled,
+    overridesJson: row.session_overrides,
     lastSeq: row.last_seq,
     status: row.status,
     stopReason: row.stop_reason === null ? null : JSON.parse(row.stop_reason),
@@ -183,6 +187,8 @@ export function turnOf(row: TurnRow): TurnState {
     traceparent: row.traceparent,
     usage: turnUsageOf(row),
     errorJson: row.error,
+    overridesJson: row.overrides,
+    outputJson: row.output,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
   };

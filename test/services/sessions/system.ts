@@ -54,7 +54,7 @@ export async function openReplica(
 ) {
   const stack = new AsyncDisposableStack();
   const auth = new FakeAuth();
-  const calls: NeighbourCalls = { forked: [], deleted: [], levels: [] };
+  const calls: NeighbourCalls = { forked: [], deleted: [], levels: [], resolved: [] };
   const service = stack.adopt(
     await openSessions(
       context,
@@ -97,6 +97,16 @@ function agentsFor(context: ServiceContext, calls: NeighbourCalls): Client<Agent
         calls.levels.push(agentId);
         return { level: agentId === AGENT && caller?.userId === MANAGER.userId ? 'manage' : 'none' };
       },
+      /** Merges like the agents service. Overrides with `max_steps` 0 are refused. */
+      async resolveOverrides({ agentVersion, sessionOverridesJson, overridesJson }) {
+        calls.resolved.push(agentVersion);
+        const given = JSON.parse(overridesJson);
+        if (given.max_steps === 0)
+          throw refuse('OVERRIDE_NOT_ALLOWED', 'The agent does not allow overriding /max_steps.', {
+            details: [{ pointer: '/max_steps', message: 'is not in `overridable` of the agent' }],
+          });
+        return { overridesJson: JSON.stringify({ ...JSON.parse(sessionOverridesJson || '{}'), ...given }) };
+      },
       async resolveAgent({ agentId }) {
         if (agentId === AGENT) return { agentId, version: 3 };
         if (agentId === ASSISTANT && !calls.assistantIsDeleted) return { agentId, version: 0 };
@@ -117,6 +127,8 @@ interface NeighbourCalls {
   deleted: string[];
   /** agt_… or ast_… ids for which GetLevel was called. */
   levels: string[];
+  /** The agent versions for which ResolveOverrides was called. */
+  resolved: number[];
   /** ses_…: deleting the workspace of this session fails. */
   undeletableWorkspace?: string;
   /** Runs before DeleteWorkspace answers. */

@@ -62,8 +62,6 @@ export interface Session {
   state: string;
   /** Queued turns wait until the queue is released. */
   queueHeld: boolean;
-  /** JSON object of the overrides that hold for every turn of the session (see MessageOverrides). Absent for none. */
-  overridesJson?: string | undefined;
 }
 
 export interface Session_MetadataEntry {
@@ -773,6 +771,8 @@ export interface Ask {
 export interface TurnCompleted {
   /** end_turn | budget_reached | max_steps_reached | refused */
   stopReason: string;
+  /** The structured output as JSON text. Absent without one. */
+  outputJson?: string | undefined;
 }
 
 /** The turn failed with an error that is not retryable. The stop reason of the session is failed. */
@@ -979,7 +979,6 @@ function createBaseSession(): Session {
     sandboxProvider: "",
     state: "",
     queueHeld: false,
-    overridesJson: undefined,
   };
 }
 
@@ -1056,9 +1055,6 @@ export const Session: MessageFns<Session> = {
     }
     if (message.queueHeld !== false) {
       writer.uint32(192).bool(message.queueHeld);
-    }
-    if (message.overridesJson !== undefined) {
-      writer.uint32(202).string(message.overridesJson);
     }
     return writer;
   },
@@ -1269,14 +1265,6 @@ export const Session: MessageFns<Session> = {
             }
 
             message.queueHeld = reader.bool();
-            continue;
-          }
-          case 25: {
-            if (tag !== 202) {
-              break;
-            }
-
-            message.overridesJson = reader.string();
             continue;
           }
         }
@@ -7001,13 +6989,16 @@ export const Ask: MessageFns<Ask> = {
 };
 
 function createBaseTurnCompleted(): TurnCompleted {
-  return { stopReason: "" };
+  return { stopReason: "", outputJson: undefined };
 }
 
 export const TurnCompleted: MessageFns<TurnCompleted> = {
   encode(message: TurnCompleted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.stopReason !== "") {
       writer.uint32(10).string(message.stopReason);
+    }
+    if (message.outputJson !== undefined) {
+      writer.uint32(18).string(message.outputJson);
     }
     return writer;
   },
@@ -7031,6 +7022,14 @@ export const TurnCompleted: MessageFns<TurnCompleted> = {
             }
 
             message.stopReason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outputJson = reader.string();
             continue;
           }
         }
@@ -8720,7 +8719,7 @@ export const SessionsServiceDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Lists turns, oldest first. */
+    /** Lists turns, oldest first. A page ends early at about 4 MiB of outputs and overrides. */
     listTurns: {
       name: "ListTurns",
       requestType: ListTurnsRequest as typeof ListTurnsRequest,
