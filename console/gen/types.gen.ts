@@ -880,6 +880,9 @@ export type TurnQueuedEvent = EventBase & {
     data: {
         turn_id: string;
         replaces_turn_id?: string;
+        overrides?: {
+            [key: string]: unknown;
+        };
     };
 };
 
@@ -1041,6 +1044,17 @@ export type AgentMessageEvent = EventBase & {
         content: Array<MessagePart>;
         model: string;
         finish_reason: string;
+        /**
+         * Any JSON value, stored unchanged.
+         */
+        output?: unknown;
+        output_error?: {
+            code: 'invalid' | 'too_expensive';
+            problems: Array<{
+                pointer: string;
+                message: string;
+            }>;
+        };
     };
 };
 

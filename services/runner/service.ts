@@ -89,6 +89,7 @@ export async function openRunner(
     loadRuntime,
     models,
     partBytes: new PartBytes(files),
+    validator: schemaValidator,
     metrics: createRunnerMetrics(context.metrics),
     reporter,
     stepTimeoutSeconds,

@@ -110,24 +110,25 @@ const CHECKS: Record<Overridable, Check> = {
 
 const MAX_SYSTEM_BYTES = 256 * 1024;
 
-/** A permission may become stricter, in the order of PERMISSIONS. */
+/** A permission may become stricter, in the order of PERMISSIONS. A client tool can only be denied. */
 function checkTool(pointer: string, tool: unknown, runtime: AgentRuntime, problems: FieldProblems): void {
   const { name, permission } = isObject(tool) ? tool : {};
-  if (typeof name !== 'string' || !isToolName(name)) {
-    problems.add(`${pointer}/name`, 'must name a tool of this release');
-    return;
-  }
-  const stricter = PERMISSIONS.slice(PERMISSIONS.indexOf(permissionOf(name, runtime.tools)));
-  if (!stricter.some((allowed) => allowed === permission))
+  const allowed = typeof name === 'string' ? stricterPermissions(name, runtime.tools) : undefined;
+  if (!allowed) problems.add(`${pointer}/name`, 'must name a tool of the agent');
+  else if (!allowed.some((one) => one === permission))
     problems.add(
       `${pointer}/permission`,
-      `must be one of ${stricter.join(', ')}: an override can only make it stricter`,
+      `must be one of ${allowed.join(', ')}: an override can only make it stricter`,
     );
 }
 
-function permissionOf(name: keyof typeof TOOLS, tools: readonly AgentTool[]): Permission {
-  const listed = tools.find((tool) => tool.name === name)?.permission;
-  return PERMISSIONS.find((permission) => permission === listed) ?? TOOLS[name].permission;
+/** Undefined for a tool that the agent does not have. */
+function stricterPermissions(name: string, tools: readonly AgentTool[]): readonly Permission[] | undefined {
+  const listed = tools.find((tool) => tool.name === name);
+  if (listed?.client) return ['allow', 'deny'];
+  if (!isToolName(name)) return undefined;
+  const own = PERMISSIONS.find((one) => one === listed?.permission) ?? TOOLS[name].permission;
+  return PERMISSIONS.slice(PERMISSIONS.indexOf(own));
 }
 
 function checkLimit(

@@ -3,14 +3,21 @@ import type { CallOptions, Client } from '../../../lib/grpc/contract.ts';
 import { LruCache } from '../../../lib/lru.ts';
 import type { AgentRuntime, AgentsServiceDefinition } from '../../../proto/gen/ahs/agents/v1/agents.ts';
 import { type ParsedModelOptions, parseModelOptions } from '../models/model-options.ts';
+import type { ClientToolSpec } from '../tools/client-tool.ts';
 import type { Toolbox, ToolboxFactory } from '../tools/toolbox.ts';
+import { type OutputSchema, parseOutputSchema } from './structured-output.ts';
 
 /** The settings of the agent version that a turn runs with. */
-export interface TurnRuntime extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools'> {
+export interface TurnRuntime
+  extends Omit<AgentRuntime, 'modelOptionsJson' | 'tools' | 'outputSchemaJson' | 'overridable'> {
   /** The name of the agent when the version was loaded; empty when the agents service is of an older release. */
   agentName: string;
   options: ParsedModelOptions;
   toolbox: Toolbox;
+  /** The toolbox with client tools of a message or conversation. */
+  toolboxWith(clientTools: ClientToolSpec[]): Toolbox;
+  /** Undefined when the answer is text. */
+  outputSchema: OutputSchema | undefined;
 }
 
 export type RuntimeLoader = (
@@ -41,7 +48,9 @@ export function createRuntimeLoader(
       if (!runtime) return undefined;
       const options = parseModelOptions(JSON.parse(runtime.modelOptionsJson || '{}'));
       const { agentName } = response;
-      return { ...runtime, agentName, options, toolbox: createToolbox(runtime.tools) };
+      const toolboxWith = (clientTools: ClientToolSpec[]) => createToolbox(runtime.tools, clientTools);
+      const outputSchema = parseOutputSchema(runtime.outputSchemaJson);
+      return { ...runtime, agentName, options, toolbox: toolboxWith([]), toolboxWith, outputSchema };
     } catch (error) {
       if (error instanceof Refusal && NOT_FOUND.has(error.code)) return undefined;
       throw error;

@@ -3,6 +3,7 @@ import type { AssistantContent, ModelMessage, UserContent } from 'ai';
 import type { Event } from '../../../proto/gen/ahs/sessions/v1/sessions.ts';
 import { userParts } from '../parts/reference.ts';
 import { type ModelStep, modelStepOf, toolResultsMessage } from './model-step.ts';
+import { type CheckedOutput, invalidOutputMessage } from './structured-output.ts';
 
 interface TurnHistory {
   /** The messages for the model: all turns up to this one, in the order in which they were requested. */
@@ -13,16 +14,20 @@ interface TurnHistory {
   lastStep: ModelStep | undefined;
   /** The ids of all tool calls of this turn. */
   callIds: Set<string>;
+  /** Answers of this turn that do not match its output schema. `messages` has their problems behind them. */
+  invalidOutputs: number;
 }
 
 type MessageEvent =
   | { type: 'user.message'; turn_id?: string; data: { content: UserContent } }
-  | { type: 'agent.message'; turn_id?: string; data: { content: AssistantContent; finish_reason: string } }
+  | { type: 'agent.message'; turn_id?: string; data: AgentMessage }
   | {
       type: 'agent.tool_result';
       turn_id?: string;
       data: { tool_use_id: string; output: JSONValue; is_error: boolean; edited_input?: unknown };
     };
+
+type AgentMessage = { content: AssistantContent; finish_reason: string } & (CheckedOutput | object);
 
 /**
  * Converts the `user.message`, `agent.message` and `agent.tool_result` events of a session, oldest first, to model
@@ -44,16 +49,19 @@ export function buildHistory(events: readonly Event[], turnId: string): TurnHist
     const ownMessage = messages.length;
     const builder = new TurnMessageBuilder(messages);
     for (const event of turnEvents) builder.add(event);
-    if (id === turnId) return { messages, ownMessage, lastStep: builder.lastStep, callIds: builder.callIds };
+    const { lastStep, callIds, invalidOutputs } = builder;
+    if (id === turnId) return { messages, ownMessage, lastStep, callIds, invalidOutputs };
     builder.flushResults();
   }
-  return { messages, ownMessage: messages.length, lastStep: undefined, callIds: new Set() };
+  const ownMessage = messages.length;
+  return { messages, ownMessage, lastStep: undefined, callIds: new Set(), invalidOutputs: 0 };
 }
 
 /** Appends the messages of one turn to `messages`. The results of a step form one message behind the step. */
 class TurnMessageBuilder {
   readonly callIds = new Set<string>();
   lastStep: ModelStep | undefined;
+  invalidOutputs = 0;
   readonly #messages: ModelMessage[];
 
   constructor(messages: ModelMessage[]) {
@@ -70,7 +78,12 @@ class TurnMessageBuilder {
     const message = type === 'user.message' ? userMessage(data.content) : assistantMessage(data.content);
     if (message) this.#messages.push(message);
     if (type === 'user.message') return;
-    this.lastStep = modelStepOf(data.content, data.finish_reason);
+    const checked = 'output' in data || 'output_error' in data ? (data as CheckedOutput) : undefined;
+    if (checked && 'output_error' in checked) {
+      this.invalidOutputs++;
+      this.#messages.push(invalidOutputMessage(checked.output_error));
+    }
+    this.lastStep = modelStepOf(data.content, data.finish_reason, checked);
     for (const { toolUseId } of this.lastStep.calls) this.callIds.add(toolUseId);
   }
 

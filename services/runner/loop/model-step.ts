@@ -4,6 +4,7 @@ import { toolParts } from '../parts/reference.ts';
 import type { ToolOutputFacts } from '../tool-calls/tool-call.ts';
 import { isClientTool } from '../tools/client-tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
+import type { CheckedOutput } from './structured-output.ts';
 
 /** A tool call as the model requested it. */
 export interface ToolCall {
@@ -25,12 +26,18 @@ export interface ModelStep {
   finishReason: string;
   calls: ToolCall[];
   results: Map<string, ToolCallResult>;
+  /** Undefined when the step is no answer, and without an output schema. */
+  checked: CheckedOutput | undefined;
 }
 
 const NO_CALLS: ToolCall[] = [];
 
-export function modelStepOf(content: AssistantContent, finishReason: string): ModelStep {
-  return { finishReason, calls: toolCallsIn(content), results: new Map() };
+export function modelStepOf(
+  content: AssistantContent,
+  finishReason: string,
+  checked: CheckedOutput | undefined,
+): ModelStep {
+  return { finishReason, calls: toolCallsIn(content), results: new Map(), checked };
 }
 
 export function toolCallsIn(content: AssistantContent): ToolCall[] {

@@ -3,8 +3,9 @@ import type { ModelFailure } from '../models/failure.ts';
 
 type CompletedStopReason = 'end_turn' | 'budget_reached' | 'max_steps_reached' | 'refused';
 
-export function completed(stopReason: CompletedStopReason): Outcome {
-  return { kind: { $case: 'completed', value: { stopReason } } };
+/** `outputJson` is the structured output as JSON text. */
+export function completed(stopReason: CompletedStopReason, outputJson?: string): Outcome {
+  return { kind: { $case: 'completed', value: { stopReason, outputJson } } };
 }
 
 /** A failure that a retry would repeat. The session's owner sees code and message. */

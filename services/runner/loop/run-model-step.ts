@@ -1,6 +1,7 @@
 import type { AssistantContent, ModelMessage } from 'ai';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Ids } from '../../../lib/ids.ts';
+import type { SchemaValidator } from '../../../lib/json-schema/validator.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Tracer } from '../../../lib/telemetry/tracer.ts';
 import { toStorable } from '../../../lib/text.ts';
@@ -13,6 +14,7 @@ import type { RemainingBudget } from './budget.ts';
 import type { RunnerMetrics } from './metrics.ts';
 import { toolCallsIn, toolUseEvent } from './model-step.ts';
 import { beginModelStepSpan, endModelStepSpan } from './spans.ts';
+import { type CheckedOutput, checkOutput, nativeSchemaOf, outputInstruction } from './structured-output.ts';
 
 export interface ModelStepOptions {
   clock: Clock;
@@ -20,6 +22,7 @@ export interface ModelStepOptions {
   log: Log;
   tracer: Tracer;
   metrics: RunnerMetrics;
+  validator: Pick<SchemaValidator, 'validate'>;
   stepTimeoutSeconds: number;
 }
 
@@ -33,6 +36,8 @@ export interface ModelTurnState {
   budget: RemainingBudget;
   /** Consecutive failures since the turn last made progress. */
   failures: number;
+  /** Answers of this turn that do not match its output schema. */
+  invalidOutputs: number;
   /** The ids of all tool calls of the turn; the step adds its own. */
   callIds: Set<string>;
 }
@@ -41,6 +46,8 @@ interface ModelStepRun {
   end: ModelStepEnd;
   /** The journaled message; undefined when it was discarded. */
   content: AssistantContent | undefined;
+  /** Undefined when the message is no answer, and without an output schema. */
+  checked: CheckedOutput | undefined;
 }
 
 /**
@@ -54,7 +61,7 @@ export async function runModelStep(
   options: ModelStepOptions,
 ): Promise<ModelStepRun> {
   const { outbox } = turn;
-  const { runtime, model, budget, failures } = state;
+  const { runtime, model, budget, failures, invalidOutputs } = state;
   const { clock } = options;
   const { settings, providerOptions, maxOutputTokens: requested = model.maxOutputTokens } = runtime.options;
   const startedAt = clock.now().getTime();
@@ -70,12 +77,12 @@ export async function runModelStep(
   const span = beginModelStepSpan(options.tracer, turn, { model, settings, maxOutputTokens });
   const request = {
     model: model.languageModel,
-    system: runtime.system || undefined,
+    ...systemAndSchema(runtime, model),
     messages,
     tools: runtime.toolbox.definitions,
     maxOutputTokens,
     settings,
-    providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures } },
+    providerOptions: { [provider]: { ...defaults, ...providerOptions }, turn: { failures, invalidOutputs } },
     headers: server?.getsTraceContext ? { traceparent: traceparent(span.trace) } : undefined,
     signal: turn.signal,
     now: () => clock.now(),
@@ -100,7 +107,12 @@ export async function runModelStep(
     durationMs: Math.max(0, clock.now().getTime() - startedAt),
     timeToFirstTextMs: ttftMs,
   });
-  if (turn.stopCause === 'lost') return { end, content: undefined };
+  const answer = end.kind === 'finished' && isAnswer(end) ? end.content : undefined;
+  const checked =
+    runtime.outputSchema && answer && turn.stopCause !== 'lost'
+      ? await checkOutput(runtime.outputSchema, answer, options.validator)
+      : undefined;
+  if (turn.stopCause === 'lost') return { end, content: undefined, checked };
 
   const isPartial = turn.stopCause === 'budget' && (firstTextAt !== undefined || outbox.hasBegunMessage);
   let content: ContentPart[] | undefined;
@@ -108,7 +120,7 @@ export async function runModelStep(
     content = end.kind === 'finished' ? journaledContent(end, state.callIds) : textBlocks.map(textPart);
     if (content.length === 0) content = [textPart('')];
     const finishReason = end.kind === 'finished' ? end.finishReason : 'length';
-    const message = { content, model: runtime.model, finish_reason: finishReason };
+    const message = { content, model: runtime.model, finish_reason: finishReason, ...checked };
     outbox.completeMessage(
       message,
       toolCallsIn(content).map((call) => toolUseEvent(call, runtime.toolbox)),
@@ -126,7 +138,22 @@ export async function runModelStep(
     is_error: end.kind !== 'finished',
   });
   if (end.kind === 'failed') logModelFailure(turn, runtime.model, end, options.log);
-  return { end, content };
+  return { end, content, checked };
+}
+
+/** The output schema is a parameter of the request where the provider has a native mode for it. */
+function systemAndSchema({ system, outputSchema }: TurnRuntime, { outputMode }: Model) {
+  const native = outputSchema && outputMode === 'native' ? nativeSchemaOf(outputSchema) : undefined;
+  const instruction = outputSchema && !native ? outputInstruction(outputSchema) : '';
+  return {
+    system: [system, instruction].filter((text) => text !== '').join('\n\n') || undefined,
+    outputSchema: native,
+  };
+}
+
+/** Whether the turn ends with this message: it has no tool calls and was not filtered. */
+function isAnswer({ finishReason, content }: Extract<ModelStepEnd, { kind: 'finished' }>): boolean {
+  return finishReason !== 'content-filter' && toolCallsIn(content).length === 0;
 }
 
 /** Failures that an operator can fix. The session's owner sees the other ones in the outcome of the turn. */

@@ -18,8 +18,10 @@ import { isLimited, isSpent, remainingBudget } from './budget.ts';
 import { assistantMessage, buildHistory } from './history.ts';
 import { type ModelStep, modelStepOf, openCalls, toolResultsMessage, toolUseEvent } from './model-step.ts';
 import { blocked, completed, errorCodeOf, failed, failureOutcome, requeued, retry } from './outcome.ts';
+import { applyOverrides } from './overrides.ts';
 import { type ModelStepOptions, type ModelTurnState, runModelStep } from './run-model-step.ts';
 import { describeAgent } from './spans.ts';
+import { invalidOutputMessage, MAX_INVALID_OUTPUTS, problemLines } from './structured-output.ts';
 import { runToolCalls, type ToolCallOptions } from './tool-calls.ts';
 
 interface TurnOptions extends ModelStepOptions, ToolCallOptions {
@@ -46,8 +48,10 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const { claimed, signal } = turn;
   const call: CallOptions = { trace: turn.span.trace };
   // The load is shared with other turns, so this turn stops waiting without cancelling it.
-  const runtime = await abortable(options.loadRuntime(claimed.agentId, claimed.agentVersion, call), signal);
-  if (!runtime) return failed('agent_version_missing', 'This version of the agent does not exist.');
+  const loaded = await abortable(options.loadRuntime(claimed.agentId, claimed.agentVersion, call), signal);
+  if (!loaded) return failed('agent_version_missing', 'This version of the agent does not exist.');
+  const runtime =
+    claimed.overridesJson === undefined ? loaded : applyOverrides(loaded, claimed.overridesJson);
   const model = options.models(runtime.model);
   describeAgent(turn.span, runtime, model);
   if (!model)
@@ -55,17 +59,21 @@ async function runClaimedTurn(turn: LeasedTurn, options: TurnOptions): Promise<O
   const [unknownOption] = unknownModelOptions(runtime.model, runtime.options.providerOptions);
   if (unknownOption !== undefined) return failed('model_options_unknown', unknownOptionText(unknownOption));
   const events = await loadMessages(turn, options, call);
-  const { messages, ownMessage, lastStep, callIds } = buildHistory(events, claimed.turnId);
+  const { messages, ownMessage, lastStep, callIds, invalidOutputs } = buildHistory(events, claimed.turnId);
   const budget = remainingBudget(runtime, claimed.usage);
   const { failures } = claimed;
-  const state: ModelTurnState = { runtime, model, messages, ownMessage, budget, failures, callIds };
-  if (lastStep?.calls.length === 0) return answerOutcome(lastStep.finishReason, isLimited(budget));
+  const base = { runtime, model, messages, ownMessage, budget };
+  const state: ModelTurnState = { ...base, failures, invalidOutputs, callIds };
+  const answered = lastStep?.calls.length === 0 ? lastStep : undefined;
+  const outcome = answered && answerOutcome(answered, invalidOutputs, isLimited(budget));
+  if (outcome) return outcome;
   if (budget.ms <= 0) return completed('budget_reached');
-  if (lastStep) addMissingToolUses(turn, lastStep, state);
+  const openStep = answered ? undefined : lastStep;
+  if (openStep) addMissingToolUses(turn, openStep, state);
 
   const cancelTimer = startBudgetTimer(turn, budget.ms, options);
   try {
-    return await runSteps(turn, state, lastStep, options);
+    return await runSteps(turn, state, openStep, options);
   } finally {
     cancelTimer();
   }
@@ -92,17 +100,28 @@ async function runSteps(
     if (steps >= runtime.maxSteps) return completed('max_steps_reached');
     if (isSpent(budget)) return completed('budget_reached');
     const prompt = await promptOf(turn, state, options);
-    const { end, content } = await runModelStep(turn, state, prompt.messages, options).finally(
+    const { end, content, checked } = await runModelStep(turn, state, prompt.messages, options).finally(
       prompt.release,
     );
     if (end.kind === 'failed') return failureOutcome(end.failure);
     if (end.kind === 'stopped' || content === undefined) return stoppedOutcome(turn, options);
     steps++;
-    step = modelStepOf(content, end.finishReason);
-    if (step.calls.length === 0) return answerOutcome(end.finishReason, Number.isFinite(budget.tokens));
+    const current = modelStepOf(content, end.finishReason, checked);
+    const isTokenLimited = Number.isFinite(budget.tokens);
     budget.tokens -= end.outputTokens;
     const message = assistantMessage(content);
     if (message) messages.push(message);
+    step = current;
+    if (current.calls.length > 0) continue;
+    if (checked && 'output_error' in checked) {
+      state.invalidOutputs++;
+      // The journaled message is progress.
+      state.failures = 0;
+      messages.push(invalidOutputMessage(checked.output_error));
+    }
+    const outcome = answerOutcome(current, state.invalidOutputs, isTokenLimited);
+    if (outcome) return outcome;
+    step = undefined;
   }
 }
 
@@ -138,10 +157,22 @@ function startBudgetTimer(turn: LeasedTurn, ms: number, { clock }: TurnOptions):
   return Number.isFinite(ms) ? clock.after(ms, () => turn.stop('budget')) : () => {};
 }
 
-/** An answer that was cut at a token limit has reached the budget of the agent, if the agent has one. */
-function answerOutcome(finishReason: string, isBudgetLimited: boolean): Outcome {
+/**
+ * The outcome after an answer; undefined when the model must answer again, because its answer does not match the output
+ * schema. An answer that was cut at a token limit has reached the budget of the agent, if the agent has one.
+ */
+function answerOutcome(
+  { finishReason, checked }: ModelStep,
+  invalidOutputs: number,
+  isBudgetLimited: boolean,
+): Outcome | undefined {
   if (finishReason === 'content-filter') return completed('refused');
-  return completed(finishReason === 'length' && isBudgetLimited ? 'budget_reached' : 'end_turn');
+  const stopReason = finishReason === 'length' && isBudgetLimited ? 'budget_reached' : 'end_turn';
+  if (!checked) return completed(stopReason);
+  if ('output' in checked) return completed(stopReason, JSON.stringify(checked.output));
+  if (stopReason === 'budget_reached') return completed(stopReason);
+  if (invalidOutputs < MAX_INVALID_OUTPUTS) return undefined;
+  return failed('output_invalid', `The answer is not valid. ${problemLines(checked.output_error)}`);
 }
 
 function stoppedOutcome(turn: LeasedTurn, { stepTimeoutSeconds }: TurnOptions): Outcome {

@@ -1,5 +1,6 @@
 import {
   AISDKError,
+  type JSONSchema7,
   type LanguageModelV4,
   type LanguageModelV4CallOptions,
   type LanguageModelV4FinishReason,
@@ -34,6 +35,8 @@ export interface ModelStepRequest {
   /** The tools that the model may call. */
   tools: LanguageModelV4FunctionTool[];
   maxOutputTokens: number;
+  /** The JSON Schema of the answer, for the native mode of the provider. Undefined for text. */
+  outputSchema?: JSONSchema7 | undefined;
   settings?: ModelSettings;
   providerOptions: SharedV4ProviderOptions;
   /** Additional HTTP headers. */
@@ -119,10 +122,11 @@ async function open({ model, system, messages, ...request }: ModelStepRequest, a
     download: async (files) => files.map(() => null),
     provider: model.provider.split('.')[0],
   });
-  const { tools, settings, maxOutputTokens, providerOptions, headers } = request;
+  const { tools, settings, maxOutputTokens, outputSchema: schema, providerOptions, headers } = request;
   return model.doStream({
     ...settings,
     ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    ...(schema && { responseFormat: { type: 'json', name: 'output', schema } }),
     prompt,
     maxOutputTokens,
     providerOptions,

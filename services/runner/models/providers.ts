@@ -12,11 +12,14 @@ export interface ModelServer {
   getsTraceContext: boolean;
 }
 
+export type OutputMode = 'native' | 'instruction';
+
 interface ModelProvider {
   server: ModelServer;
   load: ModelLoader;
   /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
+  outputMode: OutputMode;
   /** Provider options that apply unless the agent overrides them. */
   defaults: JSONObject;
   /** Whether the provider rejects a user message with this text. */
@@ -75,13 +78,17 @@ function anthropic({
     server,
     load,
     maxOutputTokens: ANTHROPIC_TOKENS,
+    outputMode: 'native',
     defaults: {},
     rejectsText: isBlank,
     parts: ANTHROPIC_PARTS,
   };
 }
 
-/** This service stores sessions itself, so OpenAI does not store them and returns encrypted reasoning instead. */
+/**
+ * This service stores sessions itself, so OpenAI does not store them and returns encrypted reasoning instead. Its strict
+ * mode rejects most schemas, for example those with optional properties, and this service checks the output anyway.
+ */
 function openai({
   openaiApiKey: apiKey,
   openaiBaseUrl: baseURL = OPENAI_URL,
@@ -98,7 +105,8 @@ function openai({
     server,
     load,
     maxOutputTokens: OPENAI_TOKENS,
-    defaults: { store: false },
+    outputMode: 'native',
+    defaults: { store: false, strictJsonSchema: false },
     rejectsText: isEmpty,
     parts: OPENAI_PARTS,
   };
@@ -120,6 +128,8 @@ function endpoint(
     server,
     load,
     maxOutputTokens: ENDPOINT_TOKENS,
+    // Many servers reject a response format.
+    outputMode: 'instruction',
     defaults: {},
     rejectsText: isEmpty,
     parts: ENDPOINT_PARTS,

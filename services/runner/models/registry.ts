@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { createLazyModel } from './lazy-model.ts';
 import { type PartSupport, REHEARSAL_PARTS } from './part-support.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { createProviders, type ModelServer } from './providers.ts';
+import { createProviders, type ModelServer, type OutputMode } from './providers.ts';
 import { createEcho } from './rehearsal/echo.ts';
 import { createScript } from './rehearsal/script.ts';
 import { createShell } from './rehearsal/shell.ts';
@@ -14,6 +14,8 @@ export interface Model {
   languageModel: LanguageModelV4;
   /** Limit of output tokens of a step when neither the agent's options nor its budget set one. */
   maxOutputTokens: number;
+  /** How the model gets an output schema: as parameter of the request, or as a part of the system prompt. */
+  outputMode: OutputMode;
   /** Provider options that apply unless the agent overrides them. */
   defaults: JSONObject;
   /** The server that answers; undefined for a model in this process. */
@@ -36,6 +38,7 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
       provider: 'rehearsal',
       languageModel,
       maxOutputTokens: UNLIMITED,
+      outputMode: 'native',
       defaults: {},
       server: undefined,
       parts: REHEARSAL_PARTS,
@@ -49,10 +52,10 @@ export function createModels(clock: Clock, settings: ProviderSettings = {}): Mod
     const provider = name.slice(0, slash);
     const found = slash > 0 ? providers.get(provider) : undefined;
     if (!found) return undefined;
-    const { load, rejectsText, maxOutputTokens, defaults, server, parts } = found;
+    const { load, rejectsText, maxOutputTokens, outputMode, defaults, server, parts } = found;
     const modelId = name.slice(slash + 1);
     const languageModel = createLazyModel({ provider, modelId, load, rejectsText });
-    return { provider, languageModel, maxOutputTokens, defaults, server, parts };
+    return { provider, languageModel, maxOutputTokens, outputMode, defaults, server, parts };
   }
 
   return (name) => models.get(name) ?? remoteModel(name);

@@ -24,6 +24,26 @@ export type ToolboxFactory = (
   clientTools?: readonly ClientToolSpec[],
 ) => Toolbox;
 
+/** The same tools with stricter permissions. A permission that is not stricter than that of the toolbox has no effect. */
+export function restrictToolbox(
+  toolbox: Toolbox,
+  restrictions: readonly { name: string; permission: string }[],
+): Toolbox {
+  const levels = new Map(restrictions.map(({ name, permission }) => [name, levelOf(permission)]));
+  const permissionOf = (name: string) => {
+    const level = Math.max(levelOf(toolbox.permissionOf(name)), levels.get(name) ?? 0);
+    return PERMISSIONS[level] ?? 'deny';
+  };
+  const definitions = toolbox.definitions.filter(({ name }) => permissionOf(name) !== 'deny');
+  return { ...toolbox, definitions, permissionOf };
+}
+
+/** The position in PERMISSIONS, which begins with the least strict one. An unknown permission is the strictest. */
+function levelOf(permission: string): number {
+  const level = (PERMISSIONS as readonly string[]).indexOf(permission);
+  return level < 0 ? PERMISSIONS.length - 1 : level;
+}
+
 /** Uses the permissions of the agent and, for tools that the agent does not list, the default of the tool. */
 export function toolboxFactory(
   registry: ToolRegistry,

@@ -82,6 +82,7 @@ export interface QueuedTurn {
   usage?: Usage;
   failures?: number;
   openCalls?: OpenCall[];
+  overridesJson?: string;
   /** The page size of ListMessages. When set, the claim contains only the first message. */
   page?: number;
 }
@@ -161,6 +162,7 @@ export function createFakeSessions(context: ServiceContext, leaseMs = 15_000): F
       messagesIncomplete: turn.page !== undefined,
       failures: turn.failures ?? 0,
       openCalls: turn.openCalls ?? [],
+      overridesJson: turn.overridesJson,
       followed: !fake.unfollowed.has(turn.turnId),
     };
   }

@@ -65,8 +65,9 @@ interface ScriptedResponse {
 function scriptedResponse({ providerOptions, prompt }: LanguageModelV4CallOptions): ScriptedResponse {
   const { calls, userMessages } = callsSinceUser(prompt);
   try {
-    const steps = stepsBehind(readSteps(providerOptions?.rehearsal), calls);
-    const failures = providerOptions?.turn?.failures;
+    const { failures, invalidOutputs } = providerOptions?.turn ?? {};
+    const answer = stepsOfAnswer(readSteps(providerOptions?.rehearsal), Number(invalidOutputs ?? 0));
+    const steps = stepsBehind(answer, calls);
     return {
       steps,
       fails: failingStep(steps, typeof failures === 'number' ? failures : 0),
@@ -75,6 +76,17 @@ function scriptedResponse({ providerOptions, prompt }: LanguageModelV4CallOption
     };
   } catch (error) {
     throw error instanceof ScriptProblem ? apiError(400, error.message) : error;
+  }
+}
+
+/** The steps behind the given number of `answer_again` steps, or behind the last one, up to the next one. */
+function stepsOfAnswer(steps: ScriptStep[], invalidOutputs: number): ScriptStep[] {
+  let rest = steps;
+  for (let passed = 0; ; passed++) {
+    const end = rest.findIndex(({ kind }) => kind === 'answer_again');
+    if (end < 0) return rest;
+    if (passed === invalidOutputs) return rest.slice(0, end);
+    rest = rest.slice(end + 1);
   }
 }
 

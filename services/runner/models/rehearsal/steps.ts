@@ -6,6 +6,7 @@ export type ScriptStep =
   | { kind: 'thinking'; text: string }
   | { kind: 'tool'; tool: string; input: JSONValue }
   | { kind: 'error'; error: ScriptError; times: number; retryAfterSeconds: number | undefined }
+  | { kind: 'answer_again' }
   | { kind: 'usage'; inputTokens: number; outputTokens: number };
 
 const SCRIPT_ERRORS = ['overloaded', 'rate_limited', 'bad_request', 'cut_stream'] as const;
@@ -27,6 +28,8 @@ const MAX_DELAY_MS = 3_600_000;
  *   {"tool": string, "input"?: any JSON}                  calls the tool and continues with its result; adjacent tool
  *                                                         steps are called together
  *   {"error": {"kind": overloaded|rate_limited|bad_request|cut_stream}, "times"?: n, "retry_after_seconds"?: n}
+ *   {"answer_again": true}                                ends the answer; the steps behind it are for the answer after one
+ *                                                         that does not match the output schema
  *   {"usage": {"input_tokens": n, "output_tokens": n}}    replaces the counted words
  *
  * Throws a ScriptProblem that names the step.
@@ -56,6 +59,11 @@ function readStep(value: unknown, at: string): ScriptStep {
     members(value, at, ['tool', 'input']);
     return { kind: 'tool', tool: text(step.tool, `${at}.tool`), input: (step.input ?? {}) as JSONValue };
   }
+  if ('answer_again' in step) {
+    members(value, at, ['answer_again']);
+    if (step.answer_again !== true) throw new ScriptProblem(`${at}.answer_again is not true`);
+    return { kind: 'answer_again' };
+  }
   if ('error' in step) return readError(members(value, at, ['error', 'times', 'retry_after_seconds']), at);
   if ('usage' in step) {
     members(value, at, ['usage']);
@@ -66,7 +74,7 @@ function readStep(value: unknown, at: string): ScriptStep {
       outputTokens: count(usage.output_tokens, `${at}.usage.output_tokens`),
     };
   }
-  throw new ScriptProblem(`${at} is none of text, tool, thinking, error, usage`);
+  throw new ScriptProblem(`${at} is none of text, tool, thinking, answer_again, error, usage`);
 }
 
 function readError(step: Members, at: string): ScriptStep {
