@@ -7,7 +7,7 @@ import { type Components, collect, noComponents } from './components.ts';
 import { ERROR_ENVELOPE, errorResponses, impliedErrors } from './errors.ts';
 import { headerParameters, pathParameters, queryParameters, shareQueryParameters } from './parameters.ts';
 import { hasTag, successResponses } from './responses.ts';
-import { SECURITY_SCHEMES, securityOf } from './security.ts';
+import { SECURITY, SECURITY_SCHEMES } from './security.ts';
 
 const DESCRIPTION =
   'The service hosts agents. An agent works in sessions, turn by turn, and everything that happens in a session is an event ' +
@@ -45,6 +45,8 @@ export function renderOpenApi(origin: string): object {
       contact: { name: 'The operator of this service', url: origin },
     },
     servers: [{ url: `${origin}${API_PREFIX}` }],
+    // Operations with another requirement have a member of their own.
+    security: SECURITY,
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { ...components, securitySchemes: SECURITY_SCHEMES },
@@ -59,7 +61,8 @@ function operationOf(route: Route, components: Components): object {
     tags: [route.tag],
     summary: route.summary,
     description: route.description,
-    security: (isRaw(route) && route.security) || securityOf(access),
+    ...(isRaw(route) && route.security && { security: route.security }),
+    ...(access === 'open' && !(isRaw(route) && route.security) && { security: [] }),
     ...(access !== 'open' && { 'x-required-scope': access }),
     parameters: [
       ...pathParameters(path, components),

@@ -4,7 +4,7 @@ import { type Readiness, statusOf } from '../../lib/modules.ts';
 import { requireAdministrator } from '../authentication/authenticator.ts';
 import { ok } from '../envelope.ts';
 import type { RawQuery } from '../input/query.ts';
-import { securityOf } from '../openapi/security.ts';
+import { SECURITY } from '../openapi/security.ts';
 import { type RawHandler, type RouteContext, route } from '../route.ts';
 import { closed, optional } from '../schemas/common.ts';
 import { backendsOfRunners } from './runner-backends.ts';
@@ -64,7 +64,7 @@ const readinessRoute = (path: string, operationId: string, summary: string) =>
     atRoot: true,
     access: 'open',
     // The plain check needs no credential, `verbose` needs an administrator.
-    security: [{}, ...securityOf('admin')],
+    security: [{}, ...SECURITY],
     operationId,
     tag: 'Operations',
     summary,

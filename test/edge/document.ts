@@ -49,6 +49,7 @@ interface DocumentedOperation
 
 interface Document {
   servers: { url: string }[];
+  security: object[];
   /** Operations by method, and `servers`. */
   paths: Record<string, Record<string, unknown>>;
   components: Record<'schemas' | 'responses' | 'parameters' | 'headers', Record<string, object>>;
@@ -67,6 +68,7 @@ export function operationsOf(document: Document): Operation[] {
       );
       return {
         ...operation,
+        security: operation.security ?? document.security,
         method: method.toUpperCase(),
         path: (servers ? '' : base) + path,
         parameters: operation.parameters.map((parameter) => resolve(document, parameter)),
