@@ -60,10 +60,11 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
     const { sessionId } = request;
     const turnId = ids('trn');
     const decide: DecideChange = (found) => {
-      const state = requireWritable(requireOwned(found, sessionId, callerOf(call).userId));
-      requireIdle(state);
+      const owned = requireOwned(found, sessionId, callerOf(call).userId);
+      const replacesTurnId = requireTurn(request, last);
+      const state = requireIdle(requireWritable(owned));
       if (state.lastSeq !== last.asOfSeq) throw moved;
-      const replacesTurnId = requireLast(request, last);
+      if (request.turnId !== '' && request.turnId !== replacesTurnId) throw turnNotLast(sessionId);
       const { overridesJson } = last;
       const trace = { actor: actorOf(call), traceparent: traceparent(call.trace) };
       return { change: regenerate(state, { turnId, replacesTurnId, overridesJson, ...trace }) };
@@ -97,14 +98,8 @@ export function regenerateHandlers(context: SessionsHandlerContext): Methods {
   };
 }
 
-/** Returns the id of the last turn. Refuses with TURN_NOT_FOUND or TURN_NOT_LAST when another turn is requested. */
-function requireLast(
-  { sessionId, turnId }: RegenerateAnswerRequest,
-  { turnId: last, isKnown }: LastTurn,
-): string {
-  if (last === undefined) {
-    throw turnId === '' ? refuse('TURN_NOT_FOUND', 'The session has no answer yet.') : turnNotFound(turnId);
-  }
-  if (turnId === '' || turnId === last) return last;
-  throw isKnown ? turnNotLast(sessionId) : turnNotFound(turnId);
+/** Returns the id of the last turn. Refuses with TURN_NOT_FOUND a turn that the session does not have. */
+function requireTurn({ turnId }: RegenerateAnswerRequest, last: LastTurn): string {
+  if (last.isKnown && last.turnId !== undefined) return last.turnId;
+  throw turnId === '' ? refuse('TURN_NOT_FOUND', 'The session has no answer yet.') : turnNotFound(turnId);
 }
